@@ -1,0 +1,119 @@
+//===- TileDialect.cpp - types and attributes of the tile dialect ---------===//
+
+#include "ir/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+#include "ir/TileDialect.cpp.inc"
+#include "ir/TileEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/TileAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/TileTypes.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/TileTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/TileOps.cpp.inc"
+      >();
+}
+
+int AxesAttr::indexOf(StringRef name) const {
+  for (auto [position, axis] : llvm::enumerate(getNames()))
+    if (axis.getValue() == name)
+      return position;
+  return -1;
+}
+
+bool tile::ir::isTileValue(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
+    return axes && static_cast<int64_t>(axes.getNames().size()) == tensor.getRank() &&
+           tensor.getRank() > 0;
+  }
+  return type.isIntOrIndexOrFloat();
+}
+
+bool tile::ir::isIndexOperand(Type type) {
+  if (isa<SpanType>(type))
+    return true;
+  return isTileValue(type) && isa<IntegerType>(getElementTypeOrSelf(type));
+}
+
+ArrayRef<StringAttr> tile::ir::axesOf(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    if (auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding()))
+      return axes.getNames();
+  return {};
+}
+
+int64_t tile::ir::extentOf(Type type, StringRef axis) {
+  auto tensor = cast<RankedTensorType>(type);
+  int position = cast<AxesAttr>(tensor.getEncoding()).indexOf(axis);
+  assert(position >= 0 && "the tile has no such axis");
+  return tensor.getDimSize(position);
+}
+
+Type tile::ir::tileType(Type element, ArrayRef<StringAttr> axes, ArrayRef<int64_t> extents) {
+  if (axes.empty())
+    return element;
+  return RankedTensorType::get(extents, element, AxesAttr::get(element.getContext(), axes));
+}
+
+Type tile::ir::withElement(Type tile, Type element) {
+  if (auto tensor = dyn_cast<RankedTensorType>(tile))
+    return RankedTensorType::get(tensor.getShape(), element, tensor.getEncoding());
+  return element;
+}
+
+void AxisList::add(StringAttr name, int64_t extent) {
+  if (llvm::is_contained(names, name))
+    return;
+  names.push_back(name);
+  extents.push_back(extent);
+}
+
+void AxisList::addFrom(Type type) {
+  if (auto span = dyn_cast<SpanType>(type))
+    return add(span.getName(), span.getExtent());
+  for (StringAttr axis : axesOf(type))
+    add(axis, extentOf(type, axis.getValue()));
+}
+
+int AxisList::indexOf(StringRef name) const {
+  for (auto [position, axis] : llvm::enumerate(names))
+    if (axis.getValue() == name)
+      return position;
+  return -1;
+}
+
+AxisList tile::ir::mapAxes(AffineMap map, ValueRange dims) {
+  AxisList axes;
+  for (AffineExpr result : map.getResults()) {
+    SmallVector<unsigned> positions;
+    // Walk the expression left to right, so that `x[i + j]` has axes i, j.
+    std::function<void(AffineExpr)> visit = [&](AffineExpr expr) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        return axes.addFrom(dims[dim.getPosition()].getType());
+      if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+        visit(binary.getLHS());
+        visit(binary.getRHS());
+      }
+    };
+    visit(result);
+  }
+  return axes;
+}

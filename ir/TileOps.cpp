@@ -1,0 +1,529 @@
+//===- TileOps.cpp - verifiers, folders and text of the tile ops ----------===//
+
+#include "ir/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+#define GET_OP_CLASSES
+#include "ir/TileOps.cpp.inc"
+
+//===-- Kernel and graph --------------------------------------------------===//
+
+static ParseResult parseFunctionLike(OpAsmParser &parser, OperationState &result,
+                                     StringAttr typeName, StringAttr argAttrs,
+                                     StringAttr resAttrs) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(inputs, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, typeName,
+                                                  buildType, argAttrs, resAttrs);
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunctionLike(parser, result, getFunctionTypeAttrName(result.name),
+                           getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunctionLike(parser, result, getFunctionTypeAttrName(result.name),
+                           getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void GraphOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+template <typename AttrT>
+static AttrT paramAttr(FunctionOpInterface function, unsigned index, StringRef name) {
+  return function.getArgAttrOfType<AttrT>(index, name);
+}
+
+static StringRef paramString(FunctionOpInterface function, unsigned index, StringRef name) {
+  auto attr = paramAttr<StringAttr>(function, index, name);
+  return attr ? attr.getValue() : StringRef();
+}
+
+StringRef KernelOp::getParamName(unsigned index) { return paramString(*this, index, "tile.name"); }
+StringRef KernelOp::getParamType(unsigned index) { return paramString(*this, index, "tile.type"); }
+StringRef GraphOp::getParamName(unsigned index) { return paramString(*this, index, "tile.name"); }
+StringRef GraphOp::getParamType(unsigned index) { return paramString(*this, index, "tile.type"); }
+
+ParamMode KernelOp::getParamMode(unsigned index) {
+  StringRef mode = paramString(*this, index, "tile.mode");
+  return mode == "out"      ? ParamMode::Out
+         : mode == "inout"  ? ParamMode::InOut
+         : mode == "reduce" ? ParamMode::Reduce
+                            : ParamMode::In;
+}
+
+AffineMap KernelOp::getParamShape(unsigned index) {
+  auto shape = paramAttr<AffineMapAttr>(*this, index, "tile.shape");
+  return shape ? shape.getValue() : AffineMap();
+}
+
+CombineKind KernelOp::getParamReduce(unsigned index) {
+  return paramAttr<CombineKindAttr>(*this, index, "tile.reduce").getValue();
+}
+
+ParallelOp KernelOp::getParallel() {
+  auto parallels = getBody().front().getOps<ParallelOp>();
+  return *parallels.begin();
+}
+
+LogicalResult KernelOp::verify() {
+  if (getFunctionType().getNumResults() != 0)
+    return emitOpError("has results; outputs are memref parameters");
+  if (!llvm::hasSingleElement(getBody()))
+    return emitOpError("needs a body of one block");
+  if (!llvm::hasSingleElement(getBody().front().getOps<ParallelOp>()))
+    return emitOpError("needs exactly one tile.parallel");
+  for (auto [index, type] : llvm::enumerate(getFunctionType().getInputs())) {
+    auto memory = dyn_cast<MemRefType>(type);
+    if (!memory && !type.isIntOrFloat())
+      return emitOpError("parameter ") << index << " is neither a memref nor a number";
+    if (!memory)
+      continue;
+    AffineMap shape = getParamShape(index);
+    if (!shape || shape.getNumDims() != 0 || shape.getNumSymbols() != getDims().size() ||
+        shape.getNumResults() != memory.getRank())
+      return emitOpError("parameter ") << index
+                                       << " needs a tile.shape over the kernel's dims, one result "
+                                          "a dimension";
+    if (getParamMode(index) == ParamMode::Reduce &&
+        !paramAttr<CombineKindAttr>(*this, index, "tile.reduce"))
+      return emitOpError("reduce parameter ") << index << " needs a tile.reduce";
+  }
+  return success();
+}
+
+LogicalResult GraphOp::verify() {
+  if (!llvm::hasSingleElement(getBody()))
+    return emitOpError("needs a body of one block");
+  auto yielded = getBody().front().getTerminator()->getOperandTypes();
+  if (yielded != TypeRange(getFunctionType().getResults()))
+    return emitOpError("returns other types than its signature says");
+  return success();
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *callee = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  if (!isa_and_nonnull<KernelOp, GraphOp>(callee))
+    return emitOpError("callee ") << getCalleeAttr() << " is no kernel or graph";
+  unsigned inputs = 0, outputs = 0;
+  if (auto kernel = dyn_cast<KernelOp>(callee)) {
+    for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i) {
+      ParamMode mode = kernel.getParamMode(i);
+      inputs += mode == ParamMode::In || mode == ParamMode::InOut;
+      outputs += mode != ParamMode::In;
+    }
+  } else {
+    inputs = cast<GraphOp>(callee).getNumArguments();
+    outputs = cast<GraphOp>(callee).getFunctionType().getNumResults();
+  }
+  if (getInputs().size() != inputs || getNumResults() != outputs)
+    return emitOpError("passes ") << getInputs().size() << " inputs and takes " << getNumResults()
+                                  << " results; " << getCalleeAttr() << " has " << inputs << " and "
+                                  << outputs;
+  return success();
+}
+
+LogicalResult DimOp::verify() {
+  Operation *owner = (*this)->getParentOp();
+  while (owner && !isa<KernelOp, GraphOp>(owner))
+    owner = owner->getParentOp();
+  auto dims = owner ? owner->getAttrOfType<ArrayAttr>("dims") : ArrayAttr();
+  if (!dims || !llvm::is_contained(dims, getNameAttr()))
+    return emitOpError("names no dimension of its kernel");
+  return success();
+}
+
+//===-- Parallel ----------------------------------------------------------===//
+
+// tile.parallel (%i = tiles "i" %lo to %hi by 64, %b = each "b" %lo to %hi) { … }
+ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> lower, upper;
+  SmallVector<Attribute> names;
+  SmallVector<bool> each;
+  SmallVector<int64_t> sizes;
+  auto parseBinder = [&]() -> ParseResult {
+    OpAsmParser::Argument argument;
+    std::string name;
+    StringRef kind;
+    int64_t size = ShapedType::kDynamic;
+    if (parser.parseArgument(argument) || parser.parseEqual() ||
+        parser.parseKeyword(&kind))
+      return failure();
+    if (kind != "tiles" && kind != "each")
+      return parser.emitError(parser.getCurrentLocation(), "expected tiles or each");
+    if (parser.parseString(&name) || parser.parseOperand(lower.emplace_back()) ||
+        parser.parseKeyword("to") || parser.parseOperand(upper.emplace_back()))
+      return failure();
+    if (succeeded(parser.parseOptionalKeyword("by")) && parser.parseInteger(size))
+      return failure();
+    bool isEach = kind == "each";
+    StringAttr nameAttr = builder.getStringAttr(name);
+    argument.type =
+        isEach ? Type(builder.getI64Type()) : SpanType::get(builder.getContext(), nameAttr, size);
+    arguments.push_back(argument);
+    names.push_back(nameAttr);
+    each.push_back(isEach);
+    sizes.push_back(isEach ? 1 : size);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseBinder) ||
+      parser.resolveOperands(lower, builder.getI64Type(), result.operands) ||
+      parser.resolveOperands(upper, builder.getI64Type(), result.operands))
+    return failure();
+  result.addAttribute(getNamesAttrName(result.name), builder.getArrayAttr(names));
+  result.addAttribute(getEachAttrName(result.name), builder.getDenseBoolArrayAttr(each));
+  result.addAttribute(getSizesAttrName(result.name), builder.getDenseI64ArrayAttr(sizes));
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return success();
+}
+
+void ParallelOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  llvm::interleaveComma(llvm::seq<size_t>(0, getNames().size()), printer, [&](size_t n) {
+    printer << getBody().front().getArgument(n) << " = " << (getEach()[n] ? "each " : "tiles ")
+            << getNames()[n] << ' ' << getLower()[n] << " to " << getUpper()[n];
+    if (!getEach()[n] && !ShapedType::isDynamic(getSizes()[n]))
+      printer << " by " << getSizes()[n];
+  });
+  printer << ") ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getNamesAttrName(), getEachAttrName(), getSizesAttrName()});
+}
+
+LogicalResult ParallelOp::verify() {
+  size_t count = getNames().size();
+  if (getLower().size() != count || getUpper().size() != count || getEach().size() != count ||
+      getSizes().size() != count || getBody().getNumArguments() != count)
+    return emitOpError("has binders of unequal numbers");
+  for (size_t n = 0; n < count; ++n) {
+    Type type = getBody().getArgument(n).getType();
+    auto span = dyn_cast<SpanType>(type);
+    if (getEach()[n] ? !type.isInteger(64)
+                     : !span || span.getName() != getNames()[n] ||
+                           span.getExtent() != getSizes()[n])
+      return emitOpError("binder ") << getNames()[n] << " has the wrong argument type";
+    if (!ShapedType::isDynamic(getSizes()[n]) && getSizes()[n] <= 0)
+      return emitOpError("binder ") << getNames()[n] << " has a size that is not positive";
+  }
+  return success();
+}
+
+//===-- For ---------------------------------------------------------------===//
+
+// %r = tile.for fold %k = "k" %lo to %hi by 64 iter_args(%a = %init : type) { … }
+ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringRef kindWord;
+  OpAsmParser::Argument span;
+  OpAsmParser::UnresolvedOperand lower, upper;
+  std::string name;
+  int64_t size = ShapedType::kDynamic;
+  SMLoc kindLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&kindWord))
+    return failure();
+  auto kind = symbolizeLoopKind(kindWord);
+  if (!kind)
+    return parser.emitError(kindLoc, "expected fold, reassociable or sequential");
+  if (parser.parseArgument(span) || parser.parseEqual() || parser.parseString(&name) ||
+      parser.parseOperand(lower) || parser.parseKeyword("to") || parser.parseOperand(upper))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("by")) && parser.parseInteger(size))
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  SmallVector<Type> types;
+  StringAttr nameAttr = builder.getStringAttr(name);
+  span.type = SpanType::get(builder.getContext(), nameAttr, size);
+  arguments.push_back(span);
+  auto parseCarried = [&]() -> ParseResult {
+    OpAsmParser::Argument argument;
+    if (parser.parseArgument(argument) || parser.parseEqual() ||
+        parser.parseOperand(inits.emplace_back()) || parser.parseColonType(argument.type))
+      return failure();
+    arguments.push_back(argument);
+    types.push_back(argument.type);
+    return success();
+  };
+  if (succeeded(parser.parseOptionalKeyword("iter_args")) &&
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseCarried))
+    return failure();
+  if (parser.resolveOperand(lower, builder.getI64Type(), result.operands) ||
+      parser.resolveOperand(upper, builder.getI64Type(), result.operands) ||
+      parser.resolveOperands(inits, types, kindLoc, result.operands))
+    return failure();
+  result.addTypes(types);
+  result.addAttribute(getNameAttrName(result.name), nameAttr);
+  result.addAttribute(getSizeAttrName(result.name), builder.getI64IntegerAttr(size));
+  result.addAttribute(getKindAttrName(result.name),
+                      LoopKindAttr::get(builder.getContext(), *kind));
+  Region *body = result.addRegion();
+  return failure(parser.parseRegion(*body, arguments) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes));
+}
+
+void ForOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyLoopKind(getKind()) << ' ' << getSpan() << " = " << getNameAttr()
+          << ' ' << getLower() << " to " << getUpper();
+  if (!ShapedType::isDynamic(getSize()))
+    printer << " by " << getSize();
+  if (!getInits().empty()) {
+    printer << " iter_args(";
+    llvm::interleaveComma(llvm::zip(getCarried(), getInits()), printer, [&](auto pair) {
+      auto [argument, init] = pair;
+      printer << argument << " = " << init << " : " << init.getType();
+    });
+    printer << ')';
+  }
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getNameAttrName(), getSizeAttrName(), getKindAttrName()});
+}
+
+YieldOp ForOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+LogicalResult ForOp::verify() {
+  Block &body = getBody().front();
+  auto span = body.getNumArguments() ? dyn_cast<SpanType>(body.getArgument(0).getType()) : SpanType();
+  if (!span || span.getName() != getNameAttr() ||
+      span.getExtent() != static_cast<int64_t>(getSize()))
+    return emitOpError("needs its span as first block argument");
+  if (!body.mightHaveTerminator() || !isa<YieldOp>(body.getTerminator()))
+    return emitOpError("needs a tile.yield at the end");
+  if (!ShapedType::isDynamic(getSize()) && static_cast<int64_t>(getSize()) <= 0)
+    return emitOpError("has a size that is not positive");
+  TypeRange inits = getInits().getTypes();
+  if (TypeRange(ValueRange(getCarried())) != inits || getResultTypes() != inits ||
+      getYield().getOperandTypes() != inits)
+    return emitOpError("carries values whose types differ between entry, body and result");
+  for (Type type : inits)
+    if (llvm::is_contained(axesOf(type), getNameAttr()))
+      return emitOpError("carries a value with its own span ") << getNameAttr() << " as an axis";
+  return success();
+}
+
+LogicalResult RestrictOp::verify() {
+  IntegerSet set = getConstraint();
+  if (set.getNumConstraints() != 1)
+    return emitOpError("needs exactly one constraint");
+  if (set.getNumDims() != getDims().size() || set.getNumSymbols() != getSyms().size())
+    return emitOpError("has another number of operands than its constraint");
+  return success();
+}
+
+//===-- Memory ------------------------------------------------------------===//
+
+static LogicalResult verifyAccess(Operation *op, MemRefType memory, AffineMap map, ValueRange dims,
+                                  ValueRange syms) {
+  if (map.getNumDims() != dims.size() || map.getNumSymbols() != syms.size())
+    return op->emitOpError("has another number of operands than its map");
+  if (map.getNumResults() != memory.getRank())
+    return op->emitOpError("maps to ") << map.getNumResults() << " indices; the tensor has "
+                                       << memory.getRank() << " dimensions";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  MemRefType memory = getSource().getType();
+  if (failed(verifyAccess(*this, memory, getMap(), getDims(), getSyms())))
+    return failure();
+  Type expected = mapAxes(getMap(), getDims()).tileOf(memory.getElementType());
+  if (getResult().getType() != expected)
+    return emitOpError("loads ") << expected << ", not " << getResult().getType();
+  bool pads = getBounds() == BoundsMode::pad;
+  if (pads != static_cast<bool>(getPad()) ||
+      (pads && getPad().getType() != memory.getElementType()))
+    return emitOpError("needs a pad value of the tensor's element type with `pad`, and only then");
+  return success();
+}
+
+void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  // An input never changes during a launch; only `inout` reads are ordered.
+  Value source = getSource();
+  if (auto argument = dyn_cast<BlockArgument>(source))
+    if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp()))
+      if (kernel.getParamMode(argument.getArgNumber()) == ParamMode::In)
+        return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+}
+
+template <typename OpT> static LogicalResult verifyWrite(OpT op) {
+  MemRefType memory = op.getTarget().getType();
+  if (failed(verifyAccess(op, memory, op.getMap(), op.getDims(), op.getSyms())))
+    return failure();
+  if (getElementTypeOrSelf(op.getValue().getType()) != memory.getElementType())
+    return op.emitOpError("stores another element type than the tensor's");
+  AxisList axes = mapAxes(op.getMap(), op.getDims());
+  for (StringAttr axis : axesOf(op.getValue().getType()))
+    if (axes.indexOf(axis.getValue()) < 0)
+      return op.emitOpError("stores a value with axis ") << axis << ", which no index has";
+  return success();
+}
+
+LogicalResult StoreOp::verify() { return verifyWrite(*this); }
+LogicalResult UpdateOp::verify() { return verifyWrite(*this); }
+
+void StoreOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());
+}
+void UpdateOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getTargetMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());
+}
+
+//===-- Tiles -------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  Type from = getInput().getType(), to = getResult().getType();
+  if (!isTileValue(to) || getElementTypeOrSelf(from) != getElementTypeOrSelf(to))
+    return emitOpError("needs a tile of the same element type as result");
+  for (StringAttr axis : axesOf(from))
+    if (!llvm::is_contained(axesOf(to), axis) ||
+        extentOf(from, axis.getValue()) != extentOf(to, axis.getValue()))
+      return emitOpError("drops or resizes axis ") << axis;
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  return getInput().getType() == getResult().getType() ? getInput() : Value();
+}
+
+namespace {
+/// broadcast(broadcast(x)) is one broadcast.
+struct MergeBroadcasts : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<BroadcastOp>();
+    if (!inner)
+      return failure();
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), inner.getInput());
+    return success();
+  }
+};
+} // namespace
+
+void BroadcastOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<MergeBroadcasts>(context);
+}
+
+LogicalResult CoordsOp::verify() {
+  AxisList axes;
+  axes.addFrom(getSpan().getType());
+  if (getResult().getType() != axes.tileOf(IntegerType::get(getContext(), 64)))
+    return emitOpError("gives a tile of i64 along its span");
+  return success();
+}
+
+/// Checks that `result` is `input` without the reduced axes.
+static LogicalResult verifyReduction(Operation *op, Type input, ArrayRef<StringAttr> reduced,
+                                     Type result) {
+  AxisList axes;
+  for (StringAttr axis : axesOf(input))
+    if (!llvm::is_contained(reduced, axis))
+      axes.add(axis, extentOf(input, axis.getValue()));
+  for (StringAttr axis : reduced)
+    if (!llvm::is_contained(axesOf(input), axis))
+      return op->emitOpError("reduces axis ") << axis << ", which its input has not";
+  if (result != axes.tileOf(getElementTypeOrSelf(result)))
+    return op->emitOpError("needs a result with the axes that are left");
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  SmallVector<StringAttr> axes(getAxes().getAsRange<StringAttr>());
+  if (getElementTypeOrSelf(getInput().getType()) != getElementTypeOrSelf(getResult().getType()))
+    return emitOpError("changes the element type");
+  return verifyReduction(*this, getInput().getType(), axes, getResult().getType());
+}
+
+LogicalResult ArgReduceOp::verify() {
+  if (!getElementTypeOrSelf(getResult().getType()).isInteger(64))
+    return emitOpError("gives i64 coordinates");
+  switch (getKind()) {
+  case CombineKind::max:
+  case CombineKind::min:
+  case CombineKind::umax:
+  case CombineKind::umin:
+    break;
+  default:
+    return emitOpError("takes max, min, umax or umin");
+  }
+  return verifyReduction(*this, getInput().getType(), getAxisAttr(), getResult().getType());
+}
+
+LogicalResult DotOp::verify() {
+  AxisList axes;
+  for (Type operand : {getLhs().getType(), getRhs().getType()}) {
+    if (!llvm::is_contained(axesOf(operand), getAxisAttr()))
+      return emitOpError("contracts axis ") << getAxisAttr() << ", which both operands need";
+    for (StringAttr axis : axesOf(operand))
+      if (axis != getAxisAttr())
+        axes.add(axis, extentOf(operand, axis.getValue()));
+  }
+  Type expected = axes.tileOf(getElementTypeOrSelf(getAcc().getType()));
+  if (getResult().getType() != expected || getAcc().getType() != expected)
+    return emitOpError("accumulates and gives ") << expected;
+  return success();
+}
+
+//===-- Integer division --------------------------------------------------===//
+
+static APInt divide(const APInt &x, const APInt &y, bool isUnsigned, bool truncates) {
+  if (y.isZero())
+    return y;
+  if (isUnsigned)
+    return x.udiv(y);
+  APInt quotient = x.sdiv(y); // least / −1 wraps in APInt
+  if (!truncates && x.isNegative() != y.isNegative() && quotient * y != x)
+    --quotient;
+  return quotient;
+}
+
+template <typename FoldT> static Attribute foldIntegers(ArrayRef<Attribute> operands, FoldT fold) {
+  auto lhs = dyn_cast_or_null<IntegerAttr>(operands[0]);
+  auto rhs = dyn_cast_or_null<IntegerAttr>(operands[1]);
+  if (!lhs || !rhs)
+    return {};
+  return IntegerAttr::get(lhs.getType(), fold(lhs.getValue(), rhs.getValue()));
+}
+
+OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
+  return foldIntegers(adaptor.getOperands(), [&](const APInt &x, const APInt &y) {
+    return divide(x, y, getIsUnsigned(), getTruncates());
+  });
+}
+
+OpFoldResult RemOp::fold(FoldAdaptor adaptor) {
+  return foldIntegers(adaptor.getOperands(), [&](const APInt &x, const APInt &y) {
+    return x - divide(x, y, getIsUnsigned(), getTruncates()) * y;
+  });
+}
