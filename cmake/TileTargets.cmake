@@ -15,9 +15,9 @@ if(TILE_SANITIZE)
   target_link_options(tile_options INTERFACE -fsanitize=${TILE_SANITIZE})
 endif()
 
-# tile_add_library(name SOURCES … PUBLIC … PRIVATE … PCH header…)
+# tile_internal_library(name SOURCES … PUBLIC … PRIVATE … PCH header…)
 # One folder's library. PUBLIC links show in its headers, PRIVATE ones do not.
-function(tile_add_library name)
+function(tile_internal_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;PCH" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC tile_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
@@ -34,3 +34,8 @@ function(tile_add_test name)
   target_link_libraries(${name} PRIVATE tile_options ${ARG_LIBS} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
+
+# The former name, until every folder uses the new one.
+macro(tile_add_library)
+  tile_internal_library(${ARGN})
+endmacro()
