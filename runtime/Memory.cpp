@@ -1,0 +1,101 @@
+#include "runtime/Memory.h"
+#include "runtime/Text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tile::runtime {
+
+namespace {
+
+constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
+
+/// The number after `key` in a file of "key value" lines; an empty key takes the first number.
+std::optional<uint64_t> readNumber(const std::string &path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::string_view rest = line;
+    if (!rest.starts_with(key))
+      continue;
+    rest.remove_prefix(key.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    uint64_t value;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec == std::errc())
+      return value;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// What the control group at `directory` leaves. Files cached on its behalf can be dropped, so
+/// they don't count as used.
+uint64_t groupHeadroom(const std::string &directory, const char *limitFile, const char *usageFile,
+                       std::string_view cacheKey) {
+  std::optional<uint64_t> limit = readNumber(directory + limitFile, "");
+  std::optional<uint64_t> usage = readNumber(directory + usageFile, "");
+  if (!limit || !usage)
+    return unlimited;
+  uint64_t cache = readNumber(directory + "/memory.stat", cacheKey).value_or(0);
+  uint64_t held = *usage - std::min(*usage, cache);
+  return *limit - std::min(*limit, held);
+}
+
+/// The least headroom of this process's control group and the groups around it.
+uint64_t controlGroupHeadroom() {
+  uint64_t least = unlimited;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" is version 2, "7:memory:/path" version 1.
+    size_t first = line.find(':');
+    size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos)
+      continue;
+    std::string controllers = line.substr(first + 1, second - first - 1);
+    bool v2 = controllers.empty();
+    if (!v2 && ("," + controllers + ",").find(",memory,") == std::string::npos)
+      continue;
+    std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
+      least = std::min(
+          least, v2 ? groupHeadroom(root + path, "/memory.max", "/memory.current", "inactive_file ")
+                    : groupHeadroom(root + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes",
+                                    "total_inactive_file "));
+      if (path.find('/') == std::string::npos)
+        break;
+    }
+  }
+  return least;
+}
+
+} // namespace
+
+uint64_t availableMemory() {
+  std::optional<uint64_t> kibibytes = readNumber("/proc/meminfo", "MemAvailable:");
+  uint64_t machine = kibibytes ? *kibibytes * 1024 : unlimited;
+  return std::min(machine, controlGroupHeadroom());
+}
+
+Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
+  // Asking the system costs more than a small allocation does.
+  constexpr uint64_t alwaysTried = uint64_t(1) << 20;
+  constexpr const char *hint = "use a smaller shape or type, or free memory";
+  if (bytes > alwaysTried) {
+    uint64_t available = availableMemory();
+    if (bytes > available)
+      return Error{what + " needs " + formatBytes(bytes) + ", but only " + formatBytes(available) +
+                       " of memory are available",
+                   hint};
+  }
+  // A size of 0 may give null, which is no address that a kernel may be handed.
+  void *memory = nullptr;
+  if (posix_memalign(&memory, storageAlignment, std::max<uint64_t>(bytes, 1)) != 0)
+    return Error{what + " needs " + formatBytes(bytes) + ", which the system refused", hint};
+  return AlignedBytes(static_cast<std::byte *>(memory));
+}
+
+} // namespace tile::runtime

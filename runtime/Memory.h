@@ -1,0 +1,29 @@
+// Aligned storage that says "not enough memory" instead of throwing or waking the OOM killer.
+#pragma once
+
+#include "runtime/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace tile::runtime {
+
+/// Alignment of every tensor and every piece of scratch: a cache line, and the widest vector.
+inline constexpr size_t storageAlignment = 64;
+
+struct FreeDeleter {
+  void operator()(std::byte *memory) const { std::free(memory); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], FreeDeleter>;
+
+/// Bytes that this process can use now without swapping: what the machine has available, less
+/// where a control group allows less. UINT64_MAX where the system doesn't say.
+uint64_t availableMemory();
+
+/// `bytes` uninitialized bytes at a multiple of `storageAlignment`; never null, also for 0 bytes.
+/// Refuses more than is available before any of it is touched. `what` names the user in the error.
+Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what);
+
+} // namespace tile::runtime

@@ -1,0 +1,76 @@
+// How the runtime reports failure: a value or an Error, never an exception.
+#pragma once
+
+#include <cassert>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tile::runtime {
+
+/// What went wrong (lower case, names the file or the text at fault) and what to do about it.
+struct Error {
+  std::string message;
+  std::string hint;
+
+  /// "message" or "message\nhint: hint".
+  std::string str() const { return hint.empty() ? message : message + "\nhint: " + hint; }
+};
+
+/// A T or an Error. Test it before taking the value.
+template <typename T>
+class [[nodiscard]] Result {
+public:
+  Result(T value) : state(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const { return state.index() == 0; }
+
+  T &operator*() & { return value(); }
+  const T &operator*() const & { return const_cast<Result *>(this)->value(); }
+  T &&operator*() && { return std::move(value()); }
+  T *operator->() { return &value(); }
+  const T *operator->() const { return &const_cast<Result *>(this)->value(); }
+
+  const Error &error() const { return const_cast<Result *>(this)->failure(); }
+  Error takeError() { return std::move(failure()); }
+
+private:
+  T &value() {
+    assert(state.index() == 0 && "value of a failed result");
+    return *std::get_if<0>(&state);
+  }
+  Error &failure() {
+    assert(state.index() == 1 && "error of a successful result");
+    return *std::get_if<1>(&state);
+  }
+
+  std::variant<T, Error> state;
+};
+
+/// Success (`return {};`) or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+public:
+  Result() = default;
+  Result(Error error) : failure(std::move(error)) {}
+
+  explicit operator bool() const { return !failure; }
+
+  const Error &error() const {
+    assert(failure && "error of a successful result");
+    return *failure;
+  }
+  Error takeError() {
+    assert(failure && "error of a successful result");
+    return std::move(*failure);
+  }
+
+private:
+  std::optional<Error> failure;
+};
+
+using Status = Result<void>;
+
+} // namespace tile::runtime

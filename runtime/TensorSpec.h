@@ -1,0 +1,69 @@
+// The texts that say where an input of `tilec run` comes from and where an output goes.
+//
+//   FILE.npy                            the array in the file
+//   FILE.safetensors:KEY                one tensor of the file
+//   1e-5  42  -inf  true                a scalar, in the type of its parameter
+//   randn:SHAPE:TYPE[:SEED]             standard normal
+//   uniform:SHAPE:TYPE[:SEED[:LO:HI]]   LO <= v < HI; floats 0 and 1, integers 0 and 100; any bool
+//   arange:SHAPE:TYPE                   0, 1, 2, … in row-major order
+//   zeros:SHAPE:TYPE  ones:SHAPE:TYPE
+//   full:VALUE:SHAPE:TYPE
+//
+// SHAPE is 1823x781, 7, 0x5, or scalar for rank 0. Random values depend on seed and position
+// alone and are the same on every machine; without a SEED, on the name of the input instead, so
+// that two inputs differ.
+#pragma once
+
+#include "runtime/Scalar.h"
+#include "runtime/Tensor.h"
+
+#include <optional>
+#include <variant>
+
+namespace tile::runtime {
+
+struct FileSpec {
+  std::string path;
+  /// The tensor in a .safetensors file; empty for .npy.
+  std::string key;
+
+  bool isSafetensors() const { return path.ends_with(".safetensors"); }
+};
+
+struct GeneratorSpec {
+  enum class Kind { Randn, Uniform, Arange, Zeros, Ones, Full };
+
+  Kind kind = Kind::Zeros;
+  Shape shape;
+  DType type = DType::F32;
+  std::optional<uint64_t> seed;
+  /// The value of `full`; the bounds of `uniform`.
+  std::optional<Scalar> value, lo, hi;
+};
+
+using TensorSpec = std::variant<FileSpec, Scalar, GeneratorSpec>;
+
+/// Checks all that can be checked without opening a file or allocating.
+Result<TensorSpec> parseTensorSpec(std::string_view text);
+
+/// "1823x781", "7", "scalar".
+Result<Shape> parseShape(std::string_view text);
+
+/// The tensor that a spec describes. `name` is the input's; `scalarType` is the type of the
+/// parameter, which a scalar needs and other specs ignore.
+Result<Tensor> makeTensor(const TensorSpec &spec, std::string_view name,
+                          std::optional<DType> scalarType = std::nullopt);
+
+/// FILE.npy, FILE.safetensors:KEY, or FILE.safetensors, whose key is then `name`, the output's.
+Result<FileSpec> parseOutputSpec(std::string_view text, std::string_view name);
+
+struct Output {
+  FileSpec target;
+  const Tensor *tensor;
+};
+
+/// Writes every output; those that share a .safetensors file go into it together. Refuses two
+/// outputs in one place before anything is written.
+Status writeOutputs(std::span<const Output> outputs);
+
+} // namespace tile::runtime

@@ -1,0 +1,97 @@
+#include "runtime/Text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <vector>
+
+namespace tile::runtime {
+
+std::string quote(std::string_view text) {
+  constexpr size_t limit = 96;
+  std::string result = "'";
+  for (unsigned char c : text.substr(0, limit)) {
+    if (c < 0x20 || c == 0x7f) {
+      std::array<char, 5> escape;
+      std::snprintf(escape.data(), escape.size(), "\\x%02x", c);
+      result += escape.data();
+    } else {
+      result += static_cast<char>(c);
+    }
+  }
+  if (text.size() > limit)
+    result += "…";
+  return result + "'";
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+static size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
+  // Long text is never a typing slip, and comparing it would cost quadratic time.
+  if (text.size() > 256)
+    return {};
+  std::string_view best;
+  size_t bestDistance = std::max<size_t>(1, text.size() / 3) + 1;
+  for (std::string_view candidate : candidates) {
+    size_t longer = std::max(candidate.size(), text.size());
+    size_t shorter = std::min(candidate.size(), text.size());
+    if (longer - shorter >= bestDistance)
+      continue;
+    size_t distance = editDistance(text, candidate);
+    if (distance < bestDistance && distance < longer) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+std::string formatBytes(uint64_t bytes) {
+  if (bytes < 1024)
+    return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  constexpr std::array<const char *, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double amount = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; amount >= 1024 && unit + 1 < units.size(); ++unit)
+    amount /= 1024;
+  // Integers only, so that the decimal point doesn't follow the locale.
+  auto tenths = static_cast<uint64_t>(amount * 10);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " " + units[unit];
+}
+
+std::string formatShape(std::span<const int64_t> shape) {
+  if (shape.empty())
+    return "scalar";
+  std::string result;
+  for (int64_t extent : shape)
+    result.append(result.empty() ? "" : "x").append(std::to_string(extent));
+  return result;
+}
+
+std::string join(std::span<const std::string_view> parts, std::string_view separator) {
+  std::string result;
+  for (std::string_view part : parts) {
+    if (&part != parts.data())
+      result += separator;
+    result += part;
+  }
+  return result;
+}
+
+} // namespace tile::runtime

@@ -1,0 +1,28 @@
+// Small text helpers for messages.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tile::runtime {
+
+/// `text` between single quotes, with control bytes escaped and long text cut, so that text from
+/// a damaged file can't garble a terminal.
+std::string quote(std::string_view text);
+
+/// The candidate most like `text`, or "" if none is close enough to be meant.
+std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates);
+
+/// "17 bytes", "1.5 GiB".
+std::string formatBytes(uint64_t bytes);
+
+/// "3x4", "scalar" for rank 0: the way shapes are written on the command line.
+std::string formatShape(std::span<const int64_t> shape);
+
+/// The parts joined by `separator`.
+std::string join(std::span<const std::string_view> parts, std::string_view separator);
+
+} // namespace tile::runtime

@@ -1,0 +1,96 @@
+#include "runtime/ThreadPool.h"
+#include "runtime/Text.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace tile::runtime {
+
+using oneapi::tbb::global_control;
+
+struct ThreadPool::State {
+  explicit State(int threads) : threads(threads), arena(threads) {
+    // By itself oneTBB starts at most one thread a core in a process, whatever an arena asks for.
+    // Fewer need no such limit, and setting one would bind other users of oneTBB, too.
+    if (threads > oneapi::tbb::info::default_concurrency())
+      limit.emplace(global_control::max_allowed_parallelism, static_cast<size_t>(threads));
+  }
+
+  int threads;
+  std::optional<global_control> limit;
+  oneapi::tbb::task_arena arena;
+};
+
+ThreadPool::ThreadPool(int threads) {
+  assert(threads >= 1 && threads <= maxThreads);
+  state = std::make_unique<State>(threads);
+}
+
+ThreadPool::~ThreadPool() = default;
+
+int ThreadPool::numThreads() const { return state->threads; }
+
+void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction function) {
+  assert(n >= 0 && chunks >= 0);
+  if (chunks == 0)
+    return;
+  int64_t length = n / chunks, longer = n % chunks;
+  auto run = [&](int64_t chunk) {
+    int64_t lo = chunk * length + std::min(chunk, longer);
+    function(chunk, lo, lo + length + (chunk < longer));
+  };
+  if (chunks == 1 || numThreads() == 1) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk)
+      run(chunk);
+    return;
+  }
+  state->arena.execute([&] {
+    using Range = oneapi::tbb::blocked_range<int64_t>;
+    oneapi::tbb::parallel_for(Range(0, chunks), [&](const Range &range) {
+      for (int64_t chunk = range.begin(); chunk < range.end(); ++chunk)
+        run(chunk);
+    });
+  });
+}
+
+Result<int> parseThreadCount(const char *text) {
+  if (!text || !*text)
+    return std::clamp(oneapi::tbb::info::default_concurrency(), 1, ThreadPool::maxThreads);
+  int threads = 0;
+  const char *last = text + std::strlen(text);
+  auto [end, error] = std::from_chars(text, last, threads);
+  if (error != std::errc() || end != last || threads < 1 || threads > ThreadPool::maxThreads)
+    return Error{"environment variable TILE_NUM_THREADS is " + quote(text) +
+                     ", which is no number of threads",
+                 "set it to a number from 1 to " + std::to_string(ThreadPool::maxThreads) +
+                     ", or unset it for one thread a core"};
+  return threads;
+}
+
+Result<ThreadPool *> ThreadPool::global() {
+  static const Result<int> threads = parseThreadCount(std::getenv("TILE_NUM_THREADS"));
+  if (!threads)
+    return threads.error();
+  // Never destroyed: a program may still use it while static objects are taken down.
+  static ThreadPool *const pool = new ThreadPool(*threads);
+  return pool;
+}
+
+Status parallelChunks(int64_t n, int64_t chunks, ChunkFunction function) {
+  Result<ThreadPool *> pool = ThreadPool::global();
+  if (!pool)
+    return pool.takeError();
+  (*pool)->parallelChunks(n, chunks, function);
+  return {};
+}
+
+} // namespace tile::runtime
