@@ -1,14 +1,19 @@
-# Finds MLIR and LLVM 22 (Debian: llvm-22-dev libmlir-22-dev mlir-22-tools) and offers
+# Finds MLIR and LLVM 22 (Debian: llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools) and offers
 # `tile_mlir`, an interface target that carries their headers and libraries.
 #
 # The textual and C++ APIs of MLIR change with every release, so only 22.x is taken.
 
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
-find_package(MLIR REQUIRED CONFIG)
-if(NOT LLVM_VERSION_MAJOR EQUAL 22)
-  message(FATAL_ERROR "tilec needs LLVM 22.x, found ${LLVM_VERSION}. "
-                      "On Debian 12: apt-get install llvm-22-dev libmlir-22-dev mlir-22-tools")
+find_package(MLIR QUIET CONFIG)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "MLIR 22 was not found. On Debian 12 run cmake/install-deps.sh; "
+                      "elsewhere give -DCMAKE_PREFIX_PATH=<where LLVM 22 and MLIR 22 are installed>.")
 endif()
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "tilec needs LLVM 22.x, found ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}. "
+                      "On Debian 12 run cmake/install-deps.sh; elsewhere give -DCMAKE_PREFIX_PATH=….")
+endif()
+message(STATUS "MLIR and LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
@@ -18,24 +23,25 @@ add_library(tile_mlir INTERFACE)
 target_include_directories(tile_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 separate_arguments(tile_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(tile_mlir INTERFACE ${tile_llvm_definitions})
-if(TILE_STATIC_LLVM)
-  # The exported targets pull in the shared libraries; name the archives themselves. Both sets
-  # refer to each other in cycles, so one group holds them all.
-  file(GLOB tile_mlir_archives "${LLVM_LIBRARY_DIR}/libMLIR*.a")
-  list(FILTER tile_mlir_archives EXCLUDE REGEX "CAPI|Test|Runner|Python")
-  llvm_map_components_to_libnames(tile_llvm_names
-    native nativecodegen x86 nvptx core support passes orcjit target linker irreader bitwriter
-    analysis transformutils)
-  llvm_expand_dependencies(tile_llvm_expanded ${tile_llvm_names})
-  set(tile_llvm_archives)
-  foreach(name IN LISTS tile_llvm_expanded)
-    if(EXISTS "${LLVM_LIBRARY_DIR}/lib${name}.a")
-      list(APPEND tile_llvm_archives "${LLVM_LIBRARY_DIR}/lib${name}.a")
-    endif()
-  endforeach()
-  target_link_libraries(tile_mlir INTERFACE
-    -Wl,--start-group ${tile_mlir_archives} ${tile_llvm_archives} -Wl,--end-group
-    -Wl,--gc-sections z zstd m dl pthread)
-else()
+
+if(NOT TILE_STATIC_LLVM)
   target_link_libraries(tile_mlir INTERFACE MLIR LLVM)
+  return()
 endif()
+
+# The exported targets of Debian's packages lead to the shared libraries, so the archives are named
+# by their files. MLIR's and LLVM's refer to each other in cycles: they become one group, written
+# down in a linker script, and the linker takes from it just the objects that are called for. Of the
+# code generators only the host's and NVPTX are there: a call of InitializeAllTargets does not link.
+file(GLOB tile_mlir_archives CONFIGURE_DEPENDS "${LLVM_LIBRARY_DIR}/libMLIR*.a")
+list(FILTER tile_mlir_archives EXCLUDE REGEX "CAPI|Test|Python")
+execute_process(
+  COMMAND "${LLVM_TOOLS_BINARY_DIR}/llvm-config" --link-static --libfiles
+          ${LLVM_NATIVE_ARCH} NVPTX orcjit passes remarks linker irreader bitwriter
+  OUTPUT_VARIABLE tile_llvm_archives OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+list(JOIN tile_mlir_archives "\n  " tile_mlir_archives)
+string(REPLACE " " "\n  " tile_llvm_archives "${tile_llvm_archives}")
+set(tile_llvm_group "${PROJECT_BINARY_DIR}/libtile-llvm.a")
+file(CONFIGURE OUTPUT "${tile_llvm_group}" @ONLY
+     CONTENT "GROUP (\n  @tile_mlir_archives@\n  @tile_llvm_archives@\n)\n")
+target_link_libraries(tile_mlir INTERFACE "${tile_llvm_group}" -l:libzstd.a -l:libz.a)

@@ -1,11 +1,13 @@
 # Compile settings shared by every target of ours, and the helpers that create them.
 
-include(CheckCXXCompilerFlag)
-
 add_library(tile_options INTERFACE)
 target_include_directories(tile_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-target_compile_options(tile_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Werror=switch
-                                              -Werror=return-type -ffunction-sections -fdata-sections)
+target_compile_options(tile_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Werror=switch -Werror=return-type
+  -ffunction-sections -fdata-sections
+  # Messages of assertions name files from the root of the repository on.
+  "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+target_link_options(tile_options INTERFACE -Wl,--gc-sections)
 if(TILE_ASSERTIONS)
   target_compile_options(tile_options INTERFACE -UNDEBUG)
 endif()
@@ -13,6 +15,8 @@ if(TILE_SANITIZE)
   target_compile_options(tile_options INTERFACE -fsanitize=${TILE_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=undefined)
   target_link_options(tile_options INTERFACE -fsanitize=${TILE_SANITIZE})
+  target_sources(tile_options INTERFACE
+    "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/SanitizerDefaults.cpp>")
 endif()
 
 # tile_internal_library(name SOURCES … PUBLIC … PRIVATE … PCH header…)
@@ -22,16 +26,27 @@ function(tile_internal_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC tile_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   if(ARG_PCH)
-    target_precompile_headers(${name} PRIVATE ${ARG_PCH})
+    tile_precompile_headers(${name} ${ARG_PCH})
   endif()
 endfunction()
 
-# tile_add_test(name SOURCES … LIBS …)
-# A GoogleTest executable, registered with CTest as one test.
+# tile_precompile_headers(target header…)
+# Precompiled headers that ccache can work with.
+function(tile_precompile_headers target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
+# tile_add_test(name SOURCES … LIBS … [PCH header…])
+# A GoogleTest executable, registered with CTest as one test, and built by the target tile_tests.
 function(tile_add_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PCH" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tile_options ${ARG_LIBS} GTest::gtest GTest::gtest_main)
+  if(ARG_PCH)
+    tile_precompile_headers(${name} ${ARG_PCH})
+  endif()
+  add_dependencies(tile_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
