@@ -1,0 +1,312 @@
+//===- KernelBuilder.h - builds kernels by the language's rules -----------===//
+//
+// The one place that knows how an expression of the language becomes tile IR:
+// types and their errors, alignment of axes by identity, affine forms of
+// indices, halves computed in f32, variables carried through loops. The parser's
+// elaborator and the C++ API both drive it, so the same kernel gives the same IR.
+//
+// Errors go to MLIR's diagnostic engine at the current location; the result is
+// then an invalid Expr, and operations on invalid Exprs stay silent. Notes that
+// begin with "hint: " are advice.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_KERNELBUILDER_H
+#define TILE_IR_KERNELBUILDER_H
+
+#include "ir/ElementType.h"
+#include "ir/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <memory>
+
+namespace tile::ir {
+
+/// One conjunct of a condition on coordinates: `expr ≥ 0` (or `= 0`), unless a
+/// scalar holds. Without an expression the scalar itself is the condition.
+struct Relation {
+  mlir::AffineExpr expr;
+  bool isEquality = false;
+  mlir::Value unless; // i1 scalar, or null
+  mlir::Value scalar; // i1 scalar, where expr is null
+};
+
+/// A value of the language.
+struct Expr {
+  enum class Kind {
+    Invalid, // an error was reported
+    Int,     // an integer literal
+    Float,   // a float literal
+    Value,   // a tile or scalar
+  };
+  Kind kind = Kind::Invalid;
+  /// Of literals.
+  int64_t integer = 0;
+  double number = 0;
+  /// The type it has in the language. The IR value of a half is f32 ("wide")
+  /// after arithmetic, until a cast, store or call rounds it.
+  ElementType type = ElementType::F32;
+  /// Null for an affine form that has not been needed as a value yet.
+  mlir::Value value;
+  /// i64 values that are affine in spans and integers keep their form, over
+  /// the builder's atoms; null otherwise.
+  mlir::AffineExpr form;
+  /// Comparisons of forms, and conjunctions of them, remember what they relate.
+  std::shared_ptr<llvm::SmallVector<Relation>> relations;
+
+  bool isValid() const { return kind != Kind::Invalid; }
+  bool isLiteral() const { return kind == Kind::Int || kind == Kind::Float; }
+};
+
+/// A tensor parameter inside its kernel.
+struct TensorRef {
+  std::string name;
+  unsigned position = 0;
+  ElementType type = ElementType::F32;
+  mlir::Value memory;
+  /// Extents over the kernel's dims as symbols.
+  llvm::SmallVector<mlir::AffineExpr> shape;
+};
+
+/// What stands between the brackets: `:` or an expression.
+struct Index {
+  bool isColon = false;
+  Expr expr;
+  mlir::Location loc;
+};
+
+/// One parameter of a kernel to be built.
+struct ParamSpec {
+  std::string name;
+  ElementType type = ElementType::F32;
+  bool isTensor = false;
+  ParamMode mode = ParamMode::In;
+  std::optional<CombineKind> reduce;
+  bool unordered = false;
+  /// Extents over the kernel's dims as symbols.
+  llvm::SmallVector<mlir::AffineExpr> shape;
+  mlir::Attribute defaultValue;
+  mlir::Location loc;
+};
+
+struct KernelSpec {
+  std::string name;
+  llvm::SmallVector<std::string> dims;
+  /// Names among dims that inputs don't bind, with a default (or unit).
+  llvm::SmallVector<std::pair<std::string, mlir::Attribute>> consts;
+  /// Names of expressions over dims (`dim P = …`), for `:` over such a dimension.
+  llvm::SmallVector<std::pair<std::string, mlir::AffineExpr>> derivedDims;
+  /// Pairs of dims that `requires A == B` makes one; the second is an alias.
+  llvm::SmallVector<std::pair<std::string, std::string>> sameDims;
+  llvm::SmallVector<ParamSpec> params;
+  mlir::DictionaryAttr schedule;
+};
+
+struct BinderSpec {
+  std::string name;
+  bool isEach = false;
+  Expr lower, upper; // a literal 0 for lower where none was written
+  mlir::Location loc;
+};
+
+class KernelBuilder {
+public:
+  /// Opens a kernel at the end of the module.
+  KernelBuilder(mlir::ModuleOp module, KernelSpec spec, mlir::Location loc);
+  KernelBuilder(const KernelBuilder &) = delete;
+
+  mlir::MLIRContext *context() const { return ctx; }
+  KernelOp kernel() const { return op; }
+  /// Where errors and ops are placed from now on.
+  void setLoc(mlir::Location newLoc) { loc = newLoc; }
+  mlir::Location getLoc() const { return loc; }
+  mlir::InFlightDiagnostic error() const { return mlir::emitError(loc); }
+
+  //===-- Names -----------------------------------------------------------===//
+  const TensorRef *tensor(llvm::StringRef name) const;
+  /// A scalar parameter; invalid (and silent) for another name.
+  Expr scalarParam(llvm::StringRef name);
+  /// A dimension or constant of the kernel.
+  Expr dim(llvm::StringRef name);
+  bool isDim(llvm::StringRef name) const;
+  /// The value of an expression over the dims as symbols.
+  Expr shapeExpr(mlir::AffineExpr expr);
+  /// The axis that a bare span or whole axis stands for; empty for other values.
+  std::string axisNameOf(const Expr &x) const;
+  /// The axis an operation means by a dimension's name.
+  std::string canonicalDim(llvm::StringRef name) const;
+  /// True if some span, `:` or named axis has this name.
+  bool isAxis(llvm::StringRef name) const { return axes.contains(name); }
+  llvm::SmallVector<std::string> axisNames() const;
+
+  //===-- Literals and casts ----------------------------------------------===//
+  static Expr literal(int64_t value);
+  static Expr literal(double value);
+  Expr boolean(bool value);
+  Expr castTo(ElementType type, Expr x);
+  /// zeros, full: the value on the given spans (bare spans or axes).
+  Expr full(ElementType type, Expr value, llvm::ArrayRef<Expr> spans);
+
+  //===-- Elementwise -----------------------------------------------------===//
+  enum class Unary { Neg, Not, BitNot };
+  enum class Binary {
+    Add, Sub, Mul, Div, Rem, Shl, Shr, BitAnd, BitOr, BitXor,
+    Eq, Ne, Lt, Le, Gt, Ge, And, Or
+  };
+  Expr unary(Unary op, Expr x);
+  Expr binary(Binary op, Expr a, Expr b);
+  /// A function of the language by name: exp, where, expdiff, max(a, b), …
+  Expr call(llvm::StringRef function, llvm::ArrayRef<Expr> args);
+  static bool isFunction(llvm::StringRef name);
+  static llvm::ArrayRef<llvm::StringRef> functionNames();
+
+  //===-- Tiles -----------------------------------------------------------===//
+  /// sum, prod, max, min, fmax, fmin, any, all, mean, argmax, argmin.
+  Expr reduce(llvm::StringRef function, Expr x, llvm::ArrayRef<std::string> axisNames);
+  static bool isReduction(llvm::StringRef name);
+  Expr dot(Expr a, Expr b, llvm::StringRef axis);
+
+  enum class Access { Exact, Pad, Clamp };
+  Expr load(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Access access = Access::Exact,
+            Expr pad = {});
+  void store(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Expr value);
+  void update(const TensorRef &tensor, llvm::ArrayRef<Index> indices, CombineKind kind, Expr value);
+
+  //===-- Axes, program space, loops --------------------------------------===//
+  /// A named whole axis over [lower, upper).
+  Expr axis(llvm::StringRef name, Expr lower, Expr upper);
+  /// Restricts the domain by the condition of a binder, just after it was bound.
+  void restrict(Expr condition, Expr binder);
+  void require(Expr condition, llvm::StringRef text);
+
+  /// Opens the program space; one Expr a binder.
+  llvm::SmallVector<Expr> beginParallel(llvm::ArrayRef<BinderSpec> binders);
+  void endParallel();
+  struct LoopSpec {
+    LoopKind kind = LoopKind::fold;
+    std::string merge;
+    int64_t blockSize = mlir::ShapedType::kDynamic; // of sequential loops
+  };
+  Expr beginFor(const BinderSpec &binder, const LoopSpec &spec);
+  void endFor();
+  /// `for r in lo..hi step s`: ordinary integers.
+  Expr beginCount(llvm::StringRef name, Expr lower, Expr upper, Expr step);
+  void endCount();
+  void beginIf(Expr condition);
+  void beginElse();
+  void endIf();
+  /// `while`: build the condition after beginWhile, then the body.
+  void beginWhile();
+  void whileBody(Expr condition);
+  void endWhile();
+
+  //===-- Variables -------------------------------------------------------===//
+  /// A mutable variable of the current block; it keeps its type and axes.
+  unsigned declare(llvm::StringRef name, Expr init);
+  Expr read(unsigned variable);
+  void assign(unsigned variable, Expr value);
+
+  /// Ends the kernel; false if any error was reported while building it.
+  bool finish();
+  bool inParallel() const { return parallelOpen; }
+
+  bool hasAxes(const Expr &x) const;
+  /// The value of an expression (literals become `hint`'s type).
+  mlir::Value materialize(const Expr &x, std::optional<ElementType> hint = std::nullopt);
+  /// An i64 scalar for bounds and integer operands; null after an error.
+  mlir::Value integerScalar(Expr x, llvm::StringRef what);
+
+private:
+  struct Variable {
+    std::string name;
+    ElementType type;
+    mlir::Value value; // in arithmeticType(type)
+    mlir::Location loc;
+  };
+  struct Frame { // an open region
+    mlir::Operation *op = nullptr;
+    mlir::OpBuilder::InsertPoint after;
+    unsigned variables = 0;                  // alive when it was opened
+    llvm::SmallVector<mlir::Value> entry;    // their values on entry
+    llvm::SmallVector<mlir::Value> thenValues; // of an if, once else has begun
+    mlir::Value condition;
+    Frame(mlir::OpBuilder::InsertPoint after) : after(after) {}
+  };
+
+  Expr make(mlir::Value value, ElementType type);
+  Expr makeForm(mlir::AffineExpr form);
+  Expr spanExpr(mlir::Value span);
+  /// The affine form of an i64 expression; what has none becomes an atom.
+  mlir::AffineExpr formOf(const Expr &x);
+  mlir::AffineExpr dimAtom(mlir::Value value);
+  mlir::AffineExpr symbolAtom(mlir::Value value);
+  mlir::Value materializeForm(mlir::AffineExpr form);
+
+  mlir::Value broadcastTo(mlir::Value value, mlir::Type tile);
+  /// Broadcasts all to the union of their axes.
+  void align(llvm::MutableArrayRef<mlir::Value> values);
+  mlir::Value constant(ElementType type, int64_t integer, double number);
+  mlir::Value convert(mlir::Value value, ElementType from, ElementType to);
+  /// Rounds a wide half to its own type.
+  mlir::Value narrow(const Expr &x);
+  mlir::Value widen(const Expr &x);
+
+  std::optional<ElementType> commonType(llvm::StringRef what, llvm::ArrayRef<Expr> xs);
+  Expr shiftCount(Expr count, ElementType type);
+  Expr compare(Binary op, const Expr &a, const Expr &b);
+  Expr logical(Binary op, const Expr &a, const Expr &b);
+  Expr formArithmetic(Binary op, const Expr &a, const Expr &b);
+  Expr accumulate(const Expr &a, const Expr &b);
+  Expr foldLiterals(Binary op, const Expr &a, const Expr &b);
+  mlir::Value integerBinary(Binary op, ElementType type, mlir::Value a, mlir::Value b);
+  mlir::Value floatBinary(Binary op, mlir::Value a, mlir::Value b);
+  std::optional<llvm::SmallVector<mlir::Value>>
+  operandsOf(llvm::StringRef function, llvm::ArrayRef<Expr> args, ElementType &type);
+  Expr where(llvm::ArrayRef<Expr> args);
+  Expr floatCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
+  Expr integerCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
+  mlir::Value countOf(mlir::Type tile, llvm::ArrayRef<mlir::StringAttr> counted);
+  static std::string axesText(mlir::Type tile);
+  mlir::Value minMax(llvm::StringRef function, ElementType type, mlir::Value a, mlir::Value b);
+
+  struct AccessMap {
+    mlir::AffineMap map;
+    llvm::SmallVector<mlir::Value> dims, syms;
+  };
+  std::optional<AccessMap> accessMap(const TensorRef &tensor, llvm::ArrayRef<Index> indices);
+  mlir::AffineExpr compress(mlir::AffineExpr expr, llvm::SmallVectorImpl<mlir::Value> &dims,
+                            llvm::SmallVectorImpl<mlir::Value> &syms);
+  mlir::Value storedValue(const TensorRef &tensor, const AccessMap &at, Expr value);
+  mlir::Value colonAxis(const TensorRef &tensor, unsigned dimension);
+  void addAxisName(llvm::StringRef name, mlir::Value span);
+
+  Frame &openFrame(mlir::Operation *op);
+  void closeFrame();
+  llvm::SmallVector<mlir::Value> currentValues(unsigned count) const;
+  void setValues(mlir::ValueRange values);
+
+  mlir::MLIRContext *ctx;
+  mlir::ModuleOp module;
+  KernelSpec spec;
+  KernelOp op;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::Operation *entryEnd = nullptr; // whole axes and dims go before it
+  mlir::OpBuilder::InsertPoint entryPoint() const;
+  bool parallelOpen = false, parallelSeen = false;
+  mutable unsigned errors = 0;
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> counter;
+  llvm::SmallVector<TensorRef> tensors;
+  llvm::StringMap<unsigned> scalars;
+  llvm::StringMap<mlir::Value> dimValues;
+  llvm::StringMap<mlir::Value> axes;
+  llvm::SmallVector<mlir::Value> dimAtoms, symbolAtoms;
+  llvm::SmallVector<Variable> variables;
+  llvm::SmallVector<Frame> frames;
+  /// The axes of each restrict so far.
+  llvm::SmallVector<llvm::SmallVector<mlir::StringAttr>> restrictions;
+};
+
+} // namespace tile::ir
+
+#endif // TILE_IR_KERNELBUILDER_H
