@@ -1,0 +1,52 @@
+//===- FormFma.cpp - forms multiply-adds, once ----------------------------===//
+
+#include "ir/FormFma.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+namespace {
+/// The product that may be merged into its addition to `other`, or null.
+arith::MulFOp mergeableProduct(Value operand, Value other) {
+  auto product = operand.getDefiningOp<arith::MulFOp>();
+  if (!product || !product->hasOneUse())
+    return {};
+  if (other.getDefiningOp() && isa<DotOp, ReduceOp>(other.getDefiningOp()))
+    return {};
+  return product;
+}
+
+void formFma(Operation *op, Value lhs, Value rhs) {
+  Type element = getElementTypeOrSelf(lhs.getType());
+  if (!element.isF32() && !element.isF64())
+    return;
+  bool isDifference = isa<arith::SubFOp>(op);
+  arith::MulFOp left = mergeableProduct(lhs, rhs);
+  arith::MulFOp product = left ? left : mergeableProduct(rhs, lhs);
+  if (!product)
+    return;
+  OpBuilder builder(op);
+  Value a = product.getLhs(), b = product.getRhs(), c = left ? rhs : lhs;
+  if (isDifference) {
+    Value &negated = left ? c : a;
+    negated = arith::NegFOp::create(builder, op->getLoc(), negated);
+  }
+  Value fma = math::FmaOp::create(builder, op->getLoc(), a, b, c);
+  op->getResult(0).replaceAllUsesWith(fma);
+  op->erase();
+  product.erase();
+}
+} // namespace
+
+void tile::ir::formFma(KernelOp kernel) {
+  // In program order, so that a sum of three products always merges the same two.
+  SmallVector<Operation *> additions;
+  kernel.walk([&](Operation *op) {
+    if (isa<arith::AddFOp, arith::SubFOp>(op))
+      additions.push_back(op);
+  });
+  for (Operation *op : additions)
+    ::formFma(op, op->getOperand(0), op->getOperand(1));
+}

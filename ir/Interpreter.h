@@ -1,0 +1,69 @@
+//===- Interpreter.h - runs a kernel in the plainest possible way ---------===//
+//
+// The oracle that every backend is compared with. It executes specialized tile
+// IR op by op on whole tiles and shares no code with the backends. Each tile
+// knows which of its elements are inside its domain; what lies outside does not
+// exist, and reading it is reported instead of giving garbage.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_INTERPRETER_H
+#define TILE_IR_INTERPRETER_H
+
+#include "ir/TileOps.h"
+
+#include <optional>
+#include <string>
+
+namespace tile::ir {
+
+/// One argument of a kernel: a dense row-major tensor, or a scalar.
+struct InterpreterArgument {
+  /// Of tensors. One byte an element for i1, else the element's own width.
+  void *data = nullptr;
+  llvm::SmallVector<int64_t> shape;
+  /// Of scalars: the value's bits, in the low end.
+  uint64_t bits = 0;
+
+  static InterpreterArgument tensor(void *data, llvm::ArrayRef<int64_t> shape) {
+    return {data, llvm::SmallVector<int64_t>(shape), 0};
+  }
+  static InterpreterArgument scalar(uint64_t bits) { return {nullptr, {}, bits}; }
+};
+
+struct InterpreterOptions {
+  /// Programs are independent; another order must give the same result (but for
+  /// the rounding of sums in `reduce` outputs, which follow it).
+  enum class Order { RowMajor, Reversed, Shuffled } order = Order::RowMajor;
+  /// Of the shuffle.
+  uint64_t seed = 0;
+  /// Gives up after so many ops; 0 for never.
+  uint64_t maxSteps = 0;
+};
+
+struct InterpreterResult {
+  /// Empty on success.
+  std::string message;
+  std::optional<mlir::Location> loc;
+
+  bool ok() const { return message.empty(); }
+};
+
+/// Runs all programs of a kernel. `args` has one entry a parameter, outputs
+/// included, `dims` one value a name in the kernel's `dims`; block sizes must be
+/// static, whole axes need not be. Reported, with a location:
+///   - a tile.require that does not hold,
+///   - an `exact` load or a store outside its tensor,
+///   - an element of an output that is stored twice or never,
+///   - the use of an element outside the domain of its tile, of an op without a
+///     meaning here, and other faults of the IR.
+InterpreterResult interpret(KernelOp kernel, llvm::ArrayRef<InterpreterArgument> args,
+                            llvm::ArrayRef<int64_t> dims, const InterpreterOptions &options = {});
+
+/// Runs only what stands before the programs: checks the tile.requires. Tensor
+/// arguments need no data. `failed`, if given, is set to the op that fails.
+InterpreterResult interpretRequires(KernelOp kernel, llvm::ArrayRef<InterpreterArgument> args,
+                                    llvm::ArrayRef<int64_t> dims, RequireOp *failed = nullptr);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_INTERPRETER_H

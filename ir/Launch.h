@@ -1,0 +1,48 @@
+//===- Launch.h - binds dimensions to the shapes of a call ----------------===//
+//
+// What every launch has to know before it starts: the value of each dimension
+// and constant, the shape of each parameter, and that the author's
+// requirements hold.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_LAUNCH_H
+#define TILE_IR_LAUNCH_H
+
+#include "ir/TileOps.h"
+#include "ir/UserError.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tile::ir {
+
+struct LaunchBinding {
+  /// In the order of the kernel's `dims`.
+  llvm::SmallVector<int64_t> dims;
+  /// By parameter; empty for scalars. Of a graph: parameters, then results.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> shapes;
+};
+
+/// Binds each dimension where it stands bare in the shape of an input, each
+/// constant from `explicitDims` or its default, and checks that all shapes
+/// agree. `inputShapes[p]` is the shape of parameter p (empty for scalars);
+/// only those of `in` and `inout` parameters are read, so the list may end
+/// after the inputs. On success every extent is ≥ 0 and every tensor's size in
+/// bytes fits in 64 bits.
+mlir::FailureOr<LaunchBinding> bindLaunch(KernelOp kernel,
+                                          llvm::ArrayRef<llvm::ArrayRef<int64_t>> inputShapes,
+                                          const llvm::StringMap<int64_t> &explicitDims,
+                                          UserError &error);
+mlir::FailureOr<LaunchBinding> bindLaunch(GraphOp graph,
+                                          llvm::ArrayRef<llvm::ArrayRef<int64_t>> inputShapes,
+                                          const llvm::StringMap<int64_t> &explicitDims,
+                                          UserError &error);
+
+/// Evaluates the kernel's tile.require conditions. `scalars[p]` are the bits of
+/// scalar parameter p; entries of tensors are not read. Reports the message of
+/// the first that does not hold, with the dimensions it speaks of.
+mlir::LogicalResult checkRequires(KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                  llvm::ArrayRef<uint64_t> scalars, UserError &error);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_LAUNCH_H

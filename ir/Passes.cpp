@@ -1,0 +1,75 @@
+//===- Passes.cpp - the passes that know no target ------------------------===//
+
+#include "ir/Passes.h"
+#include "ir/FormFma.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+namespace {
+class SpecializePass : public PassWrapper<SpecializePass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SpecializePass)
+
+  explicit SpecializePass(Bindings bindings = {}) : bindings(std::move(bindings)) {}
+  SpecializePass(const SpecializePass &other) : PassWrapper(other), bindings(other.bindings) {}
+
+  StringRef getArgument() const override { return "tile-specialize"; }
+  StringRef getDescription() const override { return "Binds dimensions and tile sizes"; }
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return success(succeeded(parse(dims, bindings.dims, context)) &&
+                   succeeded(parse(sizes, bindings.sizes, context)));
+  }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      if (failed(specialize(kernel, bindings)))
+        signalPassFailure();
+    });
+  }
+
+private:
+  static LogicalResult parse(ArrayRef<std::string> items, llvm::StringMap<int64_t> &values,
+                             MLIRContext *context) {
+    for (StringRef item : items) {
+      auto [name, text] = item.split('=');
+      int64_t value;
+      if (name.empty() || text.getAsInteger(10, value))
+        return emitError(UnknownLoc::get(context))
+               << "tile-specialize: `" << item << "` is not NAME=INTEGER";
+      values[name] = value;
+    }
+    return success();
+  }
+
+  ListOption<std::string> dims{*this, "dims", llvm::cl::desc("Values of dimensions: M=5,N=7")};
+  ListOption<std::string> sizes{*this, "sizes", llvm::cl::desc("Tile sizes by binder: i=4")};
+  Bindings bindings;
+};
+
+class FormFmaPass : public PassWrapper<FormFmaPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormFmaPass)
+
+  StringRef getArgument() const override { return "tile-form-fma"; }
+  StringRef getDescription() const override { return "Forms multiply-adds, once"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([](KernelOp kernel) { formFma(kernel); });
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::ir::createSpecializePass(Bindings bindings) {
+  return std::make_unique<SpecializePass>(std::move(bindings));
+}
+
+std::unique_ptr<Pass> tile::ir::createFormFmaPass() { return std::make_unique<FormFmaPass>(); }
+
+void tile::ir::registerTilePasses() {
+  registerPass([] { return createSpecializePass(); });
+  registerPass([] { return createFormFmaPass(); });
+}

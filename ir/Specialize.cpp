@@ -1,0 +1,362 @@
+//===- Specialize.cpp - binds dimensions and tile sizes of a kernel -------===//
+
+#include "ir/Specialize.h"
+#include "ir/AffineEval.h"
+#include "ir/UserError.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+static constexpr StringLiteral boundAttrName = "tile.bound";
+
+//===-- Binders -----------------------------------------------------------===//
+
+SmallVector<StringAttr> tile::ir::sizableBinders(KernelOp kernel) {
+  SmallVector<StringAttr> names;
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [name, each] : llvm::zip(parallel.getNames(), parallel.getEach()))
+    if (!each)
+      names.push_back(cast<StringAttr>(name));
+  parallel.walk<WalkOrder::PreOrder>([&](ForOp loop) {
+    if (loop.getKind() != LoopKind::sequential)
+      names.push_back(loop.getNameAttr());
+  });
+  return names;
+}
+
+namespace {
+/// Sizes by binder, for those of `sizableBinders`.
+using Sizes = llvm::StringMap<int64_t>;
+
+InFlightDiagnostic failWithHint(KernelOp kernel, const Twine &message, const Twine &hint) {
+  InFlightDiagnostic diagnostic = emitError(kernel.getLoc(), message);
+  diagnostic.attachNote(kernel.getLoc()) << "hint: " << hint;
+  return diagnostic;
+}
+
+LogicalResult checkBinderName(KernelOp kernel, StringRef name) {
+  SmallVector<StringRef> known;
+  for (StringAttr binder : sizableBinders(kernel))
+    known.push_back(binder.getValue());
+  if (llvm::is_contained(known, name))
+    return success();
+  std::string kernelName = ("kernel `" + kernel.getSymName() + "`").str();
+  std::string advice = adviseName(name, known, kernelName + " has the tile sizes");
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [binder, each] : llvm::zip(parallel.getNames(), parallel.getEach()))
+    if (each && cast<StringAttr>(binder).getValue() == name)
+      return failWithHint(kernel, "`" + name + "` takes one element at a time, it has no tile size",
+                          advice);
+  bool isSequential = false;
+  parallel.walk([&](ForOp loop) { isSequential |= loop.getName() == name; });
+  if (isSequential)
+    return failWithHint(
+        kernel, "the blocks of `" + name + "` are `sequential`: their size is part of the meaning",
+        advice);
+  return failWithHint(kernel, kernelName + " has no binder `" + name + "`", advice);
+}
+
+/// The first candidate of the schedule, if there is one.
+std::optional<int64_t> scheduledSize(KernelOp kernel, StringAttr binder) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  Attribute candidates = schedule ? schedule.get(binder) : Attribute();
+  if (auto list = dyn_cast_or_null<ArrayAttr>(candidates))
+    candidates = list.empty() ? Attribute() : list[0];
+  if (auto size = dyn_cast_or_null<IntegerAttr>(candidates))
+    return size.getInt();
+  return std::nullopt;
+}
+
+/// The size that a binder has in the IR; dynamic if it is open.
+int64_t sizeInIR(KernelOp kernel, StringRef binder) {
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [name, size] : llvm::zip(parallel.getNames(), parallel.getSizes()))
+    if (cast<StringAttr>(name).getValue() == binder)
+      return size;
+  int64_t result = ShapedType::kDynamic;
+  parallel.walk([&](ForOp loop) {
+    if (loop.getName() == binder)
+      result = loop.getSize();
+  });
+  return result;
+}
+
+FailureOr<Sizes> chooseSizes(KernelOp kernel, const Bindings &bindings) {
+  for (StringRef name : bindings.sizes.keys())
+    if (failed(checkBinderName(kernel, name)))
+      return failure();
+  Sizes sizes;
+  size_t parallelBinders = llvm::count(kernel.getParallel().getEach(), false);
+  for (auto [position, binder] : llvm::enumerate(sizableBinders(kernel))) {
+    int64_t given = sizeInIR(kernel, binder), &size = sizes[binder];
+    auto wanted = bindings.sizes.find(binder);
+    bool isGiven = !ShapedType::isDynamic(given), isWanted = wanted != bindings.sizes.end();
+    if (isGiven && isWanted && given != wanted->second)
+      return emitError(kernel.getLoc(), "`") << binder.getValue() << "` is specialized to tiles of "
+                                             << given << " already, not " << wanted->second;
+    size = isGiven ? given
+           : isWanted
+               ? wanted->second
+               : scheduledSize(kernel, binder)
+                     .value_or(position < parallelBinders ? defaultParallelSize : defaultLoopSize);
+    if (size < 1 || size > maxTileSize)
+      return emitError(kernel.getLoc(), "tile size ")
+             << size << " of `" << binder.getValue() << "` is not in 1 .. " << maxTileSize;
+  }
+  return sizes;
+}
+
+//===-- Dimensions --------------------------------------------------------===//
+
+/// All dims bound so far, by this and earlier calls; failure on bad ones.
+FailureOr<DictionaryAttr> chooseDims(KernelOp kernel, const Bindings &bindings) {
+  SmallVector<StringRef> known(kernel.getDims().getAsValueRange<StringAttr>());
+  NamedAttrList bound(boundDims(kernel));
+  Builder builder(kernel.getContext());
+  for (const auto &[name, value] : bindings.dims) {
+    if (!llvm::is_contained(known, name))
+      return failWithHint(kernel,
+                          "kernel `" + kernel.getSymName() + "` has no dimension `" + name + "`",
+                          adviseName(name, known, "it has"));
+    auto before = dyn_cast_or_null<IntegerAttr>(bound.get(name));
+    if (before && before.getInt() != value)
+      return emitError(kernel.getLoc(), "`") << StringRef(name) << "` is specialized to "
+                                             << before.getInt() << " already, not " << value;
+    bound.set(name, builder.getI64IntegerAttr(value));
+  }
+  return bound.getDictionary(kernel.getContext());
+}
+
+bool dependsOnlyOn(AffineExpr expr, const llvm::SmallBitVector &symbols) {
+  bool result = true;
+  expr.walk([&](AffineExpr part) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      result &= symbols.test(symbol.getPosition());
+  });
+  return result;
+}
+
+/// A tensor parameter's extents, dynamic where they are not known.
+FailureOr<SmallVector<int64_t>> extentsOf(KernelOp kernel, unsigned param, DictionaryAttr bound) {
+  SmallVector<int64_t> values;
+  llvm::SmallBitVector known;
+  for (Attribute name : kernel.getDims()) {
+    auto value = bound.getAs<IntegerAttr>(cast<StringAttr>(name));
+    values.push_back(value ? value.getInt() : 0);
+    known.push_back(static_cast<bool>(value));
+  }
+  SmallVector<int64_t> extents;
+  for (AffineExpr expr : kernel.getParamShape(param).getResults()) {
+    if (!dependsOnlyOn(expr, known)) {
+      extents.push_back(ShapedType::kDynamic);
+      continue;
+    }
+    std::optional<int64_t> extent = evaluateAffine(expr, {}, values);
+    if (!extent || *extent < 0)
+      return emitError(kernel.getLoc(), "an extent of `")
+             << kernel.getParamName(param) << "` is "
+             << (extent ? std::to_string(*extent) : "beyond 64 bits") << " with these dimensions";
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+
+FailureOr<SmallVector<Type>> parameterTypes(KernelOp kernel, DictionaryAttr bound) {
+  SmallVector<Type> types;
+  for (auto [param, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    auto memory = dyn_cast<MemRefType>(type);
+    if (!memory) {
+      types.push_back(type);
+      continue;
+    }
+    auto extents = extentsOf(kernel, param, bound);
+    if (failed(extents))
+      return failure();
+    types.push_back(MemRefType::Builder(memory).setShape(*extents));
+  }
+  return types;
+}
+
+void bindDims(KernelOp kernel, DictionaryAttr bound) {
+  kernel.walk([&](DimOp dim) {
+    auto value = bound.getAs<IntegerAttr>(dim.getNameAttr());
+    if (!value)
+      return;
+    OpBuilder builder(dim);
+    dim.replaceAllUsesWith(arith::ConstantOp::create(builder, dim.getLoc(), value).getResult());
+    dim.erase();
+  });
+  if (!bound.empty())
+    kernel->setAttr(boundAttrName, bound);
+}
+
+//===-- Index maps --------------------------------------------------------===//
+
+/// True if nothing is divided by a constant that is not positive: upstream's
+/// affine analyses have no meaning for that, so such a divisor stays a symbol.
+bool dividesByPositives(AffineExpr expr) {
+  bool result = true;
+  expr.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!binary || part.getKind() == AffineExprKind::Add || part.getKind() == AffineExprKind::Mul)
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    result &= !divisor || divisor.getValue() > 0;
+  });
+  return result;
+}
+
+/// Puts the symbols that are constants into the expressions. `syms` keeps the others.
+void foldSymbols(SmallVectorImpl<AffineExpr> &exprs, MutableOperandRange syms) {
+  MLIRContext *context = syms.getOwner()->getContext();
+  SmallVector<AffineExpr> replacements;
+  SmallVector<Value> kept;
+  for (OpOperand &symbol : syms) {
+    APInt value;
+    bool isConstant = matchPattern(symbol.get(), m_ConstantInt(&value));
+    replacements.push_back(isConstant ? getAffineConstantExpr(value.getSExtValue(), context)
+                                      : getAffineSymbolExpr(kept.size(), context));
+    if (!isConstant)
+      kept.push_back(symbol.get());
+  }
+  auto folded = llvm::map_to_vector(
+      exprs, [&](AffineExpr expr) { return expr.replaceSymbols(replacements); });
+  if (!llvm::all_of(folded, dividesByPositives))
+    return;
+  exprs.assign(folded);
+  syms.assign(kept);
+}
+
+/// Index maps and conditions without symbols that are constants: affine ones.
+void foldMaps(KernelOp kernel) {
+  auto foldMap = [](auto op) {
+    AffineMap map = op.getMap();
+    SmallVector<AffineExpr> exprs(map.getResults());
+    foldSymbols(exprs, op.getSymsMutable());
+    op.setMap(AffineMap::get(map.getNumDims(), op.getSyms().size(), exprs, op.getContext()));
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, UpdateOp>(foldMap).Case(
+        [](RestrictOp restrict) {
+          IntegerSet set = restrict.getConstraint();
+          SmallVector<AffineExpr> exprs(set.getConstraints());
+          foldSymbols(exprs, restrict.getSymsMutable());
+          restrict.setConstraint(IntegerSet::get(set.getNumDims(), restrict.getSyms().size(), exprs,
+                                                 set.getEqFlags()));
+        });
+  });
+}
+
+//===-- Types -------------------------------------------------------------===//
+
+/// The extents that are known: block sizes, and whole axes with constant bounds.
+llvm::StringMap<int64_t> knownExtents(KernelOp kernel, const Sizes &sizes) {
+  llvm::StringMap<int64_t> extents;
+  for (const auto &[name, size] : sizes)
+    extents[name] = size;
+  kernel.walk([&](AxisOp axis) {
+    APInt lower, upper;
+    if (!ShapedType::isDynamic(axis.getSpan().getType().getExtent()) ||
+        !matchPattern(axis.getLower(), m_ConstantInt(&lower)) ||
+        !matchPattern(axis.getUpper(), m_ConstantInt(&upper)))
+      return;
+    if (auto extent = llvm::checkedSub(upper.getSExtValue(), lower.getSExtValue()))
+      extents[axis.getSpan().getType().getName()] = std::max<int64_t>(*extent, 0);
+  });
+  return extents;
+}
+
+Type retype(Type type, const llvm::StringMap<int64_t> &extents) {
+  auto extentOr = [&](StringAttr name, int64_t old) {
+    auto found = extents.find(name);
+    return found == extents.end() ? old : found->second;
+  };
+  if (auto span = dyn_cast<SpanType>(type))
+    return SpanType::get(type.getContext(), span.getName(),
+                         extentOr(span.getName(), span.getExtent()));
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || axesOf(type).empty())
+    return type;
+  SmallVector<int64_t> shape;
+  for (auto [axis, extent] : llvm::zip(axesOf(type), tensor.getShape()))
+    shape.push_back(extentOr(axis, extent));
+  return tensor.clone(shape);
+}
+
+void retypeAll(KernelOp kernel, const llvm::StringMap<int64_t> &extents) {
+  auto sizeOf = [&](StringAttr name, int64_t old) {
+    auto found = extents.find(name);
+    return found == extents.end() ? old : found->second;
+  };
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(retype(result.getType(), extents));
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        argument.setType(retype(argument.getType(), extents));
+    if (auto loop = dyn_cast<ForOp>(op))
+      loop.setSize(sizeOf(loop.getNameAttr(), loop.getSize()));
+    if (auto parallel = dyn_cast<ParallelOp>(op)) {
+      SmallVector<int64_t> sizes;
+      for (auto [name, each, size] :
+           llvm::zip(parallel.getNames(), parallel.getEach(), parallel.getSizes()))
+        sizes.push_back(each ? size : sizeOf(cast<StringAttr>(name), size));
+      parallel.setSizes(sizes);
+    }
+  });
+}
+
+void setParameterTypes(KernelOp kernel, ArrayRef<Type> types) {
+  kernel.setFunctionType(FunctionType::get(kernel.getContext(), types, {}));
+  for (auto [argument, type] : llvm::zip(kernel.getBody().getArguments(), types))
+    argument.setType(type);
+}
+} // namespace
+
+//===-- Entry points ------------------------------------------------------===//
+
+DictionaryAttr tile::ir::boundDims(KernelOp kernel) {
+  return kernel->getAttrOfType<DictionaryAttr>(boundAttrName);
+}
+
+void tile::ir::simplify(KernelOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  RewritePatternSet patterns(context);
+  llvm::SmallSetVector<Dialect *, 4> dialects;
+  kernel.walk([&](Operation *op) { dialects.insert(op->getDialect()); });
+  for (Dialect *dialect : dialects)
+    dialect->getCanonicalizationPatterns(patterns);
+  // All ops of these dialects, in registration order: patterns create new ones.
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (dialects.contains(&name.getDialect()))
+      name.getCanonicalizationPatterns(patterns, context);
+  // Without convergence the kernel is valid still, just less simple.
+  (void)applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {
+  FailureOr<Sizes> sizes = chooseSizes(kernel, bindings);
+  FailureOr<DictionaryAttr> bound = chooseDims(kernel, bindings);
+  if (failed(sizes) || failed(bound))
+    return failure();
+  FailureOr<SmallVector<Type>> types = parameterTypes(kernel, *bound);
+  if (failed(types))
+    return failure();
+
+  // Scalars first, while all types still agree: they give the axes' bounds.
+  bindDims(kernel, *bound);
+  simplify(kernel);
+  setParameterTypes(kernel, *types);
+  retypeAll(kernel, knownExtents(kernel, *sizes));
+  foldMaps(kernel);
+  simplify(kernel);
+  return verify(kernel);
+}

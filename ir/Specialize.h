@@ -1,0 +1,52 @@
+//===- Specialize.h - binds dimensions and tile sizes of a kernel ---------===//
+//
+// A kernel is a template: its tile sizes and dimensions are open. Afterwards
+// every block span has a static size, every dimension that was bound is a
+// constant, all types that follow from these are static, scalar arithmetic is
+// folded, index maps have no symbols that are constants, and the kernel
+// verifies. What it computes has not changed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_SPECIALIZE_H
+#define TILE_IR_SPECIALIZE_H
+
+#include "ir/TileOps.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tile::ir {
+
+struct Bindings {
+  /// Values of dimensions and constants; the others stay symbolic.
+  llvm::StringMap<int64_t> dims;
+  /// Tile sizes by binder.
+  llvm::StringMap<int64_t> sizes;
+};
+
+/// Sizes of binders that neither bindings nor schedule say anything about.
+inline constexpr int64_t defaultParallelSize = 16;
+inline constexpr int64_t defaultLoopSize = 64;
+/// The greatest tile size; extents of tiles then stay far from overflow.
+inline constexpr int64_t maxTileSize = int64_t(1) << 24;
+
+/// The binders whose tile sizes are a matter of schedule, outermost first:
+/// `tiles` of the program space and loops that are not `sequential`.
+llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);
+
+/// Specializes in place. A binder's size is the first of: its size in the IR,
+/// `bindings.sizes`, the first candidate in the kernel's `schedule`, the
+/// default. The values of dims are kept in the attribute `tile.bound`, so that
+/// a launch can check them. Bad bindings are reported at the kernel's location
+/// with notes "hint: …", and leave the kernel unchanged.
+mlir::LogicalResult specialize(KernelOp kernel, const Bindings &bindings);
+
+/// Folds and simplifies what stands in the kernel with the canonicalization
+/// patterns of its dialects.
+void simplify(KernelOp kernel);
+
+/// The dims that `specialize` has bound, or null.
+mlir::DictionaryAttr boundDims(KernelOp kernel);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_SPECIALIZE_H

@@ -1,0 +1,26 @@
+//===- UserError.cpp - what the user did wrong, in the user's words -------===//
+
+#include "ir/UserError.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+
+std::string tile::ir::adviseName(StringRef unknown, ArrayRef<StringRef> known, StringRef what) {
+  // As far off as a third of the letters is still a likely slip of the fingers.
+  StringRef nearest;
+  unsigned best = unknown.size() / 3 + 2;
+  for (StringRef name : known)
+    if (unsigned distance = unknown.edit_distance(name, /*AllowReplacements=*/true, best);
+        distance < best && distance < name.size()) {
+      best = distance;
+      nearest = name;
+    }
+  std::string advice;
+  if (!nearest.empty())
+    advice = ("did you mean `" + nearest + "`? ").str();
+  if (known.empty())
+    return advice + (what + " none").str();
+  return advice + what.str() + " " + join(known, ", ");
+}
