@@ -61,6 +61,9 @@ struct Expr {
   };
   Kind kind;
   Range range;
+  /// Nodes on the longest way down, this one included. The parser builds none above
+  /// `maxExprHeight` (Parser.h), so that a walk may recurse.
+  uint16_t height = 1;
   std::string text;
   UnaryOp unary = UnaryOp::Neg;
   BinaryOp binary = BinaryOp::Add;
