@@ -65,16 +65,19 @@ constexpr auto appendDeclaration = [](auto &context) {
   state.errorsBefore = state.errors;
 };
 
-/// A keyword that begins a declaration, with the comments before it.
-constexpr auto declares(Kind keyword) { return tok(keyword)[documented]; }
+/// The keyword that begins a declaration of the kind, with the comments before it.
+template <Decl::Kind kind>
+constexpr auto declares(Kind keyword) {
+  return tok(keyword)[documented] >> x3::eps[put<&Decl::kind, kind>];
+}
 
 //===-- Types and parameters ----------------------------------------------===//
 
 constexpr auto separator = tok(Kind::Newline) | tok(Kind::Semi);
 
-constexpr auto dims = list(Kind::LBracket, Kind::RBracket,
-                           "a dimension")[(tok(Kind::DotDot) > name[set<&TypeExpr::rankPack>]) |
-                                          expression[add<&TypeExpr::dims>]];
+constexpr auto dims =
+    bracketsOf("a dimension")[(tok(Kind::DotDot) > name[set<&TypeExpr::rankPack>]) |
+                              expression[add<&TypeExpr::dims>]];
 constexpr auto type_def =
     withRange[typeName[set<&TypeExpr::element>] >> -(dims >> x3::eps[checkDims])];
 
@@ -131,43 +134,37 @@ constexpr auto entryBody_def =
               -(tok(Kind::Assign) > expression[set<&ScheduleEntry::value>])];
 constexpr auto entry_def = BeginParser(true) > entryBody[box] >
                            EndParser("the end of the entry", true);
-constexpr auto schedule_def =
-    withRange[tok(Kind::KwSchedule) > -name[set<&Schedule::target>] >
-              enclosed(Kind::LBrace, Kind::RBrace)[*(separator | entry[appendEntry])]];
+constexpr auto schedule_def = withRange[tok(Kind::KwSchedule) > -name[set<&Schedule::target>] >
+                                        inBraces[*(separator | entry[appendEntry])]];
 
 //===-- Declarations ------------------------------------------------------===//
 
 constexpr auto declName = name[set<&Decl::name>];
 constexpr auto generics =
     -list(Kind::Less, Kind::Greater, "a type or constant parameter")[generic[add<&Decl::generics>]];
-constexpr auto mapParams =
-    list(Kind::LParen, Kind::RParen, "a parameter")[typedParam[add<&Decl::params>]];
-constexpr auto kernelParams =
-    list(Kind::LParen, Kind::RParen, "a parameter")[kernelParam[add<&Decl::params>]];
-constexpr auto fnParams =
-    list(Kind::LParen, Kind::RParen, "a parameter")[fnParam[add<&Decl::params>]];
-constexpr auto outputs = tok(Kind::Arrow) >
-                         list(Kind::LParen, Kind::RParen, "an output")[output[add<&Decl::outputs>]];
+constexpr auto mapParams = parenthesesOf("a parameter")[typedParam[add<&Decl::params>]];
+constexpr auto kernelParams = parenthesesOf("a parameter")[kernelParam[add<&Decl::params>]];
+constexpr auto fnParams = parenthesesOf("a parameter")[fnParam[add<&Decl::params>]];
+constexpr auto outputs = tok(Kind::Arrow) > parenthesesOf("an output")[output[add<&Decl::outputs>]];
 constexpr auto kernelOutputs = tok(Kind::Arrow) >
-                               list(Kind::LParen, Kind::RParen,
-                                    "an output")[kernelOutput[add<&Decl::outputs>]];
+                               parenthesesOf("an output")[kernelOutput[add<&Decl::outputs>]];
 constexpr auto result = tok(Kind::Arrow) > type[set<&Decl::result>];
 constexpr auto bodyExpr = tok(Kind::Assign) > expression[set<&Decl::bodyExpr>];
 constexpr auto body = block[set<&Decl::body>];
 
 constexpr auto importDecl =
-    declares(Kind::KwImport)[put<&Decl::kind, Decl::Kind::Import>] >
+    declares<Decl::Kind::Import>(Kind::KwImport) >
     named("a module's name or a path")[tok(Kind::String)[importPath] |
                                        (declName > *(tok(Kind::Dot) > name[importPart]))];
-constexpr auto kernelDecl = declares(Kind::KwKernel)[put<&Decl::kind, Decl::Kind::Kernel>] >
-                            declName > generics > kernelParams > kernelOutputs > clauses > body >
+constexpr auto kernelDecl = declares<Decl::Kind::Kernel>(Kind::KwKernel) > declName > generics >
+                            kernelParams > kernelOutputs > clauses > body >
                             *schedule[add<&Decl::schedules>];
-constexpr auto mapDecl = declares(Kind::KwMap)[put<&Decl::kind, Decl::Kind::Map>] > declName >
-                         generics > mapParams > result > bodyExpr;
-constexpr auto fnDecl = declares(Kind::KwFn)[put<&Decl::kind, Decl::Kind::Fn>] > declName >
-                        generics > fnParams > -result > named("`=` or `{`")[bodyExpr | body];
-constexpr auto graphDecl = declares(Kind::KwGraph)[put<&Decl::kind, Decl::Kind::Graph>] > declName >
-                           generics > mapParams > outputs > clauses > body;
+constexpr auto mapDecl =
+    declares<Decl::Kind::Map>(Kind::KwMap) > declName > generics > mapParams > result > bodyExpr;
+constexpr auto fnDecl = declares<Decl::Kind::Fn>(Kind::KwFn) > declName > generics > fnParams >
+                        -result > named("`=` or `{`")[bodyExpr | body];
+constexpr auto graphDecl = declares<Decl::Kind::Graph>(Kind::KwGraph) > declName > generics >
+                           mapParams > outputs > clauses > body;
 
 constexpr auto declarationBody_def =
     withRange[kernelDecl | mapDecl | fnDecl | graphDecl | importDecl];

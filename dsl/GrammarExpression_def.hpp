@@ -85,17 +85,16 @@ constexpr ArgumentNameParser argumentName;
 //===-- Rules -------------------------------------------------------------===//
 
 constexpr auto parentheses_def =
-    withRange[list(Kind::LParen, Kind::RParen, "an expression")[expression[add<&Items::items>]]];
+    withRange[parenthesesOf("an expression")[expression[add<&Items::items>]]];
 
-constexpr auto brackets_def =
-    withRange[list(Kind::LBracket, Kind::RBracket,
-                   "an expression")[tok(Kind::Colon)[addColon] | expression[add<&Items::items>]]];
+constexpr auto brackets_def = withRange[bracketsOf(
+    "an expression")[tok(Kind::Colon)[addColon] | expression[add<&Items::items>]]];
 
 constexpr auto argument_def =
     (argumentName[set<&Arg::name>] > expression[set<&Arg::value>]) | expression[set<&Arg::value>];
 
 constexpr auto arguments_def =
-    withRange[list(Kind::LParen, Kind::RParen, "an expression")[argument[add<&Arguments::args>]]];
+    withRange[parenthesesOf("an expression")[argument[add<&Arguments::args>]]];
 
 constexpr auto postfix_def = (leafToken[leaf] | parentheses[parenthesized] | brackets[listed]) >>
                              *(arguments[called] | brackets[indexed] |

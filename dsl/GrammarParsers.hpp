@@ -274,6 +274,14 @@ constexpr auto list(TokenKind open, TokenKind close, const char *what) {
     return List<std::decay_t<decltype(element)>>(element, open, close, what);
   }};
 }
+inline constexpr auto inParentheses = enclosed(TokenKind::LParen, TokenKind::RParen);
+inline constexpr auto inBraces = enclosed(TokenKind::LBrace, TokenKind::RBrace);
+constexpr auto parenthesesOf(const char *what) {
+  return list(TokenKind::LParen, TokenKind::RParen, what);
+}
+constexpr auto bracketsOf(const char *what) {
+  return list(TokenKind::LBracket, TokenKind::RBracket, what);
+}
 inline constexpr Directive nested{
     [](const auto &subject) { return Nested<std::decay_t<decltype(subject)>>(subject); }};
 
@@ -294,9 +302,9 @@ constexpr auto add =
 template <auto Member, auto value>
 constexpr auto put = [](auto &context) { x3::_val(context).*Member = value; };
 /// Makes the attribute the rule's value.
-constexpr auto become = [](auto &context) { x3::_val(context) = std::move(x3::_attr(context)); };
+inline constexpr auto become = [](auto &context) { x3::_val(context) = std::move(x3::_attr(context)); };
 /// Makes the rule's value a pointer to the attribute; null means that there was an error.
-constexpr auto box = [](auto &context) {
+inline constexpr auto box = [](auto &context) {
   using Boxed = typename std::decay_t<decltype(x3::_val(context))>::element_type;
   x3::_val(context) = std::make_unique<Boxed>(std::move(x3::_attr(context)));
 };

@@ -46,6 +46,12 @@ constexpr auto append = [](auto &context) {
     x3::_val(context).push_back(std::move(x3::_attr(context)));
 };
 
+/// The keyword that begins a statement of the kind.
+template <Stmt::Kind kind>
+constexpr auto begins(Kind keyword) {
+  return tok(keyword)[put<&Stmt::kind, kind>];
+}
+
 /// `=`, `+=`, `max=` …
 struct AssignmentParser : x3::parser<AssignmentParser> {
   using attribute_type = Assignment;
@@ -69,12 +75,10 @@ constexpr auto binderCondition = -(tok(Kind::KwIf) > expression[set<&Binder::con
 
 constexpr auto upperBound = expression[set<&Binder::hi>];
 constexpr auto tilesDomain =
-    tok(Word::Tiles) >>
-    enclosed(Kind::LParen,
-             Kind::RParen)[upperBound > -(tok(Kind::DotDot)[lowerBound] > upperBound)] >>
+    tok(Word::Tiles) >> inParentheses[upperBound > -(tok(Kind::DotDot)[lowerBound] > upperBound)] >>
     x3::eps[put<&Binder::kind, Binder::Kind::Tiles>];
-constexpr auto eachDomain = tok(Word::Each) >> enclosed(Kind::LParen, Kind::RParen)[upperBound] >>
-                            x3::eps[put<&Binder::kind, Binder::Kind::Each>];
+constexpr auto eachDomain =
+    tok(Word::Each) >> inParentheses[upperBound] >> x3::eps[put<&Binder::kind, Binder::Kind::Each>];
 constexpr auto countDomain = expression[set<&Binder::lo>] > tok(Kind::DotDot) > upperBound >
                              -(tok(Word::Step) > expression[set<&Binder::step>]) >
                              x3::eps[put<&Binder::kind, Binder::Kind::Count>];
@@ -93,41 +97,38 @@ constexpr auto forBinder_def =
 constexpr auto separator = tok(Kind::Newline) | tok(Kind::Semi);
 constexpr auto body = block[set<&Stmt::body>];
 
-constexpr auto names =
-    named("a name or `(`")[name[add<&Stmt::names>] |
-                           list(Kind::LParen, Kind::RParen, "a name")[name[add<&Stmt::names>]]];
-constexpr auto letStatement = tok(Kind::KwLet)[put<&Stmt::kind, Stmt::Kind::Let>] > names >
+constexpr auto names = named(
+    "a name or `(`")[name[add<&Stmt::names>] | parenthesesOf("a name")[name[add<&Stmt::names>]]];
+constexpr auto letStatement = begins<Stmt::Kind::Let>(Kind::KwLet) > names >
                               tok(Kind::Assign) > expression[set<&Stmt::value>] >
                               -(tok(Kind::KwIf) > expression[set<&Stmt::condition>]);
-constexpr auto varStatement = tok(Kind::KwVar)[put<&Stmt::kind, Stmt::Kind::Var>] >
-                              name[add<&Stmt::names>] >
+constexpr auto varStatement = begins<Stmt::Kind::Var>(Kind::KwVar) > name[add<&Stmt::names>] >
                               tok(Kind::Assign) > expression[set<&Stmt::value>];
 
-constexpr auto parallelStatement = tok(Kind::KwParallel)[put<&Stmt::kind, Stmt::Kind::Parallel>] >
+constexpr auto parallelStatement = begins<Stmt::Kind::Parallel>(Kind::KwParallel) >
                                    parallelBinder[add<&Stmt::binders>] >
                                    *(tok(Kind::Comma) > parallelBinder[add<&Stmt::binders>]) > body;
-constexpr auto gridStatement = tok(Kind::KwGrid)[put<&Stmt::kind, Stmt::Kind::Grid>] >
+constexpr auto gridStatement = begins<Stmt::Kind::Grid>(Kind::KwGrid) >
                                gridBinder[add<&Stmt::binders>] >
                                *(tok(Kind::Comma) > gridBinder[add<&Stmt::binders>]) > body;
 
 constexpr auto reassociable = tok(Word::Reassociable)[modifier] >
                               x3::eps[put<&Stmt::reassociable, true>] >
                               -(tok(Word::Merge) > name[set<&Stmt::merge>]);
-constexpr auto sequential = tok(Word::Sequential)[modifier] >
-                            enclosed(Kind::LParen,
-                                     Kind::RParen)[expression[set<&Stmt::sequential>]];
-constexpr auto forStatement = tok(Kind::KwFor)[put<&Stmt::kind, Stmt::Kind::For>] >
+constexpr auto sequential =
+    tok(Word::Sequential)[modifier] > inParentheses[expression[set<&Stmt::sequential>]];
+constexpr auto forStatement = begins<Stmt::Kind::For>(Kind::KwFor) >
                               forBinder[add<&Stmt::binders>] > -(reassociable | sequential) > body;
 
 constexpr auto whileStatement =
-    tok(Kind::KwWhile)[put<&Stmt::kind, Stmt::Kind::While>] > expression[set<&Stmt::value>] > body;
+    begins<Stmt::Kind::While>(Kind::KwWhile) > expression[set<&Stmt::value>] > body;
 constexpr auto returnStatement =
-    tok(Kind::KwReturn)[put<&Stmt::kind, Stmt::Kind::Return>] > expression[set<&Stmt::value>];
+    begins<Stmt::Kind::Return>(Kind::KwReturn) > expression[set<&Stmt::value>];
 
 constexpr auto ifStatement_def =
-    withRange[tok(Kind::KwIf)[put<&Stmt::kind, Stmt::Kind::If>] > expression[set<&Stmt::value>] >
-              body > -(tok(Kind::KwElse) > named("`if` or `{`")[nested[ifStatement[elseIf]] |
-                                                                block[set<&Stmt::elseBody>]])];
+    withRange[begins<Stmt::Kind::If>(Kind::KwIf) > expression[set<&Stmt::value>] > body >
+              -(tok(Kind::KwElse) >
+                named("`if` or `{`")[nested[ifStatement[elseIf]] | block[set<&Stmt::elseBody>]])];
 
 constexpr auto otherStatement = expression[set<&Stmt::target>] >
                                 ((assignment[assigned] > expression[set<&Stmt::value>]) |
@@ -140,7 +141,7 @@ constexpr auto statementBody_def =
 constexpr auto statement_def = BeginParser(true) > statementBody[box] >
                                EndParser("the end of the statement", true);
 
-constexpr auto block_def = enclosed(Kind::LBrace, Kind::RBrace)[*(separator | statement[append])];
+constexpr auto block_def = inBraces[*(separator | statement[append])];
 
 } // namespace tile::dsl::grammar
 

@@ -19,12 +19,9 @@ struct Reserved {
 
 const std::unordered_map<std::string_view, Reserved> &reservedWords() {
   static const std::unordered_map<std::string_view, Reserved> table = {
-#define TILE_ENTRY(name, text) {text, {TokenKind::Kw##name, Word::None}},
-      TILE_KEYWORDS(TILE_ENTRY)
-#undef TILE_ENTRY
-#define TILE_ENTRY(name, text) {text, {TokenKind::Ident, Word::name}},
-          TILE_WORDS(TILE_ENTRY)
-#undef TILE_ENTRY
+#define TILE_KEYWORD(name, text) {text, {TokenKind::Kw##name, Word::None}},
+#define TILE_WORD(name, text) {text, {TokenKind::Ident, Word::name}},
+#include "dsl/Tokens.def"
   };
   return table;
 }
@@ -362,9 +359,8 @@ bool Scanner::punctuation() {
     TokenKind kind;
   };
   static constexpr Entry entries[] = {
-#define TILE_ENTRY(name, text) {text, TokenKind::name},
-      TILE_PUNCTUATION(TILE_ENTRY)
-#undef TILE_ENTRY
+#define TILE_PUNCTUATION(name, text) {text, TokenKind::name},
+#include "dsl/Tokens.def"
   };
   // The entries by first character; longer ones stand first in the table.
   static const auto byFirst = [] {

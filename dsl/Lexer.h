@@ -11,33 +11,6 @@
 
 namespace tile::dsl {
 
-/// Reserved words.
-#define TILE_KEYWORDS(X)                                                                           \
-  X(Import, "import")                                                                              \
-  X(Kernel, "kernel") X(Map, "map") X(Fn, "fn") X(Graph, "graph") X(Schedule, "schedule")          \
-      X(Requires, "requires") X(Inout, "inout") X(Const, "const") X(Parallel, "parallel")          \
-          X(Grid, "grid") X(For, "for") X(In, "in") X(If, "if") X(Else, "else") X(While, "while")  \
-              X(Let, "let") X(Var, "var") X(Return, "return") X(True, "true") X(False, "false")
-
-/// Words that mean something in one place of the grammar and are ordinary names elsewhere.
-#define TILE_WORDS(X)                                                                              \
-  X(Tiles, "tiles")                                                                                \
-  X(Each, "each") X(Step, "step") X(Reassociable, "reassociable") X(Merge, "merge")                \
-      X(Sequential, "sequential") X(Dim, "dim") X(Axis, "axis") X(Reduce, "reduce")                \
-          X(Unordered, "unordered") X(Max, "max") X(Min, "min")
-
-/// Longest first where one begins with another.
-#define TILE_PUNCTUATION(X)                                                                        \
-  X(Arrow, "->")                                                                                   \
-  X(DotDot, "..") X(ShiftLeft, "<<") X(ShiftRight, ">>") X(LessEqual, "<=") X(GreaterEqual, ">=")  \
-      X(EqualEqual, "==") X(NotEqual, "!=") X(AndAnd, "&&") X(OrOr, "||") X(PlusAssign, "+=")      \
-          X(MinusAssign, "-=") X(StarAssign, "*=") X(SlashAssign, "/=") X(AndAssign, "&=")         \
-              X(OrAssign, "|=") X(XorAssign, "^=") X(LParen, "(") X(RParen, ")") X(LBracket, "[")  \
-                  X(RBracket, "]") X(LBrace, "{") X(RBrace, "}") X(Comma, ",") X(Semi, ";")        \
-                      X(Colon, ":") X(Dot, ".") X(Assign, "=") X(Plus, "+") X(Minus, "-")          \
-                          X(Star, "*") X(Slash, "/") X(Percent, "%") X(Less, "<") X(Greater, ">")  \
-                              X(And, "&") X(Or, "|") X(Xor, "^") X(Tilde, "~") X(Not, "!")
-
 enum class TokenKind : uint8_t {
   End,     // of the file; the last token
   Newline, // a line break that ends a statement; empty, stands where the line's last token ends
@@ -46,19 +19,16 @@ enum class TokenKind : uint8_t {
   Int,
   Float,
   String, // with its quotes
-#define TILE_ENUMERATOR(name, text) Kw##name,
-  TILE_KEYWORDS(TILE_ENUMERATOR)
-#undef TILE_ENUMERATOR
-#define TILE_ENUMERATOR(name, text) name,
-      TILE_PUNCTUATION(TILE_ENUMERATOR)
-#undef TILE_ENUMERATOR
+#define TILE_KEYWORD(name, text) Kw##name,
+#define TILE_PUNCTUATION(name, text) name,
+#include "dsl/Tokens.def"
 };
 
+/// The words that are names elsewhere.
 enum class Word : uint8_t {
   None,
-#define TILE_ENUMERATOR(name, text) name,
-  TILE_WORDS(TILE_ENUMERATOR)
-#undef TILE_ENUMERATOR
+#define TILE_WORD(name, text) name,
+#include "dsl/Tokens.def"
 };
 
 struct Token {

@@ -14,16 +14,13 @@ std::string_view spelling(TokenKind kind) {
   case TokenKind::Float:
   case TokenKind::String:
     return {};
-#define TILE_CASE(name, text)                                                                      \
+#define TILE_KEYWORD(name, text)                                                                   \
   case TokenKind::Kw##name:                                                                        \
     return text;
-    TILE_KEYWORDS(TILE_CASE)
-#undef TILE_CASE
-#define TILE_CASE(name, text)                                                                      \
+#define TILE_PUNCTUATION(name, text)                                                               \
   case TokenKind::name:                                                                            \
     return text;
-    TILE_PUNCTUATION(TILE_CASE)
-#undef TILE_CASE
+#include "dsl/Tokens.def"
   }
   return {};
 }
@@ -32,11 +29,10 @@ std::string_view spelling(Word word) {
   switch (word) {
   case Word::None:
     return {};
-#define TILE_CASE(name, text)                                                                      \
+#define TILE_WORD(name, text)                                                                      \
   case Word::name:                                                                                 \
     return text;
-    TILE_WORDS(TILE_CASE)
-#undef TILE_CASE
+#include "dsl/Tokens.def"
   }
   return {};
 }
@@ -64,9 +60,8 @@ std::string describe(TokenKind kind) {
 
 bool isKeyword(TokenKind kind) {
   switch (kind) {
-#define TILE_CASE(name, text) case TokenKind::Kw##name:
-    TILE_KEYWORDS(TILE_CASE)
-#undef TILE_CASE
+#define TILE_KEYWORD(name, text) case TokenKind::Kw##name:
+#include "dsl/Tokens.def"
     return true;
   default:
     return false;

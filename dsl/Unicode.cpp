@@ -91,4 +91,14 @@ unsigned displayWidth(char32_t value) {
   return 1;
 }
 
+unsigned displayColumns(std::string_view text) {
+  unsigned columns = 0;
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint point = decodeUtf8(text.substr(i, 4));
+    columns += point.length > 1 ? displayWidth(point.value) : 1;
+    i += point.length > 1 ? point.length : 1;
+  }
+  return columns;
+}
+
 } // namespace tile::dsl

@@ -22,6 +22,8 @@ size_t findInvalidUtf8(std::string_view bytes);
 
 /// Columns that a terminal gives the character: 0, 1 or 2.
 unsigned displayWidth(char32_t value);
+/// Columns of a text without tabs and controls; broken bytes count one each.
+unsigned displayColumns(std::string_view text);
 
 } // namespace tile::dsl
 
