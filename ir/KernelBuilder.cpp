@@ -71,6 +71,13 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
   builder.setInsertionPointToEnd(&body);
   ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(body.getTerminator());
+  for (auto &[first, second] : spec.sameDims) {
+    Value left = dim(first).value;
+    Value right = DimOp::create(builder, loc, builder.getI64Type(), builder.getStringAttr(second));
+    Value equal =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
+    RequireOp::create(builder, loc, equal, builder.getStringAttr(first + " == " + second));
+  }
 }
 
 bool KernelBuilder::finish() {
@@ -142,7 +149,7 @@ Expr KernelBuilder::shapeExpr(AffineExpr expr) {
 }
 
 std::string KernelBuilder::axisNameOf(const Expr &x) const {
-  auto atom = x.form ? dyn_cast<AffineDimExpr>(x.form) : AffineDimExpr();
+  auto atom = x.form ? dyn_cast<AffineDimExpr>(x.form) : AffineDimExpr(nullptr);
   auto span = atom ? dyn_cast<SpanType>(dimAtoms[atom.getPosition()].getType()) : SpanType();
   return span ? span.getName().str() : std::string();
 }
@@ -201,6 +208,20 @@ Value KernelBuilder::colonAxis(const TensorRef &tensor, unsigned dimension) {
                                   "`let p = range(…)`";
     return {};
   }
+  return wholeAxis(name, extent);
+}
+
+Expr KernelBuilder::dimAxis(StringRef name) {
+  for (auto &[derived, expr] : spec.derivedDims)
+    if (derived == name)
+      return spanExpr(wholeAxis(name, expr));
+  std::string canonical = canonicalDim(name);
+  unsigned position = llvm::find(spec.dims, canonical) - spec.dims.begin();
+  return spanExpr(wholeAxis(canonical, getAffineSymbolExpr(position, context())));
+}
+
+/// The axis of `:` over a dimension, made at the kernel's top when first needed.
+Value KernelBuilder::wholeAxis(StringRef name, AffineExpr extent) {
   if (auto found = axes.find(name); found != axes.end())
     return found->second;
   OpBuilder::InsertionGuard guard(builder);

@@ -133,6 +133,10 @@ public:
   Expr shapeExpr(mlir::AffineExpr expr);
   /// The axis that a bare span or whole axis stands for; empty for other values.
   std::string axisNameOf(const Expr &x) const;
+  /// A named axis, span or `:` as a value.
+  Expr axisExpr(llvm::StringRef name) { return spanExpr(axes.lookup(name)); }
+  /// The whole axis of a dimension, which `:` over it is.
+  Expr dimAxis(llvm::StringRef dimension);
   /// The axis an operation means by a dimension's name.
   std::string canonicalDim(llvm::StringRef name) const;
   /// True if some span, `:` or named axis has this name.
@@ -278,6 +282,7 @@ private:
                             llvm::SmallVectorImpl<mlir::Value> &syms);
   mlir::Value storedValue(const TensorRef &tensor, const AccessMap &at, Expr value);
   mlir::Value colonAxis(const TensorRef &tensor, unsigned dimension);
+  mlir::Value wholeAxis(llvm::StringRef name, mlir::AffineExpr extent);
   void addAxisName(llvm::StringRef name, mlir::Value span);
 
   Frame &openFrame(mlir::Operation *op);

@@ -1,0 +1,114 @@
+//===- BodyElaborator.h - statements and expressions to tile IR -----------===//
+//
+// Walks a kernel's body (or the expression of a map) and drives a
+// KernelBuilder: names, scopes, calls. What an operation means and which types
+// it takes is the builder's business.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DSL_BODYELABORATOR_H
+#define TILE_DSL_BODYELABORATOR_H
+
+#include "dsl/Signature.h"
+
+namespace tile::dsl {
+
+/// What generics may be bound to: the alternatives of `T: f16 | float`.
+std::vector<ir::ElementType> genericAlternatives(DiagnosticEngine &diags, const SourceFile &file,
+                                                 const Generic &generic);
+
+/// A declaration's type generics as its arguments bind them (no type: a literal);
+/// none after an error, reported at `use`.
+std::optional<TypeBindings>
+bindGenerics(DiagnosticEngine &diags, const SourceFile &at, Range use, DeclRef decl,
+             const std::vector<std::optional<ir::ElementType>> &args);
+
+/// The arguments of a call in the order of the parameters, defaults where none
+/// was given; empty after an error (and where there are no parameters).
+std::vector<const Expr *> matchArguments(DiagnosticEngine &diags, const SourceFile &file,
+                                         const Expr &call, const Decl &decl);
+
+/// An integer literal's value (`1_000`, `0x1f`, `0b101`), if it fits.
+std::optional<int64_t> integerLiteral(const std::string &text);
+double floatLiteral(const std::string &text);
+
+class BodyElaborator {
+public:
+  BodyElaborator(ir::KernelBuilder &builder, Program &program, DiagnosticEngine &diags,
+                 LoadedFile &file, TypeBindings types, const Signature &signature);
+
+  void elaborate(const Block &body);
+  ir::Expr evaluate(const Expr &expr);
+
+  /// From now on this expression has this value.
+  void override(const Expr &expr, ir::Expr value) { overrides[&expr] = std::move(value); }
+  void bind(const std::string &name, ir::Expr value) { scopes.back()[name] = Binding(value); }
+  /// Expands a call of a map with these arguments.
+  ir::Expr expandMap(DeclRef map, const Expr &call, std::vector<ir::Expr> args);
+
+private:
+  struct Binding {
+    enum class Kind { Value, Variable, Axis, Tensor } kind = Kind::Value;
+    ir::Expr value;
+    unsigned variable = 0;
+    std::string axis;
+    const ir::TensorRef *tensor = nullptr;
+    Binding() = default;
+    explicit Binding(ir::Expr value) : value(std::move(value)) {}
+  };
+  using Scope = std::map<std::string, Binding>;
+
+  void statement(const Stmt &stmt);
+  void block(const Block &body);
+  void letStatement(const Stmt &stmt);
+  void assignStatement(const Stmt &stmt);
+  void parallelStatement(const Stmt &stmt);
+  void forStatement(const Stmt &stmt);
+  void ifStatement(const Stmt &stmt);
+  void whileStatement(const Stmt &stmt);
+  ir::BinderSpec binderSpec(const Binder &binder);
+  ir::Expr axisBinding(const Stmt &stmt);
+
+  ir::Expr name(const Expr &expr);
+  ir::Expr unknownName(const Expr &expr);
+  ir::Expr call(const Expr &expr);
+  ir::Expr builtinCall(const Expr &expr, const std::string &name);
+  ir::Expr reductionCall(const Expr &expr, const std::string &name);
+  ir::Expr newTile(const Expr &expr, const std::string &name);
+  ir::Expr index(const Expr &expr);
+  std::vector<ir::Expr> evaluateTuple(const Expr &expr);
+  std::vector<ir::Expr> expandFn(DeclRef fn, const Expr &call);
+
+  struct Place {
+    const ir::TensorRef *tensor = nullptr;
+    std::vector<ir::Index> indices;
+  };
+  std::optional<Place> place(const Expr &base, const Expr &indexed);
+  const ir::TensorRef *tensorNamed(const Expr &expr);
+  std::optional<std::string> axisNamed(const Expr &expr);
+  std::optional<ir::ElementType> typeNamed(const std::string &name) const;
+  const Binding *lookup(const std::string &name) const;
+  void declare(const Ident &ident, Binding binding);
+  std::vector<std::string> visibleNames() const;
+
+  Diagnostic &error(Range range, std::string message) {
+    return diags.error(&file->source, range, std::move(message));
+  }
+  void at(Range range);
+
+  ir::KernelBuilder &builder;
+  Program &program;
+  DiagnosticEngine &diags;
+  LoadedFile *file;
+  TypeBindings types;
+  const Signature &signature;
+  std::vector<Scope> scopes;
+  size_t scopeBase = 0; // names below are another function's
+  std::map<const Expr *, ir::Expr> overrides;
+  std::vector<const Decl *> expanding;
+  std::optional<std::vector<ir::Expr>> returned;
+  unsigned expansions = 0;
+};
+
+} // namespace tile::dsl
+
+#endif // TILE_DSL_BODYELABORATOR_H

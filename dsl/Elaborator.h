@@ -1,0 +1,67 @@
+//===- Elaborator.h - syntax tree to tile IR ------------------------------===//
+//
+// Turns declarations into verified tile IR templates: names resolved, types and
+// axes checked, generics bound, and the language's proofs done. Dimensions and
+// tile sizes stay open; `specialize` closes them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DSL_ELABORATOR_H
+#define TILE_DSL_ELABORATOR_H
+
+#include "dsl/Program.h"
+
+#include "ir/ElementType.h"
+#include "ir/TileOps.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace tile::dsl {
+
+/// Element types by the name of a generic.
+using TypeBindings = std::map<std::string, ir::ElementType>;
+
+/// Sends MLIR's diagnostics with source locations to a DiagnosticEngine while
+/// it lives; notes that begin with "hint: " become hints.
+class DiagnosticBridge {
+public:
+  DiagnosticBridge(mlir::MLIRContext &context, const Program &program, DiagnosticEngine &diags);
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+class Elaborator {
+public:
+  /// Loads the dialects it needs into the context.
+  Elaborator(mlir::MLIRContext &context, Program &program, DiagnosticEngine &diags);
+
+  /// Elaborates one kernel or graph and what it calls. The symbol's name, or
+  /// empty after errors. An instance is elaborated once.
+  std::string elaborate(DeclRef decl, const TypeBindings &types);
+
+  /// Elaborates every kernel and graph of the file for every choice of its
+  /// generics' types: what `tilec check` does.
+  void checkAll(LoadedFile &file);
+
+  /// The choices of a declaration's type generics, first alternatives first.
+  std::vector<TypeBindings> instances(DeclRef decl);
+  /// What a generic may be bound to; reports unknown names.
+  std::vector<ir::ElementType> alternatives(DeclRef decl, const Generic &generic);
+
+  mlir::ModuleOp module() { return *moduleOp; }
+  mlir::OwningOpRef<mlir::ModuleOp> takeModule() { return std::move(moduleOp); }
+
+  struct Impl;
+
+private:
+  mlir::MLIRContext &context;
+  Program &program;
+  DiagnosticEngine &diags;
+  mlir::OwningOpRef<mlir::ModuleOp> moduleOp;
+  std::map<std::pair<const Decl *, TypeBindings>, std::string> done; // symbol, empty after errors
+  std::vector<const Decl *> active;
+};
+
+} // namespace tile::dsl
+
+#endif // TILE_DSL_ELABORATOR_H

@@ -1,0 +1,21 @@
+# Writes OUT, a C++ source with the text of every dsl/std/*.tile in DIR, so that a
+# program carries the standard library with it.
+file(GLOB modules "${DIR}/*.tile")
+list(SORT modules)
+set(source "// Generated from dsl/std/*.tile.\n#include \"dsl/Program.h\"\n\nstatic const std::map<std::string, std::string> &modules() {\n  static const std::map<std::string, std::string> texts = {\n")
+foreach(module IN LISTS modules)
+  get_filename_component(name "${module}" NAME_WE)
+  file(READ "${module}" text)
+  # Long literals are cut: compilers promise 65536 characters only.
+  set(literals "")
+  string(LENGTH "${text}" length)
+  set(position 0)
+  while(position LESS length)
+    string(SUBSTRING "${text}" ${position} 8000 part)
+    string(APPEND literals " R\"~~~(${part})~~~\"")
+    math(EXPR position "${position} + 8000")
+  endwhile()
+  string(APPEND source "      {\"${name}\",${literals}},\n")
+endforeach()
+string(APPEND source "  };\n  return texts;\n}\n\nconst std::string *tile::dsl::standardModule(const std::string &name) {\n  auto found = modules().find(name);\n  return found == modules().end() ? nullptr : &found->second;\n}\n\nstd::vector<std::string> tile::dsl::standardModules() {\n  std::vector<std::string> names;\n  for (const auto &[name, text] : modules())\n    names.push_back(name);\n  return names;\n}\n")
+file(WRITE "${OUT}" "${source}")

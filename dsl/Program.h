@@ -1,0 +1,72 @@
+//===- Program.h - loaded files, imports and names ------------------------===//
+//
+// A Program owns the source files of one compilation and their syntax trees.
+// `import std.nn` brings in the standard library's `nn`, `import "mine.tile"` a
+// file beside the importing one or on the include path. A name means the
+// declaration of the file it stands in, else the one imported; two imports
+// that both have it make it ambiguous.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_DSL_PROGRAM_H
+#define TILE_DSL_PROGRAM_H
+
+#include "dsl/Source.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tile::dsl {
+
+struct LoadedFile {
+  SourceFile source;
+  Module module;
+  /// The files it imports, in order.
+  std::vector<LoadedFile *> imports;
+  std::map<std::string, const Decl *> names;
+
+  LoadedFile(std::string name, std::string text) : source(std::move(name), std::move(text)) {}
+};
+
+/// A declaration and the file it stands in.
+struct DeclRef {
+  const Decl *decl = nullptr;
+  LoadedFile *file = nullptr;
+  explicit operator bool() const { return decl; }
+};
+
+class Program {
+public:
+  Program(DiagnosticEngine &diags, std::vector<std::string> includePath)
+      : diags(diags), includePath(std::move(includePath)) {}
+
+  /// Parses a text and all it imports. Errors go to the engine; what parsed is there.
+  LoadedFile *load(std::string name, std::string text);
+
+  /// The declaration a name means in a file; reports an ambiguous one at `use`.
+  DeclRef lookup(LoadedFile &from, std::string_view name, Range use) const;
+  /// All names a file sees, for suggestions.
+  std::vector<std::string> visibleNames(const LoadedFile &from) const;
+  /// The file a diagnostic's location names; null for an unknown one.
+  const SourceFile *file(std::string_view name) const;
+  /// The first file loaded.
+  LoadedFile *root() const { return files.empty() ? nullptr : files.front().get(); }
+
+private:
+  void import(LoadedFile &into, const Decl &decl);
+
+  DiagnosticEngine &diags;
+  std::vector<std::string> includePath;
+  std::vector<std::unique_ptr<LoadedFile>> files;
+};
+
+/// The text of a standard library module (`nn`); null for an unknown one.
+const std::string *standardModule(const std::string &name);
+std::vector<std::string> standardModules();
+
+/// Reads a whole file. On failure null, with the reason in `error`.
+std::optional<std::string> readText(const std::string &path, std::string &error);
+
+} // namespace tile::dsl
+
+#endif // TILE_DSL_PROGRAM_H

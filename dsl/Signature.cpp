@@ -1,0 +1,357 @@
+//===- Signature.cpp - declared signatures to the IR's --------------------===//
+
+#include "dsl/Signature.h"
+
+#include "dsl/Locations.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <charconv>
+#include <set>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::dsl;
+
+std::optional<unsigned> Signature::dimIndex(const std::string &name) const {
+  auto found = llvm::find(spec.dims, name);
+  if (found == spec.dims.end())
+    return std::nullopt;
+  return found - spec.dims.begin();
+}
+
+const AffineExpr *Signature::derived(const std::string &name) const {
+  for (auto &[known, expr] : spec.derivedDims)
+    if (known == name)
+      return &expr;
+  return nullptr;
+}
+
+std::optional<ir::ElementType> tile::dsl::elementTypeOf(dsl::DiagnosticEngine &diags,
+                                                        const SourceFile &file,
+                                                        const TypeExpr &type,
+                                                        const TypeBindings &bindings) {
+  const std::string &name = type.element.text;
+  if (auto bound = bindings.find(name); bound != bindings.end())
+    return bound->second;
+  if (std::optional<ir::ElementType> known = ir::elementTypeNamed(name))
+    return known;
+  if (name == "int")
+    return ir::ElementType::I64;
+  auto &error = diags.error(&file, type.element.range, quoted(name) + " is no type");
+  std::vector<std::string> candidates;
+  for (ir::ElementType known : ir::allElementTypes())
+    candidates.push_back(ir::nameOf(known).str());
+  for (auto &[generic, bound] : bindings)
+    candidates.push_back(generic);
+  if (std::optional<std::string> near = nearestName(name, candidates))
+    error.hints.push_back("did you mean `" + *near + "`?");
+  return std::nullopt;
+}
+
+AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &diags,
+                                 const SourceFile &file, const Signature &signature,
+                                 const dsl::Expr &expr) {
+  auto fail = [&](std::string message) {
+    diags.error(&file, expr.range, std::move(message));
+    return AffineExpr();
+  };
+  auto visit = [&](const dsl::Expr &part) {
+    return extentExpr(context, diags, file, signature, part);
+  };
+  switch (expr.kind) {
+  case dsl::Expr::Kind::Int: {
+    APInt value;
+    if (StringRef(expr.text).getAsInteger(0, value) || value.getActiveBits() > 63)
+      return fail("the extent " + expr.text + " is too large");
+    return getAffineConstantExpr(value.getZExtValue(), context);
+  }
+  case dsl::Expr::Kind::Name: {
+    if (std::optional<unsigned> index = signature.dimIndex(expr.text))
+      return getAffineSymbolExpr(*index, context);
+    if (const AffineExpr *derived = signature.derived(expr.text))
+      return *derived;
+    auto &error = diags.error(&file, expr.range,
+                              "dimension " + quoted(expr.text) + " stands alone in no input");
+    error.hints.push_back("give it as a constant, `const " + expr.text +
+                          ": int`, or let an input have it as an extent of its own");
+    return {};
+  }
+  case dsl::Expr::Kind::Unary:
+    if (AffineExpr operand = visit(*expr.children[0]); operand && expr.unary == UnaryOp::Neg)
+      return -operand;
+    return expr.unary == UnaryOp::Neg ? AffineExpr() : fail("an extent is made of + - * / %");
+  case dsl::Expr::Kind::Binary: {
+    AffineExpr left = visit(*expr.children[0]), right = visit(*expr.children[1]);
+    if (!left || !right)
+      return {};
+    auto divisor = dyn_cast<AffineConstantExpr>(right);
+    switch (expr.binary) {
+    case BinaryOp::Add:
+      return left + right;
+    case BinaryOp::Sub:
+      return left - right;
+    case BinaryOp::Mul:
+      return left * right;
+    case BinaryOp::Div:
+    case BinaryOp::Rem:
+      if (divisor && divisor.getValue() <= 0)
+        return fail("an extent is divided by a positive number");
+      return expr.binary == BinaryOp::Div ? left.floorDiv(right) : left % right;
+    default:
+      return fail("an extent is made of + - * / %");
+    }
+  }
+  default:
+    return fail("an extent is made of dimensions, integers and + - * / %");
+  }
+}
+
+//===-- Schedules ---------------------------------------------------------===//
+
+/// One value of a schedule: an integer, a list of them, a word or `grouped(8)`.
+static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags, const SourceFile &file,
+                               const dsl::Expr &expr) {
+  switch (expr.kind) {
+  case dsl::Expr::Kind::Int: {
+    int64_t value;
+    if (StringRef(expr.text).getAsInteger(0, value) || value < 1) {
+      diags.error(&file, expr.range, "a schedule's numbers are at least 1");
+      return {};
+    }
+    return builder.getI64IntegerAttr(value);
+  }
+  case dsl::Expr::Kind::Bool:
+    return builder.getBoolAttr(expr.text == "true");
+  case dsl::Expr::Kind::Name:
+    return builder.getStringAttr(expr.text);
+  case dsl::Expr::Kind::Call: {
+    std::string text = expr.children[0]->text + "(";
+    for (const Arg &arg : expr.args)
+      text += (text.back() == '(' ? "" : ", ") + arg.value->text;
+    return builder.getStringAttr(text + ")");
+  }
+  case dsl::Expr::Kind::List: {
+    SmallVector<Attribute> values;
+    for (const ExprPtr &child : expr.children)
+      if (Attribute value = scheduleValue(builder, diags, file, *child))
+        values.push_back(value);
+    if (values.empty() && expr.children.empty())
+      diags.error(&file, expr.range, "an empty list of candidates");
+    return builder.getArrayAttr(values);
+  }
+  default:
+    diags.error(&file, expr.range, "a schedule's values are numbers, words and lists of them");
+    return {};
+  }
+}
+
+static void collectBinders(const dsl::Block &block, std::set<std::string> &names) {
+  for (const StmtPtr &statement : block) {
+    for (const Binder &binder : statement->binders)
+      names.insert(binder.name.text);
+    collectBinders(statement->body, names);
+    collectBinders(statement->elseBody, names);
+  }
+}
+
+static DictionaryAttr scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
+  static const std::set<std::string> known = {"stages", "warps",      "cluster",   "order",
+                                              "split",  "persistent", "specialize"};
+  Builder builder(context);
+  NamedAttrList attrs;
+  std::set<std::string> binders;
+  collectBinders(ref.decl->body, binders);
+  const SourceFile &file = ref.file->source;
+  for (const Schedule &schedule : ref.decl->schedules) {
+    NamedAttrList target;
+    for (const ScheduleEntry &entry : schedule.entries) {
+      if (!binders.count(entry.key.text) && !known.count(entry.key.text)) {
+        auto &error = diags.error(&file, entry.key.range,
+                                  "the schedule names `" + entry.key.text +
+                                      "`, which is no binder of this kernel");
+        std::vector<std::string> candidates(binders.begin(), binders.end());
+        candidates.insert(candidates.end(), known.begin(), known.end());
+        if (std::optional<std::string> near = nearestName(entry.key.text, candidates))
+          error.hints.push_back("did you mean `" + *near + "`?");
+        continue;
+      }
+      Attribute value = entry.object  ? Attribute(builder.getStringAttr(entry.object->text))
+                        : entry.value ? scheduleValue(builder, diags, file, *entry.value)
+                                      : Attribute(builder.getUnitAttr());
+      if (value)
+        target.set(entry.key.text, value);
+    }
+    // `schedule cuda { … }` stays apart; the plain one is for every target.
+    if (schedule.target)
+      attrs.set("target." + schedule.target->text, target.getDictionary(context));
+    else
+      for (NamedAttribute attr : target)
+        attrs.set(attr.getName(), attr.getValue());
+  }
+  return attrs.empty() ? DictionaryAttr() : attrs.getDictionary(context);
+}
+
+//===-- Parameters --------------------------------------------------------===//
+
+static std::optional<ir::CombineKind> combineKind(StringRef text, ir::ElementType type) {
+  bool ofUnsigned = ir::isUnsigned(type);
+  if (text.empty())
+    return std::nullopt;
+  return llvm::StringSwitch<ir::CombineKind>(text)
+      .Case("+", ir::CombineKind::add)
+      .Case("*", ir::CombineKind::mul)
+      .Case("max", ofUnsigned ? ir::CombineKind::umax : ir::CombineKind::max)
+      .Case("min", ofUnsigned ? ir::CombineKind::umin : ir::CombineKind::min)
+      .Case("&", ir::CombineKind::andi)
+      .Case("|", ir::CombineKind::ori)
+      .Default(ir::CombineKind::xori);
+}
+
+/// A scalar's default as an attribute; null (and reported) where it is no literal.
+static Attribute defaultOf(Builder &builder, dsl::DiagnosticEngine &diags, const SourceFile &file,
+                           ir::ElementType type, const dsl::Expr &expr) {
+  const dsl::Expr *literal = &expr;
+  bool negative = false;
+  if (expr.kind == dsl::Expr::Kind::Unary && expr.unary == UnaryOp::Neg) {
+    negative = true;
+    literal = expr.children[0].get();
+  }
+  Type mlirType = ir::toMlir(type, builder.getContext());
+  double number = 0;
+  bool isNumber = literal->kind == dsl::Expr::Kind::Int || literal->kind == dsl::Expr::Kind::Float;
+  bool isInf = literal->kind == dsl::Expr::Kind::Name && literal->text == "inf";
+  if (ir::isFloat(type) && (isNumber || isInf)) {
+    if (isInf)
+      number = std::numeric_limits<double>::infinity();
+    else
+      (void)StringRef(literal->text).getAsDouble(number);
+    return builder.getFloatAttr(mlirType, negative ? -number : number);
+  }
+  if (type == ir::ElementType::Bool && literal->kind == dsl::Expr::Kind::Bool)
+    return builder.getIntegerAttr(mlirType, literal->text == "true");
+  int64_t integer;
+  if (ir::isInteger(type) && literal->kind == dsl::Expr::Kind::Int &&
+      !StringRef(literal->text).getAsInteger(0, integer))
+    return builder.getIntegerAttr(mlirType, APInt(ir::bitWidth(type), negative ? -integer : integer,
+                                                  true, true));
+  diags.error(&file, expr.range, "a default is a literal of the parameter's type, " +
+                                     ir::nameOf(type).str());
+  return {};
+}
+
+namespace {
+class SignatureReader {
+public:
+  SignatureReader(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref,
+                  const TypeBindings &types)
+      : context(context), diags(diags), decl(*ref.decl), file(ref.file->source), types(types),
+        errorsBefore(diags.errorCount()) {
+    signature.spec.name = decl.name.text;
+    findDims();
+    readClauses();
+    for (const Param &param : decl.params)
+      addParam(param, false);
+    for (const Param &param : decl.outputs)
+      addParam(param, true);
+    signature.spec.schedule = scheduleOf(context, diags, ref);
+    signature.isValid = diags.errorCount() == errorsBefore;
+  }
+
+  Signature signature;
+
+private:
+  void findDims() {
+    auto add = [&](const std::string &name) {
+      if (!signature.dimIndex(name))
+        signature.spec.dims.push_back(name);
+    };
+    std::set<std::string> derived;
+    for (const Clause &clause : decl.clauses)
+      if (clause.kind == Clause::Kind::Dim)
+        derived.insert(clause.name.text);
+    for (const Generic &generic : decl.generics) {
+      if (!generic.isConst)
+        continue;
+      add(generic.name.text);
+      Attribute value;
+      if (generic.defaultValue)
+        value = defaultOf(builder(), diags, file, ir::ElementType::I64, *generic.defaultValue);
+      signature.spec.consts.emplace_back(generic.name.text, value);
+    }
+    for (const Param &param : decl.params)
+      for (const ExprPtr &dim : param.type.dims)
+        if (dim->kind == dsl::Expr::Kind::Name && !derived.count(dim->text))
+          add(dim->text);
+  }
+
+  void readClauses() {
+    for (const Clause &clause : decl.clauses) {
+      if (clause.kind == Clause::Kind::Dim) {
+        if (AffineExpr value = extentExpr(context, diags, file, signature, *clause.value))
+          signature.spec.derivedDims.emplace_back(clause.name.text, value);
+        continue;
+      }
+      // `requires A == B` makes two dimensions one.
+      const dsl::Expr &condition = *clause.value;
+      if (condition.kind == dsl::Expr::Kind::Binary && condition.binary == BinaryOp::Eq &&
+          signature.dimIndex(condition.children[0]->text) &&
+          signature.dimIndex(condition.children[1]->text) &&
+          condition.children[0]->kind == dsl::Expr::Kind::Name &&
+          condition.children[1]->kind == dsl::Expr::Kind::Name)
+        signature.spec.sameDims.emplace_back(condition.children[0]->text,
+                                             condition.children[1]->text);
+    }
+  }
+
+  void addParam(const Param &param, bool isOutput) {
+    for (const ir::ParamSpec &other : signature.spec.params)
+      if (other.name == param.name.text)
+        diags.error(&file, param.name.range, quoted(param.name.text) + " is declared twice");
+    if (param.type.rankPack) {
+      diags.error(&file, param.type.rankPack->range, "rank packs stand in maps only");
+      return;
+    }
+    std::optional<ir::ElementType> type = elementTypeOf(diags, file, param.type, types);
+    if (!type)
+      return;
+    ir::ParamSpec spec{.name = param.name.text,
+                       .type = *type,
+                       .isTensor = param.type.isTensor,
+                       .shape = {},
+                       .defaultValue = {},
+                       .loc = toLocation(context, file, param.range)};
+    for (const ExprPtr &dim : param.type.dims)
+      if (AffineExpr extent = extentExpr(context, diags, file, signature, *dim))
+        spec.shape.push_back(extent);
+    if (isOutput && !spec.isTensor)
+      diags.error(&file, param.type.range, "an output is a tensor");
+    if (isOutput)
+      spec.mode = param.reduce.empty() ? ir::ParamMode::Out : ir::ParamMode::Reduce;
+    else if (param.isInout)
+      spec.mode = ir::ParamMode::InOut;
+    spec.reduce = combineKind(param.reduce, *type);
+    spec.unordered = param.unordered;
+    if (param.defaultValue && spec.isTensor)
+      diags.error(&file, param.defaultValue->range, "only scalar parameters have defaults");
+    else if (param.defaultValue)
+      spec.defaultValue = defaultOf(builder(), diags, file, *type, *param.defaultValue);
+    signature.spec.params.push_back(std::move(spec));
+  }
+
+  Builder &builder() { return mlirBuilder; }
+
+  MLIRContext *context;
+  dsl::DiagnosticEngine &diags;
+  const Decl &decl;
+  const SourceFile &file;
+  const TypeBindings &types;
+  unsigned errorsBefore;
+  Builder mlirBuilder{context};
+};
+} // namespace
+
+Signature tile::dsl::signatureOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef decl,
+                                 const TypeBindings &types) {
+  return SignatureReader(context, diags, decl, types).signature;
+}

@@ -1,0 +1,37 @@
+//===- Signature.h - declared signatures to the IR's ----------------------===//
+#ifndef TILE_DSL_SIGNATURE_H
+#define TILE_DSL_SIGNATURE_H
+
+#include "dsl/Elaborator.h"
+#include "ir/KernelBuilder.h"
+
+namespace tile::dsl {
+
+/// A kernel's or graph's signature with its type generics bound: dimensions
+/// found, extents as expressions over them. `dims` are those that stand bare in
+/// an input, then the constants.
+struct Signature {
+  ir::KernelSpec spec;
+  /// False after errors.
+  bool isValid = true;
+  std::optional<unsigned> dimIndex(const std::string &name) const;
+  const mlir::AffineExpr *derived(const std::string &name) const;
+};
+
+Signature signatureOf(mlir::MLIRContext *context, DiagnosticEngine &diags, DeclRef decl,
+                      const TypeBindings &types);
+
+/// An extent as an expression over the signature's dims; null after an error.
+mlir::AffineExpr extentExpr(mlir::MLIRContext *context, DiagnosticEngine &diags,
+                            const SourceFile &file, const Signature &signature, const Expr &expr);
+
+/// The element type a TypeExpr names, by name or generic; reports unknown ones.
+std::optional<ir::ElementType> elementTypeOf(DiagnosticEngine &diags, const SourceFile &file,
+                                             const TypeExpr &type, const TypeBindings &bindings);
+
+/// `text` between backquotes.
+inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+} // namespace tile::dsl
+
+#endif // TILE_DSL_SIGNATURE_H
