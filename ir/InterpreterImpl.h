@@ -1,0 +1,200 @@
+//===- InterpreterImpl.h - the interpreter from inside --------------------===//
+//
+// One machine that walks the IR. Its rules stand in four files: control flow
+// and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
+// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp) and elementwise ops
+// (InterpreterElementwise.cpp).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_INTERPRETERIMPL_H
+#define TILE_IR_INTERPRETERIMPL_H
+
+#include "ir/Interpreter.h"
+#include "ir/InterpreterNumbers.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <memory>
+#include <vector>
+
+namespace tile::ir::interpreter {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using mlir::LogicalResult;
+
+/// One number an axis, or a coordinate: tiles have few axes.
+using Extents = SmallVector<int64_t, 4>;
+
+/// The coordinates of a tile, in row-major order, and which are in its domain.
+struct Box {
+  ArrayRef<mlir::StringAttr> axes;
+  Extents extents;
+  int64_t size = 1;
+  /// By coordinate; null where the domain is the whole box.
+  std::shared_ptr<const std::vector<char>> defined;
+
+  bool contains(int64_t index) const { return !defined || (*defined)[index]; }
+  /// Calls `visit(index, position)` for each coordinate of the domain, in order,
+  /// until one fails.
+  template <typename VisitT>
+  LogicalResult forEach(VisitT visit) const {
+    Extents position(extents.size(), 0);
+    for (int64_t index = 0; index < size; ++index) {
+      if (contains(index) && failed(visit(index, ArrayRef<int64_t>(position))))
+        return mlir::failure();
+      for (size_t d = extents.size(); d-- > 0 && ++position[d] == extents[d];)
+        position[d] = 0;
+    }
+    return mlir::success();
+  }
+};
+
+/// A tile or scalar: the elements outside the box's domain mean nothing.
+struct Tile : Box {
+  Number number = Number::I1;
+  std::shared_ptr<std::vector<char>> data;
+
+  char *at(int64_t index) const { return data->data() + index * byteWidth(number); }
+  /// How far apart elements are along each of `axes`; 0 for an axis it has not.
+  Extents stridesAlong(ArrayRef<mlir::StringAttr> axes) const;
+};
+
+inline int64_t offsetOf(ArrayRef<int64_t> position, ArrayRef<int64_t> strides) {
+  int64_t offset = 0;
+  for (size_t d = 0; d < position.size(); ++d)
+    offset += position[d] * strides[d];
+  return offset;
+}
+
+/// A span in scope: lane l has the coordinate origin + l; the first `count` of
+/// its `extent` lanes exist.
+struct Axis {
+  int64_t origin = 0, count = 0, extent = 0;
+};
+
+/// A tile.restrict in scope.
+struct Restriction {
+  RestrictOp op;
+  SmallVector<int64_t> syms;
+};
+
+/// A tensor parameter.
+struct Memory {
+  llvm::StringRef name;
+  ParamMode mode;
+  Number number;
+  char *data;
+  Extents shape;
+  int64_t size = 1;
+  /// Of outputs: the program that stored each element, counted from 1; 0 for none.
+  std::vector<int64_t> writers;
+  /// Of reduce outputs: what has been combined so far, halves in f32.
+  CombineKind kind = CombineKind::add;
+  Number sumNumber;
+  std::vector<char> sums;
+};
+
+class Machine {
+public:
+  Machine(KernelOp kernel, ArrayRef<InterpreterArgument> args, ArrayRef<int64_t> dims,
+          const InterpreterOptions &options)
+      : kernel(kernel), args(args), dims(dims), options(options) {}
+
+  void run();
+  void runRequires(RequireOp *failed);
+  InterpreterResult result;
+
+private:
+  /// Reports the first error, with the program it happened in.
+  LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+  std::string describeProgram() const;
+
+  //===-- Interpreter.cpp -------------------------------------------------===//
+  LogicalResult bindArguments();
+  LogicalResult bindMemory(unsigned param, mlir::MemRefType type);
+  LogicalResult runBlock(mlir::Block &block);
+  LogicalResult execute(mlir::Operation *op);
+  LogicalResult executePrograms(ParallelOp op);
+  LogicalResult executeFor(ForOp op);
+  LogicalResult mergeCarried(ForOp op, mlir::Value before, mlir::Value after, Tile &merged);
+  LogicalResult executeCount(mlir::scf::ForOp op);
+  LogicalResult executeIf(mlir::scf::IfOp op);
+  LogicalResult executeWhile(mlir::scf::WhileOp op);
+  LogicalResult executeRequire(RequireOp op);
+  SmallVector<Tile> tilesOf(mlir::ValueRange range) const;
+  void setTiles(mlir::ValueRange range, ArrayRef<Tile> tiles);
+  void setScalar(mlir::Value value, uint64_t bits);
+  int64_t integer(mlir::Value value) const;
+  bool truth(mlir::Value value) const;
+
+  //===-- InterpreterDomain.cpp -------------------------------------------===//
+  /// Ends what was bound and restricted since it began.
+  class Scope {
+  public:
+    explicit Scope(Machine &machine)
+        : machine(machine), axes(machine.boundAxes.size()),
+          restrictions(machine.restrictions.size()) {}
+    ~Scope() { machine.leave(axes, restrictions); }
+
+  private:
+    Machine &machine;
+    size_t axes, restrictions;
+  };
+  void leave(size_t axisCount, size_t restrictionCount);
+  void bindAxis(mlir::StringAttr name, Axis axis);
+  LogicalResult executeAxis(AxisOp op);
+  LogicalResult executeRestrict(RestrictOp op);
+  void forgetDomains(llvm::function_ref<bool(ArrayRef<mlir::StringAttr>)> concerns);
+  LogicalResult makeBox(mlir::Operation *op, ArrayRef<mlir::StringAttr> axes, Box &box);
+  LogicalResult computeDomain(mlir::Operation *op, Box &box);
+  /// A tile of this type with elements yet to be computed.
+  LogicalResult makeTile(mlir::Operation *op, mlir::Type type, Tile &tile);
+  LogicalResult makeTile(mlir::Operation *op, mlir::Type element, const Box &box, Tile &tile);
+  /// Reports if an element of `tile` that `op` uses over `box` does not exist.
+  LogicalResult checkDefined(mlir::Operation *op, const Tile &tile, const Box &box);
+  std::string describe(const Box &box, ArrayRef<int64_t> position) const;
+
+  //===-- InterpreterMemory.cpp -------------------------------------------===//
+  LogicalResult executeLoad(LoadOp op);
+  LogicalResult executeStore(StoreOp op);
+  LogicalResult executeUpdate(UpdateOp op);
+  LogicalResult finishOutputs();
+  LogicalResult noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at, int64_t element);
+
+  //===-- InterpreterTiles.cpp --------------------------------------------===//
+  LogicalResult executeConstant(mlir::arith::ConstantOp op);
+  LogicalResult executeBroadcast(BroadcastOp op);
+  LogicalResult executeCoords(CoordsOp op);
+  LogicalResult executeReduce(ReduceOp op);
+  LogicalResult executeArgReduce(ArgReduceOp op);
+  LogicalResult executeCount(CountOp op);
+  LogicalResult executeDot(DotOp op);
+
+  //===-- InterpreterElementwise.cpp --------------------------------------===//
+  LogicalResult executeElementwise(mlir::Operation *op);
+  friend class Elementwise;
+  friend class AccessWalk;
+
+  KernelOp kernel;
+  ArrayRef<InterpreterArgument> args;
+  ArrayRef<int64_t> dims;
+  const InterpreterOptions &options;
+
+  llvm::DenseMap<mlir::Value, Tile> values;
+  llvm::DenseMap<mlir::Value, Memory> memories;
+  llvm::DenseMap<mlir::StringAttr, Axis> axes;
+  SmallVector<mlir::StringAttr> boundAxes;
+  SmallVector<Restriction> restrictions;
+  /// Domains by axes, until a span or restriction among them changes.
+  llvm::DenseMap<AxesAttr, std::shared_ptr<const std::vector<char>>> domains;
+  /// The coordinates that the current program works on, by binder.
+  SmallVector<std::pair<llvm::StringRef, int64_t>> programAt;
+  int64_t program = 0; // counted from 1, in row-major order
+  uint64_t steps = 0;
+};
+
+} // namespace tile::ir::interpreter
+
+#endif // TILE_IR_INTERPRETERIMPL_H

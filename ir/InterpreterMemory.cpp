@@ -1,0 +1,256 @@
+//===- InterpreterMemory.cpp - loads, stores and updates ------------------===//
+
+#include "ir/AffineEval.h"
+#include "ir/InterpreterImpl.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::ir::interpreter;
+
+//===-- Index maps --------------------------------------------------------===//
+
+namespace tile::ir::interpreter {
+/// The operands of an index map over a box of coordinates.
+class AccessWalk {
+public:
+  AccessWalk(Machine &machine, const Box &box, AffineMap map, ValueRange mapDims,
+             ValueRange mapSyms)
+      : machine(machine), map(map) {
+    for (Value value : mapDims) {
+      Dim &dim = dims.emplace_back();
+      if (auto span = dyn_cast<SpanType>(value.getType())) {
+        dim.position = llvm::find(box.axes, span.getName()) - box.axes.begin();
+        // A span that no result uses gives the tile no axis and is not read.
+        if (dim.position == box.axes.size())
+          dim.position = 0, dim.isUnused = true;
+        dim.origin = machine.axes.lookup(span.getName()).origin;
+      } else {
+        dim.tile = &machine.values.at(value);
+        dim.strides = dim.tile->stridesAlong(box.axes);
+      }
+    }
+    for (Value value : mapSyms)
+      syms.push_back(machine.integer(value));
+  }
+
+  /// Reports if an index tile lacks an element that is needed.
+  LogicalResult check(Operation *op, const Box &box) {
+    for (const Dim &dim : dims)
+      if (dim.tile && failed(machine.checkDefined(op, *dim.tile, box)))
+        return failure();
+    return success();
+  }
+
+  /// The tensor coordinates of a tile coordinate.
+  LogicalResult at(Operation *op, ArrayRef<int64_t> position, Extents &coordinates) {
+    values.clear();
+    for (const Dim &dim : dims)
+      values.push_back(
+          dim.tile ? readSigned(dim.tile->number, dim.tile->at(offsetOf(position, dim.strides)))
+          : dim.isUnused ? 0
+                         : dim.origin + position[dim.position]);
+    coordinates.clear();
+    for (AffineExpr result : map.getResults()) {
+      std::optional<int64_t> coordinate = evaluateAffine(result, values, syms);
+      if (!coordinate)
+        return machine.fail(op, "an index exceeds 64 bits");
+      coordinates.push_back(*coordinate);
+    }
+    return success();
+  }
+
+  /// True if the coordinate in this dimension of the tensor depends on data.
+  bool isData(size_t dimension) const {
+    for (auto [position, dim] : llvm::enumerate(dims))
+      if (dim.tile && map.getResult(dimension).isFunctionOfDim(position))
+        return true;
+    return false;
+  }
+
+private:
+  struct Dim {
+    const Tile *tile = nullptr; // of integers, or a span
+    Extents strides;
+    size_t position = 0; // of the span in the box
+    int64_t origin = 0;
+    bool isUnused = false;
+  };
+  Machine &machine;
+  AffineMap map;
+  SmallVector<Dim> dims;
+  SmallVector<int64_t> syms, values;
+};
+} // namespace tile::ir::interpreter
+
+static bool isInside(const Memory &memory, ArrayRef<int64_t> at) {
+  for (auto [coordinate, extent] : llvm::zip(at, memory.shape))
+    if (coordinate < 0 || coordinate >= extent)
+      return false;
+  return true;
+}
+
+static int64_t elementAt(const Memory &memory, ArrayRef<int64_t> at) {
+  int64_t element = 0;
+  for (auto [coordinate, extent] : llvm::zip(at, memory.shape))
+    element = element * extent + coordinate;
+  return element;
+}
+
+static char *addressOf(const Memory &memory, int64_t element) {
+  return memory.data + element * byteWidth(memory.number);
+}
+
+/// "`x[3, 9]`"
+static std::string nameOf(const Memory &memory, ArrayRef<int64_t> at) {
+  std::string text = ("`" + memory.name + "[").str();
+  for (auto [d, coordinate] : llvm::enumerate(at))
+    text += (d ? ", " : "") + std::to_string(coordinate);
+  return text + "]`";
+}
+
+/// "`x[3, 9]` is outside [0, 3) × [0, 9)"
+static std::string describeOutside(const Memory &memory, ArrayRef<int64_t> at) {
+  std::string text = nameOf(memory, at) + " is outside ";
+  for (auto [d, extent] : llvm::enumerate(memory.shape))
+    text += (d ? " × " : "") + ("[0, " + std::to_string(extent) + ")");
+  return text;
+}
+
+//===-- Loads -------------------------------------------------------------===//
+
+LogicalResult Machine::executeLoad(LoadOp op) {
+  const Memory &memory = memories.at(op.getSource());
+  if (memory.mode == ParamMode::Out || memory.mode == ParamMode::Reduce)
+    return fail(op, "`" + memory.name + "` is an output, it cannot be read");
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)))
+    return failure();
+  AccessWalk walk(*this, result, op.getMap(), op.getDims(), op.getSyms());
+  if (failed(walk.check(op, result)))
+    return failure();
+  int64_t width = byteWidth(memory.number);
+  const char *pad = op.getPad() ? values.at(op.getPad()).at(0) : nullptr;
+  Extents at;
+  LogicalResult loaded = result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    if (failed(walk.at(op, position, at)))
+      return failure();
+    if (op.getBounds() == BoundsMode::clamp && memory.size == 0)
+      return success(); // zero: nothing is nearest
+    if (op.getBounds() == BoundsMode::clamp)
+      for (auto [coordinate, extent] : llvm::zip(at, memory.shape))
+        coordinate = std::clamp<int64_t>(coordinate, 0, extent - 1);
+    bool inside = isInside(memory, at);
+    if (!inside && op.getBounds() == BoundsMode::exact)
+      return fail(op, describeOutside(memory, at));
+    int64_t element = inside ? elementAt(memory, at) : 0;
+    if (inside && !memory.writers.empty() && memory.writers[element] &&
+        memory.writers[element] != program)
+      return fail(op, nameOf(memory, at) + " was stored by another program");
+    std::memcpy(result.at(index), inside ? addressOf(memory, element) : pad, width);
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return loaded;
+}
+
+//===-- Stores ------------------------------------------------------------===//
+
+LogicalResult Machine::noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at,
+                                 int64_t element) {
+  int64_t &writer = memory.writers[element];
+  if (writer && (memory.mode == ParamMode::Out || writer != program))
+    return fail(op, nameOf(memory, at) + " is stored twice" +
+                        (writer != program ? ", by different programs" : ""));
+  writer = program;
+  return success();
+}
+
+LogicalResult Machine::executeStore(StoreOp op) {
+  Memory &memory = memories.at(op.getTarget());
+  if (memory.mode == ParamMode::In || memory.mode == ParamMode::Reduce)
+    return fail(op, "`" + memory.name + "` is no output that can be stored to");
+  const Tile &value = values.at(op.getValue());
+  AxisList axes = mapAxes(op.getMap(), op.getDims());
+  Box box;
+  if (failed(makeBox(op, axes.names, box)) || failed(checkDefined(op, value, box)))
+    return failure();
+  AccessWalk walk(*this, box, op.getMap(), op.getDims(), op.getSyms());
+  if (failed(walk.check(op, box)))
+    return failure();
+  Extents strides = value.stridesAlong(box.axes), at;
+  return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
+    if (failed(walk.at(op, position, at)))
+      return failure();
+    if (!isInside(memory, at))
+      return fail(op, describeOutside(memory, at));
+    int64_t element = elementAt(memory, at);
+    std::memcpy(addressOf(memory, element), value.at(offsetOf(position, strides)),
+                byteWidth(memory.number));
+    return noteStore(op, memory, at, element);
+  });
+}
+
+LogicalResult Machine::executeUpdate(UpdateOp op) {
+  Memory &memory = memories.at(op.getTarget());
+  if (memory.mode != ParamMode::Reduce || memory.kind != op.getKind())
+    return fail(op, "`" + memory.name + "` is not declared to combine by `" +
+                        stringifyCombineKind(op.getKind()) + "`");
+  const Tile &value = values.at(op.getValue());
+  AxisList axes = mapAxes(op.getMap(), op.getDims());
+  Box box;
+  if (failed(makeBox(op, axes.names, box)) || failed(checkDefined(op, value, box)))
+    return failure();
+  AccessWalk walk(*this, box, op.getMap(), op.getDims(), op.getSyms());
+  if (failed(walk.check(op, box)))
+    return failure();
+  Extents strides = value.stridesAlong(box.axes), at;
+  return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
+    if (failed(walk.at(op, position, at)))
+      return failure();
+    if (!isInside(memory, at)) {
+      for (auto [d, coordinate] : llvm::enumerate(at))
+        if (!walk.isData(d) && (coordinate < 0 || coordinate >= memory.shape[d]))
+          return fail(op, describeOutside(memory, at));
+      return success(); // dropped: the index is data
+    }
+    Number number = memory.sumNumber;
+    char *sum = memory.sums.data() + elementAt(memory, at) * byteWidth(number);
+    const char *term = value.at(offsetOf(position, strides));
+    if (isFloat(number))
+      writeFloat(number, sum,
+                 combineFloats(memory.kind, readFloat(number, sum), readFloat(value.number, term)));
+    else
+      writeInteger(
+          number, sum,
+          combineIntegers(memory.kind, readSigned(number, sum), readSigned(value.number, term)));
+    return success();
+  });
+}
+
+/// Every element of an output has been stored; sums go to memory.
+LogicalResult Machine::finishOutputs() {
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto found = memories.find(argument);
+    if (found == memories.end())
+      continue;
+    Memory &memory = found->second;
+    if (memory.mode == ParamMode::Out)
+      for (int64_t element = 0; element < memory.size; ++element)
+        if (!memory.writers[element]) {
+          Extents at(memory.shape.size());
+          int64_t rest = element;
+          for (size_t d = at.size(); d-- > 0; rest /= memory.shape[d])
+            at[d] = rest % memory.shape[d];
+          return fail(kernel, nameOf(memory, at) + " is never stored");
+        }
+    if (memory.mode == ParamMode::Reduce)
+      for (int64_t element = 0; element < memory.size; ++element) {
+        const char *sum = memory.sums.data() + element * byteWidth(memory.sumNumber);
+        if (memory.sumNumber == memory.number)
+          std::memcpy(addressOf(memory, element), sum, byteWidth(memory.number));
+        else
+          writeFloat(memory.number, addressOf(memory, element), readFloat(memory.sumNumber, sum));
+      }
+  }
+  return success();
+}

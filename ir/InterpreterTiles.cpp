@@ -1,0 +1,224 @@
+//===- InterpreterTiles.cpp - ops that move or reduce tiles ---------------===//
+
+#include "ir/InterpreterImpl.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::ir::interpreter;
+
+//===-- Making tiles ------------------------------------------------------===//
+
+LogicalResult Machine::executeConstant(arith::ConstantOp op) {
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)))
+    return failure();
+  auto write = [&](int64_t index, Attribute element) {
+    uint64_t bits = isa<FloatAttr>(element)
+                        ? cast<FloatAttr>(element).getValue().bitcastToAPInt().getZExtValue()
+                        : cast<IntegerAttr>(element).getValue().getZExtValue();
+    std::memcpy(result.at(index), &bits, byteWidth(result.number));
+  };
+  if (auto elements = dyn_cast<DenseElementsAttr>(op.getValue())) {
+    if (!elements.isSplat() && elements.getNumElements() != result.size)
+      return fail(op, "a constant of another size than its axes");
+    auto all = elements.getValues<Attribute>();
+    for (int64_t index = 0; index < result.size; ++index)
+      write(index, elements.isSplat() ? elements.getSplatValue<Attribute>() : all[index]);
+  } else {
+    write(0, op.getValue());
+  }
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult Machine::executeBroadcast(BroadcastOp op) {
+  const Tile &input = values.at(op.getInput());
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, input, result)))
+    return failure();
+  Extents strides = input.stridesAlong(result.axes);
+  int64_t width = byteWidth(result.number);
+  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    std::memcpy(result.at(index), input.at(offsetOf(position, strides)), width);
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult Machine::executeCoords(CoordsOp op) {
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)))
+    return failure();
+  int64_t origin = axes.at(result.axes[0]).origin;
+  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    writeInteger(result.number, result.at(index), static_cast<uint64_t>(origin + position[0]));
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+//===-- Reductions --------------------------------------------------------===//
+
+LogicalResult Machine::executeReduce(ReduceOp op) {
+  const Tile &input = values.at(op.getInput());
+  Tile result;
+  Box box;
+  if (failed(makeTile(op, op.getType(), result)) || failed(makeBox(op, input.axes, box)) ||
+      failed(checkDefined(op, input, box)))
+    return failure();
+  Number number = result.number;
+  if (!canCombine(op.getKind(), number))
+    return fail(op, "no such combination of this type");
+  for (int64_t index = 0; index < result.size; ++index)
+    writeIdentity(op.getKind(), number, result.at(index));
+  Extents strides = result.stridesAlong(input.axes);
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    char *sum = result.at(offsetOf(position, strides));
+    const char *term = input.at(index);
+    if (isFloat(number))
+      writeFloat(number, sum,
+                 combineFloats(op.getKind(), readFloat(number, sum), readFloat(number, term)));
+    else
+      writeInteger(
+          number, sum,
+          combineIntegers(op.getKind(), readSigned(number, sum), readSigned(number, term)));
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+/// True if an element takes the place of the best before it: it is better, or
+/// the first NaN.
+static bool isBetter(CombineKind kind, Number number, const char *element, const char *best) {
+  if (isFloat(number)) {
+    double x = readFloat(number, element), y = readFloat(number, best);
+    if (std::isnan(x) || std::isnan(y))
+      return !std::isnan(y);
+    return kind == CombineKind::max ? x > y : x < y;
+  }
+  int64_t x = readSigned(number, element), y = readSigned(number, best);
+  return x != y && combineIntegers(kind, x, y) == x;
+}
+
+LogicalResult Machine::executeArgReduce(ArgReduceOp op) {
+  const Tile &input = values.at(op.getInput());
+  Tile result;
+  Box box;
+  if (failed(makeTile(op, op.getType(), result)) || failed(makeBox(op, input.axes, box)) ||
+      failed(checkDefined(op, input, box)))
+    return failure();
+  if (isFloat(input.number) && op.getKind() != CombineKind::max && op.getKind() != CombineKind::min)
+    return fail(op, "no such order of floats");
+  size_t along = llvm::find(box.axes, op.getAxisAttr()) - box.axes.begin();
+  int64_t origin = axes.at(op.getAxisAttr()).origin;
+  Extents strides = result.stridesAlong(input.axes);
+  std::vector<int64_t> best(result.size, -1); // where the best so far stands in the input
+  for (int64_t index = 0; index < result.size; ++index)
+    writeInteger(result.number, result.at(index), static_cast<uint64_t>(-1));
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t into = offsetOf(position, strides);
+    if (best[into] >= 0 &&
+        !isBetter(op.getKind(), input.number, input.at(index), input.at(best[into])))
+      return success();
+    best[into] = index;
+    writeInteger(result.number, result.at(into), static_cast<uint64_t>(origin + position[along]));
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult Machine::executeCount(CountOp op) {
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)))
+    return failure();
+  if (isFloat(result.number))
+    return fail(op, "counts are integers");
+  SmallVector<StringAttr> names(result.axes);
+  for (Type span : op.getSpans().getTypes())
+    names.push_back(cast<SpanType>(span).getName());
+  Box box;
+  if (failed(makeBox(op, names, box)))
+    return failure();
+  Extents strides = result.stridesAlong(names);
+  (void)box.forEach([&](int64_t, ArrayRef<int64_t> position) {
+    char *count = result.at(offsetOf(position, strides));
+    writeInteger(result.number, count, readUnsigned(result.number, count) + 1);
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return success();
+}
+
+//===-- Dot ---------------------------------------------------------------===//
+
+namespace {
+float multiplyAdd(float x, float y, float sum) { return std::fmaf(x, y, sum); }
+double multiplyAdd(double x, double y, double sum) { return std::fma(x, y, sum); }
+uint64_t multiplyAdd(uint64_t x, uint64_t y, uint64_t sum) { return x * y + sum; }
+
+/// The elements of a tile as numbers to compute with; what does not exist is 0.
+template <typename T>
+std::vector<T> elementsOf(const Tile &tile) {
+  std::vector<T> elements(tile.size);
+  for (int64_t index = 0; index < tile.size; ++index)
+    if (tile.contains(index))
+      elements[index] = std::is_floating_point_v<T>
+                            ? static_cast<T>(readFloat(tile.number, tile.at(index)))
+                            : static_cast<T>(readSigned(tile.number, tile.at(index)));
+  return elements;
+}
+
+/// result += Σ lhs · rhs along the axis, in the order of its coordinates.
+template <typename T>
+void contract(const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length, Tile &result) {
+  std::vector<T> left = elementsOf<T>(lhs), right = elementsOf<T>(rhs);
+  Extents leftStrides = lhs.stridesAlong(result.axes), rightStrides = rhs.stridesAlong(result.axes);
+  int64_t leftStep = lhs.stridesAlong(axis)[0], rightStep = rhs.stridesAlong(axis)[0];
+  bool isWhole = !lhs.defined && !rhs.defined;
+  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t i = offsetOf(position, leftStrides), j = offsetOf(position, rightStrides);
+    T sum;
+    if constexpr (std::is_floating_point_v<T>)
+      sum = static_cast<T>(readFloat(result.number, result.at(index)));
+    else
+      sum = readUnsigned(result.number, result.at(index));
+    for (int64_t k = 0; k < length; ++k, i += leftStep, j += rightStep)
+      if (isWhole || (lhs.contains(i) && rhs.contains(j)))
+        sum = multiplyAdd(left[i], right[j], sum);
+    if constexpr (std::is_floating_point_v<T>)
+      writeFloat(result.number, result.at(index), sum);
+    else
+      writeInteger(result.number, result.at(index), sum);
+    return success();
+  });
+}
+} // namespace
+
+LogicalResult Machine::executeDot(DotOp op) {
+  const Tile &lhs = values.at(op.getLhs()), &rhs = values.at(op.getRhs());
+  const Tile &acc = values.at(op.getAcc());
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, acc, result)))
+    return failure();
+  if (isFloat(lhs.number) != isFloat(result.number) ||
+      isFloat(rhs.number) != isFloat(result.number))
+    return fail(op, "a dot of floats and integers");
+  *result.data = *acc.data;
+  int64_t length = axes.at(op.getAxisAttr()).extent;
+  if (result.number == Number::F32)
+    contract<float>(lhs, rhs, op.getAxisAttr(), length, result);
+  else if (result.number == Number::F64)
+    contract<double>(lhs, rhs, op.getAxisAttr(), length, result);
+  else if (!isFloat(result.number))
+    contract<uint64_t>(lhs, rhs, op.getAxisAttr(), length, result);
+  else
+    return fail(op, "a dot accumulates in f32, f64 or integers");
+  values[op.getResult()] = std::move(result);
+  return success();
+}
