@@ -1,0 +1,49 @@
+//===- Compiler.cpp - from a kernel's template to what runs ---------------===//
+
+#include "frontend/Compiler.h"
+
+#include "frontend/CrashReport.h"
+#include "ir/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+
+llvm::ArrayRef<PipelinePass> tile::frontend::tilePipeline() {
+  using ir::Bindings;
+  static const PipelinePass passes[] = {
+      {"specialize", "binds tile sizes and the dimensions that are given",
+       [](const Bindings &bindings) { return ir::createSpecializePass(bindings); }},
+      {"canonicalize", "folds and simplifies",
+       [](const Bindings &) { return createCanonicalizerPass(); }},
+      {"cse", "computes equal values once", [](const Bindings &) { return createCSEPass(); }},
+      {"form-fma", "forms multiply-adds, for every target the same way",
+       [](const Bindings &) { return ir::createFormFmaPass(); }},
+  };
+  return passes;
+}
+
+OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindings &bindings) {
+  CrashReport::Scope scope("compiling kernel " + source.getSymName().str(), source);
+  OwningOpRef<ir::KernelOp> kernel(source.clone());
+  for (const PipelinePass &pass : tilePipeline()) {
+    auto start = std::chrono::steady_clock::now();
+    PassManager manager(source.getContext(), ir::KernelOp::getOperationName());
+    manager.addPass(pass.create(bindings));
+    bool ok = succeeded(manager.run(kernel.get()));
+    times[pass.name] +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!ok)
+      return {};
+    if (observer)
+      observer(pass.name, kernel.get());
+    if (pass.name == stopAfter)
+      break;
+  }
+  return kernel;
+}

@@ -1,0 +1,55 @@
+//===- Compiler.h - from a kernel's template to what runs -----------------===//
+//
+// The passes that every target shares, in one list: afterwards a kernel has
+// static tile sizes, is simplified, and has its multiply-adds formed. Its
+// dimensions stay open where the bindings leave them open.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_COMPILER_H
+#define TILE_FRONTEND_COMPILER_H
+
+#include "ir/Specialize.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <functional>
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace tile::frontend {
+
+struct PipelinePass {
+  llvm::StringLiteral name;
+  llvm::StringLiteral description;
+  std::unique_ptr<mlir::Pass> (*create)(const ir::Bindings &bindings);
+};
+
+/// The pipeline. `elaborate`, which makes the template, goes before it.
+llvm::ArrayRef<PipelinePass> tilePipeline();
+
+/// Names a stage takes on the command line, `elaborate` first, in order.
+inline constexpr llvm::StringLiteral elaborateStage = "elaborate";
+
+/// Seconds by stage, in the order in which stages first ran.
+using StageTimes = llvm::MapVector<llvm::StringRef, double>;
+
+class Compiler {
+public:
+  /// Called after each pass.
+  using Observer = std::function<void(llvm::StringRef pass, ir::KernelOp kernel)>;
+  Observer observer;
+  /// The last pass to run; empty: all.
+  std::string stopAfter;
+  StageTimes times;
+
+  /// A copy of the template after the pipeline; null after reported errors.
+  mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_COMPILER_H

@@ -1,0 +1,45 @@
+//===- CrashReport.h - a reproducer for faults of tilec -------------------===//
+//
+// Once installed, a failed assertion, a fatal error or a signal such as SIGSEGV
+// ends the process with exit code 70 and a file that holds what is needed to
+// see it again: the command line, the sources and the IR at hand.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_CRASHREPORT_H
+#define TILE_FRONTEND_CRASHREPORT_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir {
+class Operation;
+}
+
+namespace tile::frontend {
+
+class CrashReport {
+public:
+  static constexpr int exitCode = 70;
+
+  static void install(int argc, const char *const *argv);
+  /// Adds a source text to the report.
+  static void addSource(llvm::StringRef name, llvm::StringRef text);
+  /// Ends the process as a crash does.
+  [[noreturn]] static void fail(llvm::StringRef message);
+
+  /// While it lives, the report says what is being done, and with which IR.
+  class Scope {
+  public:
+    explicit Scope(std::string activity, mlir::Operation *op = nullptr);
+    ~Scope();
+    Scope(const Scope &) = delete;
+
+  private:
+    std::string previousActivity, previousIR;
+  };
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_CRASHREPORT_H

@@ -1,0 +1,169 @@
+//===- Execution.cpp - runs kernels on host tensors -----------------------===//
+
+#include "frontend/Execution.h"
+
+#include "frontend/ExecutionImpl.h"
+#include "ir/Interpreter.h"
+#include "ir/Launch.h"
+
+#include <new>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+
+StringRef tile::frontend::nameOf(Device device) {
+  return device == Device::Cpu ? "cpu" : "interp";
+}
+
+Executor::Executor(Compiler &compiler, ModuleOp module, Device device)
+    : compiler(compiler), module(module), device(device) {}
+Executor::~Executor() = default;
+
+//===-- Arguments ---------------------------------------------------------===//
+
+Outcome<std::monostate> tile::frontend::checkArguments(const Interface &interface,
+                                                       const Arguments &arguments) {
+  assert(arguments.size() == interface.inputs.size() && "one argument an input");
+  for (size_t n = 0; n < arguments.size(); ++n) {
+    const Port &port = interface.inputs[n];
+    const runtime::Tensor *tensor = arguments[n].tensor.get();
+    if (port.isTensor != (tensor != nullptr))
+      return Failure::invalid({"`" + port.name + "` of `" + interface.name + "` is a " +
+                                   (port.isTensor ? "tensor" : "scalar") + ", the argument is a " +
+                                   (tensor ? "tensor" : "scalar"),
+                               "it is declared as " + port.str()});
+    if (tensor && tensor->dtype() != port.type)
+      return Failure::invalid({"`" + port.name + "` of `" + interface.name + "` holds " +
+                                   std::string(runtime::nameOf(port.type)) + ", the argument is " +
+                                   tensor->describe(),
+                               "it is declared as " + port.str()});
+  }
+  return Done{};
+}
+
+//===-- Kernels -----------------------------------------------------------===//
+
+/// A kernel's arguments as a launch sees them: by parameter.
+struct Executor::Launch {
+  SmallVector<int64_t> dims;
+  SmallVector<uint64_t> scalars;
+  /// Null for scalars.
+  std::vector<std::shared_ptr<runtime::Tensor>> tensors;
+  /// Positions of the parameters that come back.
+  SmallVector<unsigned> outputs;
+
+  Outputs takeOutputs() {
+    Outputs result;
+    for (unsigned position : outputs)
+      result.push_back(std::move(tensors[position]));
+    return result;
+  }
+};
+
+struct Executor::Compiled {
+  OwningOpRef<ir::KernelOp> kernel;
+};
+
+/// A copy of what `inout` reads and writes; poison for what is only written.
+static runtime::Result<runtime::Tensor> makeOutput(const Port &port, const Argument *input,
+                                                   ArrayRef<int64_t> shape) {
+  if (input)
+    return input->tensor->clone();
+  auto tensor = runtime::Tensor::createUninitialized(port.type, {shape.begin(), shape.end()});
+  if (tensor)
+    tensor->poison();
+  return tensor;
+}
+
+Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &arguments,
+                                     const llvm::StringMap<int64_t> &dims) {
+  Interface interface = interfaceOf(kernel);
+  if (auto checked = checkArguments(interface, arguments); !checked)
+    return checked.takeFailure();
+  Launch launch;
+  unsigned count = kernel.getNumArguments();
+  SmallVector<ArrayRef<int64_t>> shapes(count);
+  launch.scalars.resize(count);
+  launch.tensors.resize(count);
+  SmallVector<const Argument *> inputs(count);
+  for (auto [port, argument] : llvm::zip_equal(interface.inputs, arguments)) {
+    inputs[port.position] = &argument;
+    launch.scalars[port.position] = argument.bits;
+    if (!port.isTensor)
+      continue;
+    shapes[port.position] = argument.tensor->shape();
+    // Parameters that are only read share the caller's memory.
+    launch.tensors[port.position] = std::const_pointer_cast<runtime::Tensor>(argument.tensor);
+  }
+
+  ir::UserError error;
+  FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
+  if (failed(binding))
+    return Failure::invalid(std::move(error));
+  if (failed(ir::checkRequires(kernel, binding->dims, launch.scalars, error)))
+    return Failure::invalid(std::move(error));
+  launch.dims = std::move(binding->dims);
+  for (const Port &port : interface.outputs) {
+    auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position]);
+    if (!tensor)
+      return Failure::environment({"output `" + port.name + "` of `" + interface.name +
+                                       "`: " + tensor.error().message,
+                                   tensor.error().hint});
+    launch.tensors[port.position] = std::make_shared<runtime::Tensor>(*std::move(tensor));
+    launch.outputs.push_back(port.position);
+  }
+  return device == Device::Cpu ? runOnCpu(kernel, launch) : interpret(kernel, launch);
+}
+
+Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
+  ir::Bindings bindings = sizes.of(kernel);
+  TileSizes::ByBinder key;
+  for (const auto &[binder, size] : bindings.sizes)
+    key[binder.str()] = size;
+  std::unique_ptr<Compiled> &entry = cache[{kernel.getOperation(), std::move(key)}];
+  if (entry)
+    return entry.get();
+  auto fresh = std::make_unique<Compiled>();
+  fresh->kernel = compiler.compile(kernel, bindings);
+  if (!fresh->kernel)
+    return Failure::reported();
+  entry = std::move(fresh);
+  return entry.get();
+}
+
+Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
+  Outcome<Compiled *> entry = compiled(kernel);
+  if (!entry)
+    return entry.takeFailure();
+  SmallVector<ir::InterpreterArgument> arguments;
+  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars))
+    arguments.push_back(tensor ? ir::InterpreterArgument::tensor(tensor->data(), tensor->shape())
+                               : ir::InterpreterArgument::scalar(bits));
+  ir::InterpreterResult result;
+  try {
+    result = ir::interpret((*entry)->kernel.get(), arguments, launch.dims);
+  } catch (const std::bad_alloc &) {
+    return Failure::environment({"not enough memory to interpret `" + kernel.getSymName().str() +
+                                     "`: the interpreter holds whole tiles",
+                                 "try smaller tile sizes, or --device=cpu"});
+  }
+  if (result.ok())
+    return launch.takeOutputs();
+  // The launch was checked and the kernel proved: what is left is a fault of ours.
+  emitError(result.loc.value_or(kernel.getLoc()), result.message);
+  return Failure::internal("the interpreter refuses kernel " + kernel.getSymName().str() + ": " +
+                           result.message);
+}
+
+Outcome<Outputs> Executor::runOnCpu(ir::KernelOp kernel, Launch &launch) {
+  return Failure::environment({"no cpu yet", ""});
+}
+
+Outcome<Outputs> Executor::run(StringRef symbol, Arguments arguments,
+                               const llvm::StringMap<int64_t> &dims) {
+  Operation *function = module.lookupSymbol(symbol);
+  if (auto kernel = dyn_cast_or_null<ir::KernelOp>(function))
+    return runKernel(kernel, arguments, dims);
+  return runGraph(cast<ir::GraphOp>(function), std::move(arguments), dims);
+}

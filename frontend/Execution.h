@@ -1,0 +1,67 @@
+//===- Execution.h - runs kernels and graphs on host tensors --------------===//
+//
+// An Executor runs what a module of templates holds, on one device: it checks
+// the arguments, binds dimensions to their shapes, checks the author's
+// requirements, allocates outputs (filled with wrong values first, so that an
+// element nobody writes shows), and runs. Graphs run call by call; a tensor is
+// freed after its last use. What was compiled is kept for the next run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_EXECUTION_H
+#define TILE_FRONTEND_EXECUTION_H
+
+#include "frontend/Compiler.h"
+#include "frontend/Interface.h"
+#include "frontend/TileSizes.h"
+#include "runtime/Tensor.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tile::frontend {
+
+enum class Device { Cpu, Interp };
+llvm::StringRef nameOf(Device device);
+
+/// A tensor, or the bits of a scalar.
+struct Argument {
+  std::shared_ptr<const runtime::Tensor> tensor;
+  uint64_t bits = 0;
+};
+
+using Arguments = std::vector<Argument>;
+using Outputs = std::vector<std::shared_ptr<const runtime::Tensor>>;
+
+class Executor {
+public:
+  Executor(Compiler &compiler, mlir::ModuleOp module, Device device);
+  ~Executor();
+
+  /// Of the runs from now on.
+  TileSizes sizes;
+
+  /// Runs a kernel or graph. `arguments` are its inputs in order, `dims` values of
+  /// constants and of dimensions by name.
+  Outcome<Outputs> run(llvm::StringRef symbol, Arguments arguments,
+                       const llvm::StringMap<int64_t> &dims);
+
+private:
+  struct Launch;
+  Outcome<Outputs> runKernel(ir::KernelOp kernel, const Arguments &arguments,
+                             const llvm::StringMap<int64_t> &dims);
+  Outcome<Outputs> runGraph(ir::GraphOp graph, Arguments arguments,
+                            const llvm::StringMap<int64_t> &dims);
+  Outcome<Outputs> interpret(ir::KernelOp kernel, Launch &launch);
+  Outcome<Outputs> runOnCpu(ir::KernelOp kernel, Launch &launch);
+
+  Compiler &compiler;
+  mlir::ModuleOp module;
+  Device device;
+  struct Compiled;
+  /// By kernel and tile sizes.
+  std::map<std::pair<mlir::Operation *, TileSizes::ByBinder>, std::unique_ptr<Compiled>> cache;
+  Outcome<Compiled *> compiled(ir::KernelOp kernel);
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_EXECUTION_H

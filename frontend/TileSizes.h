@@ -1,0 +1,41 @@
+//===- TileSizes.h - tile sizes given beside the source -------------------===//
+//
+// From a command line, a file or a search: sizes for every kernel that has such
+// a binder, and sizes for one kernel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_TILESIZES_H
+#define TILE_FRONTEND_TILESIZES_H
+
+#include "frontend/Outcome.h"
+#include "ir/Specialize.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tile::frontend {
+
+struct TileSizes {
+  using ByBinder = std::map<std::string, int64_t>;
+  ByBinder everywhere;
+  /// By the kernel's name in the source (`matmul`) or its symbol (`matmul.f16`).
+  std::map<std::string, ByBinder> byKernel;
+
+  /// `i=64` or `matmul.i=64`.
+  Outcome<std::monostate> parse(llvm::StringRef text);
+  /// {"i": 64, "matmul": {"j": 32}}
+  Outcome<std::monostate> readFile(const std::string &path);
+
+  /// Whether each name means something among these kernels.
+  Outcome<std::monostate> check(llvm::ArrayRef<ir::KernelOp> kernels) const;
+  /// Those of one kernel.
+  ir::Bindings of(ir::KernelOp kernel) const;
+};
+
+/// The kernels that running a symbol runs, in order of their first call.
+llvm::SmallVector<ir::KernelOp> kernelsOf(mlir::ModuleOp module, llvm::StringRef symbol);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_TILESIZES_H
