@@ -72,7 +72,7 @@ private:
   ir::Expr unknownName(const Expr &expr);
   ir::Expr call(const Expr &expr);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
-  ir::Expr reductionCall(const Expr &expr, const std::string &name);
+  ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
   ir::Expr newTile(const Expr &expr, const std::string &name);
   ir::Expr index(const Expr &expr);
   std::vector<ir::Expr> evaluateTuple(const Expr &expr);

@@ -262,8 +262,8 @@ std::optional<std::string> BodyElaborator::axisNamed(const dsl::Expr &expr) {
   return std::nullopt;
 }
 
-ir::Expr BodyElaborator::reductionCall(const dsl::Expr &expr, const std::string &function) {
-  ir::Expr value = evaluate(*expr.args[0].value);
+ir::Expr BodyElaborator::reductionCall(const dsl::Expr &expr, const std::string &function,
+                                       const ir::Expr &value) {
   std::vector<std::string> axes;
   for (size_t n = 1; n < expr.args.size(); ++n) {
     std::optional<std::string> axis = axisNamed(*expr.args[n].value);
@@ -349,12 +349,15 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
     at(expr.range);
     return builder.dot(a, b, *axis);
   }
-  bool isBinary = ir::KernelBuilder::isFunction(function);
-  bool namesAxis = expr.args.size() >= 2 && axisNamed(*expr.args.back().value);
-  if (ir::KernelBuilder::isReduction(function) && !expr.args.empty() && (namesAxis || !isBinary))
-    return reductionCall(expr, function);
   SmallVector<ir::Expr> args;
-  for (const Arg &arg : expr.args)
+  if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
+    // First the value: its `:` makes the axis that the last argument may name.
+    args.push_back(evaluate(*expr.args[0].value));
+    bool namesAxis = expr.args.size() >= 2 && axisNamed(*expr.args.back().value);
+    if (namesAxis || !ir::KernelBuilder::isFunction(function))
+      return reductionCall(expr, function, args[0]);
+  }
+  for (const Arg &arg : llvm::ArrayRef(expr.args).drop_front(args.size()))
     args.push_back(evaluate(*arg.value));
   at(expr.range);
   return builder.call(function, args);

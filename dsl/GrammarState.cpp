@@ -81,6 +81,8 @@ void addHints(State &state, Iterator where, const std::string &what, Diagnostic 
     error.hints.push_back("a number begins with a digit: `0.5`");
   else if (kind == TokenKind::Assign && what == "the end of the statement")
     error.hints.push_back("`==` compares");
+  else if (kind == TokenKind::KwSchedule && what == "the end of the statement")
+    error.hints.push_back("`schedule` stands behind a kernel's body: a `}` is missing above");
   else if (kind == TokenKind::Comma && what == "the end of the entry")
     error.hints.push_back("entries are separated by `;` or line breaks");
 }
@@ -123,8 +125,17 @@ Diagnostic &State::report(Iterator where, Range range, std::string message) {
     unseen = {};
     return unseen;
   }
+  flushLexical(range.begin);
   stopped = diags.limitReached();
   return diags.error(&file, range, std::move(message));
+}
+
+void State::flushLexical(uint32_t before) {
+  const auto &list = lexical.diagnostics();
+  for (; flushed < list.size() && list[flushed].range.begin < before; ++flushed) {
+    const Diagnostic &from = list[flushed];
+    diags.report(from.severity, from.file, from.range, from.message) = from;
+  }
 }
 
 Range rangeAt(const State &state, Iterator where) {
@@ -136,9 +147,11 @@ Range rangeAt(const State &state, Iterator where) {
 }
 
 void reportExpected(State &state, Iterator where, const std::string &what) {
-  if ((what == "a name" || what == "a type") && isKeyword(where->kind)) {
+  const bool wantsName = what.rfind("a name", 0) == 0 || what == "a type";
+  if (wantsName && isKeyword(where->kind)) {
     state.report(where, rangeAt(state, where),
-                 "expected " + what + ", but " + found(state, where) + " is a keyword");
+                 std::string("expected a ") + (what == "a type" ? "type" : "name") + ", but " +
+                     found(state, where) + " is a keyword");
     return;
   }
   if (what == "a declaration") {
@@ -153,7 +166,7 @@ void reportExpected(State &state, Iterator where, const std::string &what) {
     return;
   if (what == "the end of the statement") {
     const bool afterBlock = where > state.begin() && where[-1].kind == TokenKind::RBrace;
-    if (afterBlock && reportMisspelling(state, where, "word", {"else"}))
+    if (afterBlock && reportMisspelling(state, where, "word", {"else", "schedule"}))
       return;
     if (where->kind == TokenKind::RParen || where->kind == TokenKind::RBracket) {
       state.report(where, rangeAt(state, where), found(state, where) + " without its partner");

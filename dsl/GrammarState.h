@@ -16,8 +16,10 @@ using Iterator = const Token *;
 
 class State {
 public:
-  State(const SourceFile &file, DiagnosticEngine &diags, const TokenStream &stream)
-      : file(file), diags(diags), stream(stream) {}
+  /// `lexical` holds what the lexer reported; it joins `diags` in order of place.
+  State(const SourceFile &file, DiagnosticEngine &diags, const TokenStream &stream,
+        const DiagnosticEngine &lexical)
+      : file(file), diags(diags), stream(stream), lexical(lexical) {}
 
   const SourceFile &file;
   DiagnosticEngine &diags;
@@ -50,8 +52,12 @@ public:
   Diagnostic &report(Iterator where, Range range, std::string message);
   /// Set once the engine takes no more errors: parsing ends quietly.
   bool stopped = false;
+  /// Passes on what the lexer reported before the offset.
+  void flushLexical(uint32_t before);
 
 private:
+  const DiagnosticEngine &lexical;
+  size_t flushed = 0;
   Iterator reported = nullptr;
   Diagnostic unseen;
 };

@@ -68,6 +68,7 @@ public:
     return report(Diagnostic::Severity::Error, file, range, std::move(message));
   }
 
+  unsigned limit() const { return errorLimit; }
   unsigned errorCount() const { return errors; }
   bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }
   const std::deque<Diagnostic> &diagnostics() const { return list; }
