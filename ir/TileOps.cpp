@@ -335,6 +335,8 @@ LogicalResult RestrictOp::verify() {
     return emitOpError("needs exactly one constraint");
   if (set.getNumDims() != getDims().size() || set.getNumSymbols() != getSyms().size())
     return emitOpError("has another number of operands than its constraint");
+  if (getDims().empty())
+    return emitOpError("restricts no span");
   return success();
 }
 

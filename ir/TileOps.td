@@ -255,7 +255,9 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"ForOp">]> {
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
-def Tile_AxisOp : Tile_Op<"axis", [Pure]> {
+// Not Pure: tiles name their axes in their types alone, so an axis whose span
+// nothing uses may be needed still.
+def Tile_AxisOp : Tile_Op<"axis", [MemoryEffects<[MemWrite]>]> {
   let summary = "A whole axis with coordinates [lower, upper)";
   let description = [{
     `:` over a dimension, `whole(N)` and `range(128)`. All its coordinates are
