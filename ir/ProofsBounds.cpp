@@ -1,0 +1,137 @@
+//===- ProofsBounds.cpp - every access lies inside its tensor -------------===//
+//
+// An access is proved dimension by dimension: no point of its domain has an
+// index below zero or at or past the extent.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/ProofsDetail.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+namespace {
+/// One dimension of one access.
+struct Check {
+  ProofContext &context;
+  const Access &access;
+  unsigned dimension;
+  const Linear &index, &extent;
+  const Facts &facts;
+
+  Coordinates &c() const { return context.coordinates; }
+  std::string text() const {
+    return context.words.index(access.map, dimension, access.dims, access.syms);
+  }
+  bool isHeld(const Linear &sum, Point &example) const;
+  void run() const;
+  void report(bool below, bool above, const Point &example) const;
+  std::string hint(bool below, bool above) const;
+};
+} // namespace
+
+/// True if the sum is proved not negative; otherwise maybe with an example.
+bool Check::isHeld(const Linear &sum, Point &example) const {
+  if (context.solver.isObvious(facts, sum))
+    return true;
+  Facts violated;
+  violated.notNegative.push_back(c().plus(c().scale(sum, -1), -1));
+  return context.solver.solve(facts, violated, &example) == Solver::Answer::Impossible;
+}
+
+void Check::run() const {
+  Point below, above;
+  bool isBelow = !isHeld(index, below);
+  bool isAbove = !isHeld(c().plus(c().subtract(extent, index), -1), above);
+  if (isBelow || isAbove)
+    report(isBelow, isAbove, above.empty() ? below : above);
+}
+
+/// The upper bound of an index that is one coordinate: what its binder says.
+static std::optional<Linear> upperOf(ProofContext &context, AtomId atom, const Facts &facts) {
+  for (const Linear &fact : facts.notNegative)
+    if (fact.factorOf(atom) == -1) {
+      Linear upper = context.coordinates.plus(
+          context.coordinates.add(fact, Coordinates::atom(atom)), 1);
+      if (context.coordinates.isUniform(upper))
+        return upper;
+    }
+  return std::nullopt;
+}
+
+std::string Check::hint(bool below, bool above) const {
+  std::string name = context.nameOf(access), result;
+  std::string bound = above ? text() + " < " + context.words.of(extent) : text() + " >= 0";
+  if (auto atom = index.asAtom(); atom && above && !below)
+    if (auto upper = upperOf(context, *atom, facts); upper && !(*upper == extent)) {
+      result = "state `requires " + context.words.of(*upper) + " <= " + context.words.of(extent) +
+               "`, or run `" + text() + "` over `" + context.words.of(extent) + "`";
+      return isa<LoadOp>(access.op) ? result + "; or read `" + name + ".pad(0)[…]`" : result;
+    }
+  if (isa<LoadOp>(access.op))
+    result = "read `" + name + ".pad(0)[…]` for zeros outside or `" + name +
+             ".clamp[…]` for the nearest element, or ";
+  if (c().isUniform(index))
+    return result + "state `requires " + bound + "`";
+  return result + "restrict a binder with `if " + bound + "`, or state a `requires`";
+}
+
+void Check::report(bool below, bool above, const Point &example) const {
+  std::string name = context.nameOf(access), shown = context.spell(access);
+  Location loc = access.op->getLoc();
+  if (c().hasData(index)) {
+    auto diagnostic = context.error(access.op)
+                      << "`" << shown << "` may be outside `" << name << "` in dimension "
+                      << dimension << ": its index `" << text() << "` comes from data";
+    if (isa<LoadOp>(access.op))
+      diagnostic.attachNote(loc) << "hint: read `" << name << ".pad(0)[…]` for zeros outside or `"
+                                 << name << ".clamp[…]` for the nearest element";
+    else
+      diagnostic.attachNote(loc) << "hint: declare `" << name
+                                 << "` a `reduce` output; updates that fall outside are dropped";
+    return;
+  }
+  std::string missing;
+  if (below)
+    missing = "`" + text() + " >= 0`";
+  if (above)
+    missing += (below ? " and `" : "`") + text() + " < " + context.words.of(extent) + "`";
+  auto diagnostic = context.error(access.op)
+                    << "`" << shown << "` may be outside `" << name << "` in dimension "
+                    << dimension << ": nothing ensures " << missing;
+  if (!example.empty() && facts.isExact) {
+    Point point = example;
+    if (auto element = context.solver.evaluate(index, point)) {
+      std::string values = context.spellPoint(point, {index, extent}, facts);
+      diagnostic.attachNote(loc) << "for example " << values << (values.empty() ? "it " : " ")
+                                 << (isa<LoadOp>(access.op) ? "reads" : "writes") << " element "
+                                 << *element;
+    }
+  }
+  diagnostic.attachNote(loc) << "hint: " << hint(below, above);
+}
+
+static void proveAccess(ProofContext &context, const Access &access) {
+  SmallVector<Linear> indices = context.coordinates.indices(access.map, access.dims, access.syms);
+  SmallVector<Linear> extents = context.coordinates.extents(access.parameter());
+  Facts facts = context.factsAt(access);
+  for (unsigned n = 0; n < indices.size(); ++n) {
+    // Updates through data that fall outside are dropped.
+    if (isa<UpdateOp>(access.op) && context.coordinates.hasData(indices[n]))
+      continue;
+    Check{context, access, n, indices[n], extents[n], facts}.run();
+  }
+}
+
+void tile::ir::proveBounds(ProofContext &context) {
+  context.kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (load.getBounds() == BoundsMode::exact)
+        proveAccess(context, Access(load));
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      proveAccess(context, Access(store));
+    } else if (auto update = dyn_cast<UpdateOp>(op)) {
+      proveAccess(context, Access(update));
+    }
+  });
+}

@@ -1,0 +1,638 @@
+//===- ProofsCoverage.cpp - every output element is stored exactly once ---===//
+//
+// A store's index maps the coordinates of its program, of the loops around it
+// and of its axes to elements. The map has to be one-to-one and onto the whole
+// output. Indices that share no coordinate are proved apart: bare binders and
+// mixed radix (`128*g + c`) by rule, the rest by Presburger sets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/Polyhedron.h"
+#include "ir/ProofsDetail.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+using namespace mlir::presburger;
+using namespace tile::ir;
+
+namespace {
+
+/// The accesses of one parameter, in program order.
+struct Uses {
+  SmallVector<LoadOp> loads;
+  SmallVector<StoreOp> stores;
+  SmallVector<UpdateOp> updates;
+};
+
+/// A set of index dimensions and the coordinates in them.
+struct Group {
+  SmallVector<unsigned> dimensions;
+  SmallVector<AtomId> coordinates;
+  Facts facts;      // what holds of the coordinates
+  Facts restricted; // the same, with conditions that may be switched off
+};
+
+class StoreProof {
+public:
+  StoreProof(ProofContext &context, StoreOp store, bool fully)
+      : context(context), c(context.coordinates), access(store), store(store), fully(fully) {}
+  void run();
+
+private:
+  bool checkPlace();
+  bool checkBinders();
+  void collectBinders();
+  std::vector<Group> split();
+  void distribute(const Facts &facts, Facts Group::*into, MutableArrayRef<Group> groups);
+  bool isMixedRadix(const Group &group);
+  std::optional<Linear> rangeOf(AtomId coordinate, const Facts &facts, Facts &matched);
+  void prove(const Group &group);
+  bool proveOneToOne(const Group &group);
+  void proveOnto(const Group &group);
+  void reportUnproved();
+  void reportMissing(const Group &group, ArrayRef<AtomId> columns, ArrayRef<int64_t> values);
+  std::string element(const Group &group, ArrayRef<int64_t> values) const;
+  std::string name() const { return context.nameOf(access); }
+  std::string shown() const { return context.spell(access); }
+
+  struct Binder {
+    AtomId atom;
+    std::string text; // "block of `i`"
+    bool isBlock, isLoop;
+  };
+
+  ProofContext &context;
+  Coordinates &c;
+  Access access;
+  StoreOp store;
+  bool fully;
+  SmallVector<Binder> binders;
+  SmallVector<Linear> indices, extents;
+};
+
+} // namespace
+
+//===-- Where a store stands ----------------------------------------------===//
+
+bool StoreProof::checkPlace() {
+  for (Operation *around = store->getParentOp(); !isa<ParallelOp, KernelOp>(around);
+       around = around->getParentOp()) {
+    bool isIf = isa<scf::IfOp>(around);
+    if (!isIf && !isa<scf::WhileOp>(around))
+      continue;
+    auto diagnostic = context.error(store)
+                      << "`" << name() << "` is stored under " << (isIf ? "an `if`" : "a `while`")
+                      << "; each of its elements has to be stored on every path";
+    diagnostic.attachNote(around->getLoc()) << "the " << (isIf ? "`if`" : "`while`") << " is here";
+    diagnostic.attachNote(store.getLoc())
+        << (isIf ? "hint: store once after it: `where(condition, a, b)`, or a `var` that the `if` sets"
+                 : "hint: keep the value in a `var` and store it after the loop");
+    return false;
+  }
+  return true;
+}
+
+void StoreProof::collectBinders() {
+  for (Operation *around = store->getParentOp(); around && !isa<KernelOp>(around);
+       around = around->getParentOp()) {
+    if (auto parallel = dyn_cast<ParallelOp>(around)) {
+      for (auto [n, argument] : llvm::enumerate(parallel.getBody().getArguments())) {
+        bool isEach = parallel.getEach()[n];
+        binders.push_back({*c.trace(argument).asAtom(),
+                           (isEach ? "program of `" : "block of `") +
+                               cast<StringAttr>(parallel.getNames()[n]).str() + "`",
+                           !isEach, false});
+      }
+    } else if (auto loop = dyn_cast<ForOp>(around)) {
+      binders.push_back({*c.trace(loop.getSpan()).asAtom(), "block of `" + loop.getName().str() + "`",
+                         true, true});
+    } else if (auto count = dyn_cast<scf::ForOp>(around)) {
+      AtomId counter = *c.trace(count.getInductionVar()).asAtom();
+      binders.push_back({counter, "round of the loop over `" + context.words.of(counter) + "`",
+                         false, true});
+    }
+  }
+}
+
+/// Every binder around a store has to be in its index.
+bool StoreProof::checkBinders() {
+  llvm::SmallSetVector<AtomId, 8> used;
+  for (const Linear &index : indices)
+    context.baseAtoms(index, used);
+  bool complete = true;
+  for (const Binder &binder : binders) {
+    if (used.contains(binder.atom))
+      continue;
+    complete = false;
+    std::string binderName = context.words.of(binder.atom);
+    auto diagnostic = context.error(store)
+                      << "each " << binder.text << " stores the same elements of `" << name()
+                      << "`: the index of `" << shown() << "` lacks `" << binderName << "`";
+    if (binder.isLoop)
+      diagnostic.attachNote(store.getLoc())
+          << "hint: keep the value in a `var` and store it after the loop over `" << binderName << "`";
+    else
+      diagnostic.attachNote(store.getLoc())
+          << "hint: index `" << name() << "` by `" << binderName << "` too, or declare `" << name()
+          << "` as a `reduce +` output and add to it with `+=`"
+          << (binder.isBlock ? " a `sum(…, " + binderName + ")`" : "");
+  }
+  return complete;
+}
+
+void StoreProof::run() {
+  if (!checkPlace())
+    return;
+  indices = c.indices(access.map, access.dims, access.syms);
+  extents = c.extents(access.parameter());
+  for (auto [n, index] : llvm::enumerate(indices))
+    if (c.hasData(index)) {
+      auto diagnostic = context.error(store)
+                        << "`" << shown() << "` stores through the index `"
+                        << context.words.index(access.map, n, access.dims, access.syms)
+                        << "`, which comes from data: two programs may store one element, and "
+                           "some element none";
+      diagnostic.attachNote(store.getLoc())
+          << "hint: declare `" << name()
+          << "` as a `reduce` output and update it, or gather: index the output by binders and "
+             "read the inputs through data";
+      return;
+    }
+  collectBinders();
+  if (!checkBinders())
+    return;
+  for (const Group &group : split())
+    if (!isMixedRadix(group))
+      prove(group);
+}
+
+//===-- Groups ------------------------------------------------------------===//
+
+/// Gives each fact to the group whose coordinates it speaks of.
+void StoreProof::distribute(const Facts &facts, Facts Group::*into, MutableArrayRef<Group> groups) {
+  auto give = [&](const Linear &sum, bool isZero) {
+    llvm::SmallSetVector<AtomId, 8> atoms;
+    context.baseAtoms(sum, atoms);
+    // A condition without coordinates switches the whole store.
+    auto group = llvm::find_if(groups, [&](const Group &candidate) {
+      return llvm::any_of(candidate.coordinates, [&](AtomId id) { return atoms.contains(id); });
+    });
+    Facts &taken = (group == groups.end() ? groups[0] : *group).*into;
+    (isZero ? taken.zero : taken.notNegative).push_back(sum);
+  };
+  for (const Linear &sum : facts.notNegative)
+    give(sum, false);
+  for (const Linear &sum : facts.zero)
+    give(sum, true);
+}
+
+std::vector<Group> StoreProof::split() {
+  Facts facts = context.factsAt(access), restricted = context.factsAt(access, /*withUnless=*/true);
+  llvm::EquivalenceClasses<AtomId> classes;
+  auto coordinatesIn = [&](const Linear &sum) {
+    llvm::SmallSetVector<AtomId, 8> atoms;
+    context.baseAtoms(sum, atoms);
+    SmallVector<AtomId> result;
+    for (AtomId id : atoms)
+      if (!c[id].isUniform)
+        result.push_back(id);
+    return result;
+  };
+  auto tie = [&](const Linear &sum) {
+    SmallVector<AtomId> atoms = coordinatesIn(sum);
+    for (AtomId id : atoms)
+      classes.unionSets(atoms[0], id);
+  };
+  for (const Linear &index : indices)
+    tie(index);
+  for (const auto *sums : {&restricted.notNegative, &restricted.zero})
+    for (const Linear &sum : *sums)
+      tie(sum);
+  std::vector<Group> groups;
+  if (indices.empty()) // a tensor of rank 0 is one element
+    return groups;
+  llvm::MapVector<AtomId, unsigned> groupOf;
+  for (auto [n, index] : llvm::enumerate(indices)) {
+    SmallVector<AtomId> atoms = coordinatesIn(index);
+    if (atoms.empty()) { // a constant index: a group of its own
+      groups.emplace_back().dimensions.push_back(n);
+      continue;
+    }
+    auto [position, isNew] = groupOf.insert({classes.getLeaderValue(atoms[0]), groups.size()});
+    if (isNew)
+      groups.emplace_back();
+    Group &group = groups[position->second];
+    group.dimensions.push_back(n);
+    for (AtomId id : classes.members(classes.getLeaderValue(atoms[0])))
+      if (!c[id].hasData && !llvm::is_contained(group.coordinates, id))
+        group.coordinates.push_back(id);
+  }
+  for (Group &group : groups)
+    llvm::sort(group.coordinates);
+  distribute(facts, &Group::facts, groups);
+  distribute(restricted, &Group::restricted, groups);
+  return groups;
+}
+
+//===-- Rules -------------------------------------------------------------===//
+
+/// The upper end of a coordinate that runs over [0, upper); its two facts go
+/// to `matched`.
+std::optional<Linear> StoreProof::rangeOf(AtomId coordinate, const Facts &facts, Facts &matched) {
+  Linear self = Coordinates::atom(coordinate);
+  if (!llvm::is_contained(facts.notNegative, self))
+    return std::nullopt;
+  for (const Linear &fact : facts.notNegative) {
+    if (fact.factorOf(coordinate) != -1)
+      continue;
+    Linear upper = c.plus(c.add(fact, self), 1);
+    if (!c.isUniform(upper))
+      continue;
+    matched.notNegative.push_back(self);
+    matched.notNegative.push_back(fact);
+    return upper;
+  }
+  return std::nullopt;
+}
+
+/// One index that is a number in mixed radix with all its coordinates as
+/// digits: the last runs over [0, u), the one before has the factor u, and so
+/// on; the first covers what the extent needs, and a condition cuts the rest.
+bool StoreProof::isMixedRadix(const Group &group) {
+  if (group.dimensions.size() != 1 || group.coordinates.empty() || !group.restricted.zero.empty())
+    return false;
+  const Linear &index = indices[group.dimensions[0]], &extent = extents[group.dimensions[0]];
+  Linear rest = index, weight = Coordinates::constant(1);
+  Linear before, last; // weight without the first digit, and that digit's upper end
+  Facts matched;
+  SmallVector<AtomId> left = group.coordinates;
+  while (!left.empty()) {
+    // The digit whose factor is the weight: taking it away leaves none of it.
+    auto digit = llvm::find_if(left, [&](AtomId id) {
+      llvm::SmallSetVector<AtomId, 8> atoms;
+      context.baseAtoms(c.subtract(rest, c.multiply(weight, Coordinates::atom(id))), atoms);
+      return !atoms.contains(id);
+    });
+    if (digit == left.end())
+      return false;
+    auto upper = rangeOf(*digit, group.restricted, matched);
+    if (!upper)
+      return false;
+    rest = c.subtract(rest, c.multiply(weight, Coordinates::atom(*digit)));
+    before = weight;
+    last = *upper;
+    weight = c.multiply(weight, *upper);
+    left.erase(digit);
+  }
+  if (!rest.isConstant(0))
+    return false;
+  if (fully && !(weight == extent)) {
+    // 128*g + c < K with g < (K + 127) / 128
+    matched.notNegative.push_back(c.plus(c.subtract(extent, index), -1));
+    if (!before.isConstant() || before.constant < 1 ||
+        !(last == c.divide(c.plus(extent, before.constant - 1), before)) ||
+        !llvm::is_contained(group.restricted.notNegative, matched.notNegative.back()))
+      return false;
+  }
+  // Nothing else may cut the domain; where elements may stay as they are, it may.
+  return !fully || llvm::all_of(group.restricted.notNegative, [&](const Linear &fact) {
+    return llvm::is_contained(matched.notNegative, fact);
+  });
+}
+
+//===-- Presburger --------------------------------------------------------===//
+
+std::string StoreProof::element(const Group &group, ArrayRef<int64_t> values) const {
+  if (indices.size() == 1)
+    return "element " + std::to_string(values[0]);
+  std::string text;
+  for (unsigned n = 0; n < indices.size(); ++n) {
+    auto position = llvm::find(group.dimensions, n);
+    text += (n ? ", " : "element [") + (position == group.dimensions.end()
+                                            ? std::string("…")
+                                            : std::to_string(values[position - group.dimensions.begin()]));
+  }
+  return text + "]";
+}
+
+void StoreProof::reportUnproved() {
+  auto diagnostic = context.error(store) << "`" << shown()
+                                         << "`: it can't be proved that each element of `" << name()
+                                         << "` is stored exactly once";
+  diagnostic.attachNote(store.getLoc())
+      << "hint: index outputs by bare binders or by `c*g + r` with r in `range(c)`; index "
+         "arithmetic is free on the inputs";
+}
+
+void StoreProof::prove(const Group &group) {
+  auto comesFromData = [&](const Linear &sum) { return c.hasData(sum); };
+  if (fully && llvm::any_of(group.restricted.notNegative, comesFromData)) {
+    auto diagnostic = context.error(store)
+                      << "`" << name() << "` isn't fully stored by `" << shown()
+                      << "`: a bound or condition of its binders comes from data";
+    diagnostic.attachNote(store.getLoc())
+        << "hint: run the binders of an output over its dimensions; read inputs that end earlier "
+           "with `.pad(…)`";
+    return;
+  }
+  if (proveOneToOne(group) && fully)
+    proveOnto(group);
+}
+
+bool StoreProof::proveOneToOne(const Group &group) {
+  Facts context2 = group.facts, same;
+  for (const Linear &sum : group.facts.notNegative)
+    context2.notNegative.push_back(c.twin(sum));
+  for (const Linear &sum : group.facts.zero)
+    context2.zero.push_back(c.twin(sum));
+  for (unsigned n : group.dimensions)
+    same.zero.push_back(c.subtract(indices[n], c.twin(indices[n])));
+  for (AtomId id : group.coordinates) {
+    Facts apart = same;
+    Linear self = Coordinates::atom(id);
+    apart.notNegative.push_back(c.plus(c.subtract(c.twin(self), self), -1));
+    Point example;
+    Solver::Answer answer = context.solver.solve(context2, apart, &example);
+    if (answer == Solver::Answer::Impossible)
+      continue;
+    if (answer == Solver::Answer::Unknown) {
+      reportUnproved();
+      return false;
+    }
+    SmallVector<int64_t> values;
+    for (unsigned n : group.dimensions)
+      values.push_back(context.solver.evaluate(indices[n], example).value_or(0));
+    std::string here, there;
+    for (AtomId coordinate : group.coordinates) {
+      if (!example.count(coordinate) || !example.count(c.twin(coordinate)))
+        continue;
+      for (auto [text, atom] : {std::pair(&here, coordinate), std::pair(&there, c.twin(coordinate))})
+        *text += (text->empty() ? "" : ", ") + context.words.of(coordinate) + " = " +
+                 std::to_string(example[atom]);
+    }
+    auto diagnostic = context.error(store)
+                      << "`" << shown() << "` stores some element of `" << name() << "` twice";
+    diagnostic.attachNote(store.getLoc())
+        << "for example " << here << " and " << there << " both store " << element(group, values);
+    diagnostic.attachNote(store.getLoc())
+        << "hint: give each program elements of its own, or declare `" << name()
+        << "` as a `reduce +` output and add to it with `+=`";
+    return false;
+  }
+  return true;
+}
+
+/// Shows that no element of the output's box lies outside the store's image.
+void StoreProof::proveOnto(const Group &group) {
+  // Columns: the element, the dimensions, then all that is to be projected out.
+  Facts facts;
+  SmallVector<AtomId> element;
+  Facts box;
+  for (unsigned n : group.dimensions) {
+    AtomId coordinate = c.fresh();
+    element.push_back(coordinate);
+    facts.zero.push_back(c.subtract(Coordinates::atom(coordinate), indices[n]));
+    box.addRange(c, Coordinates::atom(coordinate), {}, extents[n]);
+  }
+  context.solver.close(group.restricted, facts);
+  Facts nothing;
+  context.solver.close(nothing, box);
+  SmallVector<AtomId> columns = element, locals;
+  llvm::SmallSetVector<AtomId, 8> symbols;
+  for (const Facts *part : {&facts, &box})
+    for (AtomId id : atomsOf(*part)) {
+      Atom::Kind kind = c[id].kind;
+      if (kind > Atom::Kind::Floor) {
+        reportUnproved();
+        return;
+      }
+      if (c[id].isUniform && kind != Atom::Kind::Floor)
+        symbols.insert(id);
+    }
+  columns.append(symbols.begin(), symbols.end());
+  auto withLocals = [&](const Facts &part) {
+    SmallVector<AtomId> all = columns;
+    for (AtomId id : atomsOf(part))
+      if (!llvm::is_contained(columns, id))
+        all.push_back(id);
+    PresburgerSpace space = PresburgerSpace::getSetSpace(element.size(), symbols.size(),
+                                                         all.size() - columns.size());
+    return polyhedronOf(part, all, space);
+  };
+  IntegerPolyhedron image = withLocals(facts), whole = withLocals(box);
+  if (image.getNumVars() > 16) {
+    reportUnproved();
+    return;
+  }
+  PresburgerRelation missing =
+      PresburgerSet(whole).subtract(PresburgerSet(image).computeReprWithOnlyDivLocals());
+  for (const IntegerRelation &part : missing.getAllDisjuncts()) {
+    if (part.isIntegerEmpty())
+      continue;
+    auto values = smallPoint(part, columns.size());
+    reportMissing(group, columns, values ? ArrayRef<int64_t>(*values) : ArrayRef<int64_t>());
+    return;
+  }
+}
+
+void StoreProof::reportMissing(const Group &group, ArrayRef<AtomId> columns,
+                               ArrayRef<int64_t> values) {
+  auto diagnostic = context.error(store) << "`" << name() << "` isn't fully stored by `" << shown() << "`";
+  Location loc = store.getLoc();
+  size_t rank = group.dimensions.size();
+  if (!values.empty()) {
+    std::string dims;
+    for (size_t n = rank; n < columns.size(); ++n)
+      dims += (dims.empty() ? " with " : ", ") + context.words.of(columns[n]) + " = " +
+              std::to_string(values[n]);
+    diagnostic.attachNote(loc) << "for example" << dims << (dims.empty() ? " " : ", ")
+                               << element(group, values.take_front(rank)) << " is never stored";
+  }
+  // A range that was rounded down is the usual reason.
+  for (AtomId id : group.coordinates) {
+    Facts matched;
+    auto upper = rangeOf(id, group.restricted, matched);
+    auto quotient = upper ? upper->asAtom() : std::nullopt;
+    if (!quotient || c[*quotient].kind != Atom::Kind::Floor)
+      continue;
+    Linear dividend = c[*quotient].a, divisor = c[*quotient].b;
+    Linear up = c.divide(c.plus(dividend, divisor.constant - 1), divisor);
+    diagnostic.attachNote(loc) << "hint: `" << context.words.of(*upper)
+                               << "` rounds down and leaves the last, shorter block out; use `"
+                               << context.words.of(up) << "`";
+    return;
+  }
+  Linear extent = extents[group.dimensions[0]];
+  if (group.coordinates.size() == 1)
+    diagnostic.attachNote(loc) << "hint: dimension " << group.dimensions[0] << " of `" << name()
+                               << "` has `" << context.words.of(extent) << "` elements; let `"
+                               << context.words.of(group.coordinates[0]) << "` run over all of them";
+  else
+    diagnostic.attachNote(loc) << "hint: a binder or a condition leaves elements out; outputs are "
+                                  "stored completely";
+}
+
+//===-- Parameters --------------------------------------------------------===//
+
+static void refuseLoads(ProofContext &context, const Uses &uses, bool isReduce) {
+  for (LoadOp load : uses.loads) {
+    std::string name = context.words.parameter(load.getSource());
+    auto diagnostic = context.error(load)
+                      << "`" << name << "` is " << (isReduce ? "a `reduce` output" : "an output")
+                      << " and can't be read";
+    diagnostic.attachNote(load.getLoc())
+        << (isReduce ? "hint: its value is complete after the launch; read it in another kernel"
+                     : "hint: keep the value in a `let`, or declare `inout " + name + "`");
+  }
+}
+
+static void refuseUpdates(ProofContext &context, const Uses &uses) {
+  for (UpdateOp update : uses.updates) {
+    std::string name = context.words.parameter(update.getTarget());
+    auto diagnostic = context.error(update) << "`" << name << "` is no `reduce` output and can't be updated";
+    diagnostic.attachNote(update.getLoc())
+        << "hint: declare it `" << name << ": … reduce +`, or store it with `=`";
+  }
+}
+
+static void proveOut(ProofContext &context, unsigned parameter, const Uses &uses) {
+  refuseLoads(context, uses, /*isReduce=*/false);
+  refuseUpdates(context, uses);
+  std::string name = context.words.parameter(context.kernel.getArgument(parameter));
+  if (uses.stores.empty() && uses.updates.empty()) {
+    auto diagnostic = context.error(context.kernel) << "output `" << name << "` is never stored";
+    diagnostic.attachNote(context.kernel.getLoc())
+        << "hint: store each of its elements: `" << name << "[…] = …`";
+  }
+  for (StoreOp again : llvm::drop_begin(llvm::ArrayRef(uses.stores), uses.stores.empty() ? 0 : 1)) {
+    StoreOp first = uses.stores[0];
+    auto diagnostic = context.error(again) << "`" << name << "` is stored a second time; an output has one store";
+    diagnostic.attachNote(first.getLoc()) << "the first store is here";
+    diagnostic.attachNote(again.getLoc()) << "hint: choose the value first, with `where` or a `var`";
+  }
+  if (!uses.stores.empty())
+    StoreProof(context, uses.stores[0], /*fully=*/true).run();
+}
+
+/// True if `late` may run after `early` in one program, for the same element.
+static bool comesAfter(Operation *late, Operation *early) {
+  for (Operation *around = early; around; around = around->getParentOp())
+    if (Operation *ancestor = around->getBlock()->findAncestorOpInBlock(*late))
+      return around->isBeforeInBlock(ancestor);
+  return false;
+}
+
+static void proveInOut(ProofContext &context, unsigned parameter, const Uses &uses) {
+  refuseUpdates(context, uses);
+  std::string name = context.words.parameter(context.kernel.getArgument(parameter));
+  for (StoreOp again : llvm::drop_begin(llvm::ArrayRef(uses.stores), uses.stores.empty() ? 0 : 1)) {
+    StoreOp first = uses.stores[0];
+    auto diagnostic = context.error(again) << "`" << name << "` is stored a second time; an `inout` has one store";
+    diagnostic.attachNote(first.getLoc()) << "the first store is here";
+  }
+  if (uses.stores.empty())
+    return;
+  StoreOp store = uses.stores[0];
+  Access written(store);
+  SmallVector<Linear> target = context.coordinates.indices(written.map, written.dims, written.syms);
+  for (LoadOp load : uses.loads) {
+    Access read(load);
+    if (context.coordinates.indices(read.map, read.dims, read.syms) != target) {
+      auto diagnostic = context.error(load)
+                        << "`" << context.spell(read) << "` reads other elements of `" << name
+                        << "` than `" << context.spell(written)
+                        << "` writes; another program may have written them already";
+      diagnostic.attachNote(store.getLoc()) << "the store is here";
+      diagnostic.attachNote(load.getLoc())
+          << "hint: an `inout` reads and writes the same element; write to another output instead";
+    } else if (comesAfter(load, store)) {
+      auto diagnostic = context.error(load) << "`" << name << "` is read after it was stored";
+      diagnostic.attachNote(store.getLoc()) << "the store is here";
+      diagnostic.attachNote(load.getLoc()) << "hint: keep the stored value in a `let`";
+    }
+  }
+  StoreProof(context, store, /*fully=*/false).run();
+}
+
+/// How an assignment that combines is written.
+static StringRef assignmentOf(CombineKind kind) {
+  switch (kind) {
+  case CombineKind::add:
+    return "+=";
+  case CombineKind::mul:
+    return "*=";
+  case CombineKind::max:
+  case CombineKind::umax:
+    return "max=";
+  case CombineKind::min:
+  case CombineKind::umin:
+    return "min=";
+  case CombineKind::fmax:
+    return "fmax=";
+  case CombineKind::fmin:
+    return "fmin=";
+  case CombineKind::andi:
+    return "&=";
+  case CombineKind::ori:
+    return "|=";
+  case CombineKind::xori:
+    return "^=";
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+static void proveReduce(ProofContext &context, unsigned parameter, const Uses &uses) {
+  refuseLoads(context, uses, /*isReduce=*/true);
+  std::string name = context.words.parameter(context.kernel.getArgument(parameter));
+  StringRef assignment = assignmentOf(context.kernel.getParamReduce(parameter));
+  for (StoreOp store : uses.stores) {
+    auto diagnostic = context.error(store)
+                      << "`" << name << "` is a `reduce` output: programs combine into it, none stores it";
+    diagnostic.attachNote(store.getLoc())
+        << "hint: update it with `" << assignment << "`, or declare it without `reduce`";
+  }
+  for (UpdateOp update : uses.updates)
+    if (update.getKind() != context.kernel.getParamReduce(parameter)) {
+      auto diagnostic = context.error(update)
+                        << "`" << name << "` combines with `" << assignment << "`, not with `"
+                        << assignmentOf(update.getKind()) << "`";
+      diagnostic.attachNote(update.getLoc())
+          << "hint: programs run in any order, so all updates of an output combine alike";
+    }
+}
+
+void tile::ir::proveCoverage(ProofContext &context) {
+  std::vector<Uses> uses(context.kernel.getNumArguments());
+  context.kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      uses[Access(load).parameter()].loads.push_back(load);
+    else if (auto store = dyn_cast<StoreOp>(op))
+      uses[Access(store).parameter()].stores.push_back(store);
+    else if (auto update = dyn_cast<UpdateOp>(op))
+      uses[Access(update).parameter()].updates.push_back(update);
+  });
+  for (unsigned n = 0; n < uses.size(); ++n) {
+    if (!isa<MemRefType>(context.kernel.getArgument(n).getType()))
+      continue;
+    switch (context.kernel.getParamMode(n)) {
+    case ParamMode::In:
+      for (StoreOp store : uses[n].stores) {
+        std::string name = context.words.parameter(store.getTarget());
+        auto diagnostic = context.error(store) << "`" << name << "` is an input and can't be stored to";
+        diagnostic.attachNote(store.getLoc()) << "hint: declare an output, or `inout " << name << "`";
+      }
+      refuseUpdates(context, uses[n]);
+      break;
+    case ParamMode::Out:
+      proveOut(context, n, uses[n]);
+      break;
+    case ParamMode::InOut:
+      proveInOut(context, n, uses[n]);
+      break;
+    case ParamMode::Reduce:
+      proveReduce(context, n, uses[n]);
+      break;
+    }
+  }
+}

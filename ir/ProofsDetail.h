@@ -1,0 +1,68 @@
+//===- ProofsDetail.h - what the proofs of one kernel share ---------------===//
+#ifndef TILE_IR_PROOFSDETAIL_H
+#define TILE_IR_PROOFSDETAIL_H
+
+#include "ir/Domain.h"
+#include "ir/Facts.h"
+#include "ir/Proofs.h"
+#include "ir/Spelling.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace tile::ir {
+
+/// A load, store or update.
+struct Access {
+  mlir::Operation *op;
+  mlir::BlockArgument memory;
+  mlir::AffineMap map;
+  mlir::ValueRange dims, syms;
+
+  explicit Access(LoadOp load);
+  explicit Access(StoreOp store);
+  explicit Access(UpdateOp update);
+  unsigned parameter() const { return memory.getArgNumber(); }
+};
+
+struct ProofContext {
+  KernelOp kernel;
+  Domains domains;
+  Coordinates coordinates;
+  Spelling words;
+  Solver solver;
+  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<RestrictOp, 2>> restricts;
+  bool failed = false;
+
+  explicit ProofContext(KernelOp kernel);
+
+  mlir::InFlightDiagnostic error(mlir::Location loc) {
+    failed = true;
+    return mlir::emitError(loc);
+  }
+  mlir::InFlightDiagnostic error(mlir::Operation *op) { return error(op->getLoc()); }
+
+  /// What holds wherever the op runs, about the coordinates of these axes and
+  /// the integers in scope. Conditions with an `unless` count only if asked for.
+  Facts factsAt(mlir::Operation *op, llvm::ArrayRef<mlir::StringAttr> axes,
+                bool withUnless = false);
+  Facts factsAt(const Access &access, bool withUnless = false) {
+    return factsAt(access.op, mapAxes(access.map, access.dims).names, withUnless);
+  }
+
+  std::string spell(const Access &access) const {
+    return words.access(access.memory, access.map, access.dims, access.syms);
+  }
+  std::string nameOf(const Access &access) const { return words.parameter(access.memory); }
+  /// `M = 2, N = 3: i = 1, r = 0` for the atoms below some sums; empty if none.
+  std::string spellPoint(const Point &point, llvm::ArrayRef<Linear> sums, const Facts &context);
+  /// The atoms a sum is made of, through its terms.
+  void baseAtoms(const Linear &sum, llvm::SmallSetVector<AtomId, 8> &atoms) const;
+};
+
+void proveBounds(ProofContext &context);
+void proveCoverage(ProofContext &context);
+void proveFolds(ProofContext &context);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_PROOFSDETAIL_H

@@ -1,0 +1,59 @@
+//===- Spelling.h - tile IR in the words of the source --------------------===//
+//
+// Indices, bounds and values as an author would write them: `x[n, 2*p + r - 1]`,
+// `(K + 127) / 128`. What has no short spelling is `…`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_SPELLING_H
+#define TILE_IR_SPELLING_H
+
+#include "ir/Coordinates.h"
+
+#include <string>
+
+namespace tile::ir {
+
+/// An expression's text, and how tightly it binds.
+struct Spelled {
+  enum Level { Sum, Product, Atom };
+  std::string text;
+  Level level = Atom;
+};
+
+class Spelling {
+public:
+  explicit Spelling(const Coordinates &coordinates)
+      : coordinates(coordinates), kernel(coordinates.getKernel()) {}
+
+  std::string of(const Linear &sum) const;
+  std::string of(AtomId atom) const;
+  std::string of(mlir::Value value) const;
+  /// One index of an access.
+  std::string index(mlir::AffineMap map, unsigned result, mlir::ValueRange dims,
+                    mlir::ValueRange syms, unsigned depth = 0) const;
+  /// The access: the tensor's name with all indices.
+  std::string access(mlir::Value memory, mlir::AffineMap map, mlir::ValueRange dims,
+                     mlir::ValueRange syms, unsigned depth = 0) const;
+  /// The name of a tensor or scalar parameter.
+  std::string parameter(mlir::Value argument) const;
+
+  /// Binary operators with as few parentheses as possible.
+  static Spelled join(Spelled left, llvm::StringRef op, Spelled right);
+
+private:
+  Spelled spell(const Linear &sum, unsigned depth) const;
+  Spelled spell(AtomId atom, unsigned depth) const;
+  Spelled spell(mlir::Value value, unsigned depth) const;
+  Spelled spell(mlir::AffineExpr expr, mlir::ValueRange dims, mlir::ValueRange syms,
+                unsigned depth) const;
+
+  const Coordinates &coordinates;
+  mutable KernelOp kernel;
+};
+
+/// The name that a location carries, or the empty string.
+llvm::StringRef nameIn(mlir::Location loc);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_SPELLING_H
