@@ -56,7 +56,7 @@ static double logarithm(double x) {
 /// cos(2πu) for u in [0, 1).
 static double cosineOfTurn(double u) {
   // The nearest quarter turn leaves an angle of at most π/4, where few terms of the series do.
-  int quarter = static_cast<int>(4 * u + 0.5);
+  int quarter = (static_cast<int>(8 * u) + 1) / 2;
   double angle = (u - 0.25 * quarter) * 6.283185307179586;
   double square = angle * angle;
   bool wantsCosine = quarter % 2 == 0;

@@ -295,6 +295,7 @@ static std::string hintForUnknown(std::string_view name, const std::vector<Entry
   if (tensors.empty())
     return "the file holds no tensors";
   std::vector<std::string_view> names;
+  names.reserve(tensors.size());
   for (const Entry &entry : tensors)
     names.push_back(entry.name);
   if (std::string_view meant = nearest(name, names); !meant.empty())

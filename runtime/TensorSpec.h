@@ -6,7 +6,7 @@
 //   randn:SHAPE:TYPE[:SEED]             standard normal
 //   uniform:SHAPE:TYPE[:SEED[:LO:HI]]   LO <= v < HI; floats 0 and 1, integers 0 and 100; any bool
 //   arange:SHAPE:TYPE                   0, 1, 2, … in row-major order
-//   zeros:SHAPE:TYPE  ones:SHAPE:TYPE
+//   zeros:SHAPE:TYPE  ones:SHAPE:TYPE   like arange they may carry a :SEED, without effect
 //   full:VALUE:SHAPE:TYPE
 //
 // SHAPE is 1823x781, 7, 0x5, or scalar for rank 0. Random values depend on seed and position

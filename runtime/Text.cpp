@@ -86,10 +86,10 @@ std::string formatShape(std::span<const int64_t> shape) {
 
 std::string join(std::span<const std::string_view> parts, std::string_view separator) {
   std::string result;
-  for (std::string_view part : parts) {
-    if (&part != parts.data())
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0)
       result += separator;
-    result += part;
+    result += parts[i];
   }
   return result;
 }
