@@ -259,6 +259,7 @@ private:
   Expr shiftCount(Expr count, ElementType type);
   Expr compare(Binary op, const Expr &a, const Expr &b);
   Expr logical(Binary op, const Expr &a, const Expr &b);
+  Expr simplifiedForm(Binary op, const Expr &a, const Expr &b);
   Expr formArithmetic(Binary op, const Expr &a, const Expr &b);
   Expr accumulate(const Expr &a, const Expr &b);
   Expr foldLiterals(Binary op, const Expr &a, const Expr &b);

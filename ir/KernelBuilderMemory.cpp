@@ -85,7 +85,28 @@ Value KernelBuilder::materializeForm(AffineExpr form) {
   return integerBinary(kind, ElementType::I64, operands[0], operands[1]);
 }
 
+static llvm::BitVector dimsOf(AffineExpr expr, unsigned count) {
+  llvm::BitVector dims(count);
+  expr.walk([&](AffineExpr part) {
+    if (auto dimension = dyn_cast<AffineDimExpr>(part))
+      dims.set(dimension.getPosition());
+  });
+  return dims;
+}
+
 Expr KernelBuilder::formArithmetic(Binary op, const Expr &a, const Expr &b) {
+  Expr result = simplifiedForm(op, a, b);
+  if (!result.isValid())
+    return {};
+  // `i - i` is a tile of zeros along i: what loses an axis keeps no form.
+  unsigned count = dimAtoms.size();
+  llvm::BitVector before = dimsOf(formOf(a), count);
+  before |= dimsOf(formOf(b), count);
+  return dimsOf(result.form, count) == before ? result : Expr();
+}
+
+/// The affine form of an operation on two affine forms; invalid where it has none.
+Expr KernelBuilder::simplifiedForm(Binary op, const Expr &a, const Expr &b) {
   auto isFormed = [](const Expr &x) { return x.form || x.kind == Expr::Kind::Int; };
   if (!isFormed(a) || !isFormed(b))
     return {};
