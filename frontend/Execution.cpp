@@ -6,6 +6,7 @@
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
 
+#include <chrono>
 #include <new>
 
 using namespace mlir;
@@ -124,8 +125,11 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
   std::unique_ptr<Compiled> &entry = cache[{kernel.getOperation(), std::move(key)}];
   if (entry)
     return entry.get();
+  auto start = std::chrono::steady_clock::now();
   auto fresh = std::make_unique<Compiled>();
   fresh->kernel = compiler.compile(kernel, bindings);
+  compileSeconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!fresh->kernel)
     return Failure::reported();
   entry = std::move(fresh);
@@ -140,9 +144,12 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
   for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars))
     arguments.push_back(tensor ? ir::InterpreterArgument::tensor(tensor->data(), tensor->shape())
                                : ir::InterpreterArgument::scalar(bits));
+  ir::InterpreterOptions options;
+  if (reverseOrder)
+    options.order = ir::InterpreterOptions::Order::Reversed;
   ir::InterpreterResult result;
   try {
-    result = ir::interpret((*entry)->kernel.get(), arguments, launch.dims);
+    result = ir::interpret((*entry)->kernel.get(), arguments, launch.dims, options);
   } catch (const std::bad_alloc &) {
     return Failure::environment({"not enough memory to interpret `" + kernel.getSymName().str() +
                                      "`: the interpreter holds whole tiles",

@@ -38,6 +38,10 @@ public:
 
   /// Of the runs from now on.
   TileSizes sizes;
+  /// The interpreter runs the programs of a kernel last to first.
+  bool reverseOrder = false;
+  /// Spent so far in compiling, as part of runs.
+  double compileSeconds = 0;
 
   /// Runs a kernel or graph. `arguments` are its inputs in order, `dims` values of
   /// constants and of dimensions by name.

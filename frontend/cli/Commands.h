@@ -1,0 +1,38 @@
+//===- Commands.h - the commands of tilec ---------------------------------===//
+//
+// Each command adds itself to the command line and gives what runs it: a
+// function to be called once the line is parsed, which returns the exit code.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_CLI_COMMANDS_H
+#define TILE_FRONTEND_CLI_COMMANDS_H
+
+#include "frontend/cli/Session.h"
+
+#include <CLI/CLI.hpp>
+
+namespace tile::frontend::cli {
+
+struct Command {
+  CLI::App *app;
+  std::function<int()> run;
+};
+
+Command addCheckCommand(CLI::App &app);
+Command addCompileCommand(CLI::App &app);
+Command addRunCommand(CLI::App &app);
+Command addFormatCommand(CLI::App &app);
+Command addInfoCommand(CLI::App &app);
+
+void addSourceOptions(CLI::App &command, SourceOptions &options);
+void addPipelineOptions(CLI::App &command, PipelineOptions &options);
+/// An option that may be given several times, each time with one value.
+CLI::Option *addRepeated(CLI::App &command, const std::string &name,
+                         std::vector<std::string> &values, const std::string &help);
+
+/// Prints `error: …` for a call that has no session yet; returns its exit code.
+int failUsage(const std::string &message, const std::string &hint = "");
+
+} // namespace tile::frontend::cli
+
+#endif // TILE_FRONTEND_CLI_COMMANDS_H

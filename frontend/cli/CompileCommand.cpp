@@ -1,0 +1,167 @@
+//===- CompileCommand.cpp - tilec compile ---------------------------------===//
+
+#include "dsl/AstPrinter.h"
+#include "frontend/CrashReport.h"
+#include "frontend/TileSizes.h"
+#include "frontend/cli/Commands.h"
+#include "frontend/cli/Inputs.h"
+#include "runtime/FileIO.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+namespace {
+struct CompileOptions {
+  std::string file, entry, output, emit = "tile";
+  std::vector<std::string> dims, sizes, types;
+  SourceOptions source;
+  PipelineOptions pipeline;
+};
+
+class Compile {
+public:
+  explicit Compile(const CompileOptions &options) : options(options), session(options.source) {}
+
+  int run() {
+    Outcome<std::string> result = compile();
+    if (!result)
+      return session.fail(result.takeFailure());
+    if (auto written = write(*result); !written)
+      return session.fail(written.takeFailure());
+    return session.finish();
+  }
+
+private:
+  Outcome<std::string> compile();
+  Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
+  Outcome<std::string> emitTile();
+  Outcome<std::monostate> write(const std::string &text);
+
+  const CompileOptions &options;
+  Session session;
+  llvm::StringMap<int64_t> dims;
+  TileSizes sizes;
+};
+} // namespace
+
+/// The entry with what it calls, or all kernels and graphs; generics that nothing binds take their
+/// first type.
+Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::string &name) {
+  std::vector<dsl::DeclRef> decls;
+  if (!name.empty()) {
+    auto decl = session.entry(file, name);
+    if (!decl)
+      return decl.takeFailure();
+    decls.push_back(*decl);
+  } else {
+    for (const dsl::Decl &decl : file.module.decls)
+      if (decl.kind == dsl::Decl::Kind::Kernel || decl.kind == dsl::Decl::Kind::Graph)
+        decls.push_back({&decl, &file});
+  }
+  for (dsl::DeclRef decl : decls) {
+    auto types = parseTypeBindings(session, decl, options.types);
+    if (!types)
+      return types.takeFailure();
+    for (const dsl::Generic &generic : decl.decl->generics)
+      if (!generic.isConst && !types->count(generic.name.text)) {
+        std::vector<ir::ElementType> choices = session.elaborator.alternatives(decl, generic);
+        if (choices.empty())
+          return Failure::reported();
+        (*types)[generic.name.text] = choices.front();
+      }
+    if (auto symbol = session.elaborate(decl, *types); !symbol)
+      return symbol.takeFailure();
+  }
+  return Done{};
+}
+
+Outcome<std::string> Compile::emitTile() {
+  OwningOpRef<ModuleOp> result(session.module().clone());
+  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  if (auto checked = sizes.check(kernels); !checked)
+    return checked.takeFailure();
+  for (ir::KernelOp kernel : kernels) {
+    if (session.compiler.stopAfter == elaborateStage)
+      break;
+    ir::Bindings bindings = sizes.of(kernel);
+    // Dimensions that are given are those of the entry: they are taken where a kernel has them.
+    for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>())
+      if (auto given = dims.find(name); given != dims.end())
+        bindings.dims[name] = given->second;
+    OwningOpRef<ir::KernelOp> compiled = session.compiler.compile(kernel, bindings);
+    if (!compiled)
+      return Failure::reported();
+    Operation *old = result->lookupSymbol(kernel.getSymName());
+    OpBuilder(old).insert(compiled.release());
+    old->erase();
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << *result << "\n";
+  return text;
+}
+
+Outcome<std::string> Compile::compile() {
+  if (auto done = session.configure(options.pipeline); !done)
+    return done.takeFailure();
+  auto parsedDims = parseDims(options.dims);
+  if (!parsedDims)
+    return parsedDims.takeFailure();
+  dims = *std::move(parsedDims);
+  for (const std::string &text : options.sizes)
+    if (auto parsed = sizes.parse(text); !parsed)
+      return parsed.takeFailure();
+  auto [path, name] = splitEntry(options.file);
+  auto file = session.load(path);
+  if (!file)
+    return file.takeFailure();
+  if (options.emit == "ast")
+    return dsl::printAst((*file)->module);
+  if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
+    return done.takeFailure();
+  return emitTile();
+}
+
+Outcome<std::monostate> Compile::write(const std::string &text) {
+  if (options.output.empty() || options.output == "-") {
+    llvm::outs() << text;
+    return Done{};
+  }
+  std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  if (auto written = runtime::replaceFile(options.output, std::span(&bytes, 1)); !written)
+    return Failure::environment(written.takeError());
+  return Done{};
+}
+
+Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
+  auto options = std::make_shared<CompileOptions>();
+  command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
+  command->add_option("--entry,--kernel", options->entry,
+                      "A kernel or graph, with what it calls; all of the file without it")
+      ->type_name("NAME");
+  command->add_option("-o", options->output, "Where the result goes; standard output without it")
+      ->type_name("FILE");
+  command->add_option("--emit", options->emit, "ast: the syntax tree; tile: the tile IR")
+      ->check(CLI::IsMember({"ast", "tile"}))
+      ->capture_default_str();
+  addRepeated(*command, "--bind", options->types, "A type parameter; the first choice without it")
+      ->type_name("NAME=TYPE");
+  addRepeated(*command, "--dim", options->dims, "A dimension or constant; others stay open")
+      ->type_name("NAME=VALUE");
+  addRepeated(*command, "--set", options->sizes, "A tile size: BINDER or KERNEL.BINDER")
+      ->type_name("NAME=SIZE");
+  command->add_option("--stop-after", options->pipeline.stopAfter, "The last pass to run")
+      ->type_name("PASS");
+  addPipelineOptions(*command, options->pipeline);
+  addSourceOptions(*command, options->source);
+  command->footer("Examples:\n"
+                  "  tilec compile softmax.tile --emit=ast\n"
+                  "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
+                  "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir");
+  return {command, [options] { return Compile(*options).run(); }};
+}

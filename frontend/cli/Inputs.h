@@ -1,0 +1,40 @@
+//===- Inputs.h - what `tilec run --in` gives to a kernel or graph --------===//
+#ifndef TILE_FRONTEND_CLI_INPUTS_H
+#define TILE_FRONTEND_CLI_INPUTS_H
+
+#include "frontend/Execution.h"
+#include "frontend/cli/Session.h"
+
+namespace tile::frontend::cli {
+
+struct Inputs {
+  /// One a parameter of the declaration, scalars with rank 0; null where a
+  /// default stands in.
+  std::vector<std::shared_ptr<const runtime::Tensor>> tensors;
+  dsl::TypeBindings types;
+
+  /// As arguments of the elaborated declaration.
+  Outcome<Arguments> arguments(const Interface &interface) const;
+  /// The greatest extent among the tensors.
+  int64_t largestExtent() const;
+};
+
+/// Reads or generates all inputs from NAME=SPEC, and binds the declaration's
+/// generics: as NAME=TYPE says, else to the types of the tensors.
+Outcome<Inputs> readInputs(Session &session, dsl::DeclRef decl,
+                           const std::vector<std::string> &specs,
+                           const std::vector<std::string> &typeBindings);
+
+/// Element types from NAME=TYPE for a declaration.
+Outcome<dsl::TypeBindings> parseTypeBindings(Session &session, dsl::DeclRef decl,
+                                             const std::vector<std::string> &texts);
+
+/// Dimensions from NAME=VALUE.
+Outcome<llvm::StringMap<int64_t>> parseDims(const std::vector<std::string> &texts);
+
+/// "x: T[M, N]" as the source has it.
+std::string declarationOf(const dsl::Param &param, const dsl::SourceFile &source);
+
+} // namespace tile::frontend::cli
+
+#endif // TILE_FRONTEND_CLI_INPUTS_H

@@ -1,0 +1,325 @@
+//===- RunCommand.cpp - tilec run -----------------------------------------===//
+
+#include "frontend/CrashReport.h"
+#include "frontend/TileSweep.h"
+#include "frontend/cli/Commands.h"
+#include "frontend/cli/Inputs.h"
+#include "frontend/cli/RunReport.h"
+#include "runtime/TensorSpec.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+namespace {
+struct RunOptions {
+  std::string file, entry, device = "cpu", schedule, saveInputs;
+  std::vector<std::string> inputs, outputs, dims, sizes, types;
+  bool check = false, json = false;
+  size_t sweep = 0;
+  std::optional<double> rtol, atol;
+  unsigned repeat = 1;
+  SourceOptions source;
+  PipelineOptions pipeline;
+};
+
+class Run {
+public:
+  explicit Run(const RunOptions &options) : options(options), session(options.source) {}
+
+  /// The exit code.
+  int run() {
+    Outcome<std::monostate> done = execute();
+    if (!done)
+      return session.fail(done.takeFailure());
+    (options.json ? printJson : printText)(report, llvm::outs());
+    int code = session.finish();
+    return report.ok() ? code : invalid;
+  }
+
+private:
+  Outcome<std::monostate> execute();
+  Outcome<std::monostate> prepare();
+  Outcome<std::monostate> parseOutputs();
+  Outcome<std::monostate> readSizes();
+  Outcome<std::monostate> saveInputs();
+  Outcome<std::monostate> saveOutputs();
+  Outcome<Outputs> launch(Executor &executor);
+  Outcome<std::monostate> repeat(Executor &executor);
+  Outcome<std::monostate> check();
+  Outcome<std::monostate> sweep(Executor &executor);
+  Agreement agreement(const Outputs &actual, const Outputs &expected) const;
+
+  const RunOptions &options;
+  Session session;
+  dsl::DeclRef decl;
+  std::string symbol;
+  Inputs inputs;
+  Interface interface;
+  Device device = Device::Cpu;
+  TileSizes sizes;
+  llvm::StringMap<int64_t> dims;
+  std::map<std::string, runtime::FileSpec> targets;
+  RunReport report;
+};
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+} // namespace
+
+//===-- Before the launch -------------------------------------------------===//
+
+Outcome<std::monostate> Run::prepare() {
+  if (options.device != "cpu" && options.device != "interp")
+    return Failure::usage({"there is no device '" + options.device + "'",
+                           "the devices are cpu and interp, the reference interpreter"});
+  device = options.device == "cpu" ? Device::Cpu : Device::Interp;
+  if (auto done = session.configure(options.pipeline); !done)
+    return done;
+  auto parsedDims = parseDims(options.dims);
+  if (!parsedDims)
+    return parsedDims.takeFailure();
+  dims = *std::move(parsedDims);
+  if (auto done = readSizes(); !done)
+    return done;
+  auto [path, name] = splitEntry(options.file);
+  auto file = session.load(path);
+  if (!file)
+    return file.takeFailure();
+  auto entry = session.entry(**file, options.entry.empty() ? name : options.entry);
+  if (!entry)
+    return entry.takeFailure();
+  decl = *entry;
+  if (auto done = parseOutputs(); !done)
+    return done;
+  auto read = readInputs(session, decl, options.inputs, options.types);
+  if (!read)
+    return read.takeFailure();
+  inputs = *std::move(read);
+  auto elaborated = session.elaborate(decl, inputs.types);
+  if (!elaborated)
+    return elaborated.takeFailure();
+  symbol = *elaborated;
+  interface = interfaceOf(session.module().lookupSymbol(symbol));
+  return sizes.check(kernelsOf(session.module(), symbol));
+}
+
+Outcome<std::monostate> Run::readSizes() {
+  if (!options.schedule.empty())
+    if (auto read = sizes.readFile(options.schedule); !read)
+      return read;
+  for (const std::string &text : options.sizes)
+    if (auto parsed = sizes.parse(text); !parsed)
+      return parsed;
+  return Done{};
+}
+
+Outcome<std::monostate> Run::parseOutputs() {
+  std::vector<std::string> known;
+  for (const dsl::Param &param : decl.decl->params)
+    if (param.isInout)
+      known.push_back(param.name.text);
+  for (const dsl::Param &param : decl.decl->outputs)
+    known.push_back(param.name.text);
+  for (const std::string &text : options.outputs) {
+    auto [name, target] = llvm::StringRef(text).split('=');
+    if (target.empty())
+      return Failure::usage({"'" + text + "' is not NAME=FILE, such as y=y.npy", ""});
+    if (!llvm::is_contained(known, name)) {
+      std::string advice = didYouMean(name.str(), known);
+      return Failure::usage({"`" + decl.decl->name.text + "` has no output '" + name.str() + "'",
+                             advice.empty() ? "its outputs are " + llvm::join(known, ", ")
+                                            : advice});
+    }
+    auto spec = runtime::parseOutputSpec(target.str(), name.str());
+    if (!spec)
+      return Failure::usage(spec.takeError());
+    if (!targets.try_emplace(name.str(), *std::move(spec)).second)
+      return Failure::usage({"output '" + name.str() + "' is written twice", ""});
+  }
+  return Done{};
+}
+
+Outcome<std::monostate> Run::saveInputs() {
+  if (options.saveInputs.empty())
+    return Done{};
+  std::vector<runtime::Output> list;
+  for (auto [param, tensor] : llvm::zip_equal(decl.decl->params, inputs.tensors))
+    if (tensor)
+      list.push_back({{options.saveInputs, param.name.text}, tensor.get()});
+  if (!runtime::FileSpec{options.saveInputs, ""}.isSafetensors())
+    return Failure::usage({"inputs are saved in a .safetensors file, not '" + options.saveInputs +
+                               "'",
+                           ""});
+  if (auto written = runtime::writeOutputs(list); !written)
+    return Failure::environment(written.takeError());
+  return Done{};
+}
+
+//===-- Launches ----------------------------------------------------------===//
+
+Outcome<Outputs> Run::launch(Executor &executor) {
+  Outcome<Arguments> arguments = inputs.arguments(interface);
+  if (!arguments)
+    return arguments.takeFailure();
+  CrashReport::Scope scope("running " + symbol + " on " + nameOf(device).str());
+  return executor.run(symbol, *std::move(arguments), dims);
+}
+
+Outcome<std::monostate> Run::repeat(Executor &executor) {
+  executor.sizes = sizes;
+  for (unsigned n = 0; n < options.repeat; ++n) {
+    double compiledBefore = executor.compileSeconds;
+    auto start = std::chrono::steady_clock::now();
+    Outcome<Outputs> outputs = launch(executor);
+    if (!outputs)
+      return outputs.takeFailure();
+    report.seconds.push_back(secondsSince(start) - (executor.compileSeconds - compiledBefore));
+    report.outputs = *std::move(outputs);
+  }
+  report.compileSeconds = executor.compileSeconds;
+  session.compiler.times["run"] += llvm::sum_of(report.seconds);
+  return Done{};
+}
+
+Agreement Run::agreement(const Outputs &actual, const Outputs &expected) const {
+  Agreement result;
+  for (auto [name, left, right] : llvm::zip_equal(report.names, actual, expected)) {
+    Tolerance tolerance = defaultTolerance(*right);
+    if (runtime::isFloat(right->dtype())) {
+      tolerance.rtol = options.rtol.value_or(tolerance.rtol);
+      tolerance.atol = options.atol.value_or(tolerance.atol);
+    }
+    Comparison comparison = compare(*left, *right, tolerance);
+    std::string text = comparison.ok() ? "" : describe(comparison, *left, *right);
+    result.entries.push_back({name, tolerance, std::move(comparison), std::move(text)});
+  }
+  return result;
+}
+
+Outcome<std::monostate> Run::check() {
+  Executor oracle(session.compiler, session.module(), Device::Interp);
+  oracle.sizes = sizes;
+  oracle.reverseOrder = device == Device::Interp;
+  report.checkedWith =
+      device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
+  Outcome<Outputs> expected = launch(oracle);
+  if (!expected)
+    return expected.takeFailure();
+  report.check = agreement(report.outputs, *expected);
+  return Done{};
+}
+
+Outcome<std::monostate> Run::sweep(Executor &executor) {
+  report.sweep.emplace();
+  for (TileSizes &choice :
+       tileSweep(kernelsOf(session.module(), symbol), inputs.largestExtent(), options.sweep)) {
+    std::string text = describe(choice);
+    CrashReport::Scope scope("running with the tile sizes " + text);
+    executor.sizes = std::move(choice);
+    Outcome<Outputs> outputs = launch(executor);
+    if (!outputs)
+      return outputs.takeFailure();
+    report.sweep->push_back({text, agreement(*outputs, report.outputs)});
+  }
+  return Done{};
+}
+
+Outcome<std::monostate> Run::saveOutputs() {
+  std::vector<runtime::Output> list;
+  for (auto [name, tensor] : llvm::zip_equal(report.names, report.outputs))
+    if (auto target = targets.find(name); target != targets.end())
+      list.push_back({target->second, tensor.get()});
+  if (auto written = runtime::writeOutputs(list); !written)
+    return Failure::environment(written.takeError());
+  return Done{};
+}
+
+Outcome<std::monostate> Run::execute() {
+  if (auto done = prepare(); !done)
+    return done;
+  if (auto done = saveInputs(); !done)
+    return done;
+  report.entry = decl.decl->name.text;
+  report.device = device;
+  for (const auto &[name, type] : inputs.types)
+    report.types.emplace_back(name, ir::nameOf(type).str());
+  for (const Port &port : interface.outputs)
+    report.names.push_back(port.name);
+  Executor executor(session.compiler, session.module(), device);
+  if (auto done = repeat(executor); !done)
+    return done;
+  if (auto done = saveOutputs(); !done)
+    return done;
+  if (options.check)
+    if (auto done = check(); !done)
+      return done;
+  if (options.sweep)
+    return sweep(executor);
+  return Done{};
+}
+
+//===-- The command line --------------------------------------------------===//
+
+static void addOptions(CLI::App &command, RunOptions &options) {
+  command.add_option("FILE[:NAME]", options.file, "A source, and the kernel or graph to run")
+      ->required();
+  command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
+      ->type_name("NAME");
+  command.add_option("--device", options.device, "cpu, or interp: the reference interpreter")
+      ->capture_default_str();
+  addRepeated(command, "--in", options.inputs, "An input: see below for SPEC")
+      ->type_name("NAME=SPEC");
+  addRepeated(command, "--out", options.outputs, "Write an output: .npy or .safetensors[:KEY]")
+      ->type_name("NAME=FILE");
+  addRepeated(command, "--dim", options.dims, "A constant, or a dimension that no input has")
+      ->type_name("NAME=VALUE");
+  addRepeated(command, "--bind", options.types, "A type parameter; inputs bind the others")
+      ->type_name("NAME=TYPE");
+  addRepeated(command, "--set", options.sizes, "A tile size: BINDER or KERNEL.BINDER")
+      ->type_name("NAME=SIZE");
+  command.add_option("--schedule", options.schedule, "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}")
+      ->type_name("FILE.json");
+  command.add_flag("--check", options.check, "Compare with the reference interpreter");
+  command.add_option("--sweep-tiles", options.sweep,
+                     "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
+      ->type_name("COUNT")
+      ->expected(0, 1)
+      ->default_str("24");
+  command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles");
+  command.add_option("--atol", options.atol, "Absolute tolerance");
+  command.add_option("--repeat", options.repeat, "Run so many times; shows median and best time")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
+      ->type_name("FILE.safetensors");
+  command.add_flag("--json", options.json, "The report as JSON");
+  addPipelineOptions(command, options.pipeline);
+  addSourceOptions(command, options.source);
+}
+
+Command tile::frontend::cli::addRunCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("run", "Compile a kernel or graph and run it");
+  auto options = std::make_shared<RunOptions>();
+  addOptions(*command, *options);
+  command->footer(
+      "SPEC is one of\n"
+      "  FILE.npy, FILE.safetensors:KEY\n"
+      "  0.5, 42, true, -inf                  a scalar\n"
+      "  randn:SHAPE:TYPE[:SEED]              normal random numbers; a SHAPE is 128x64\n"
+      "  uniform:SHAPE:TYPE[:SEED[:LO:HI]]    random numbers, LO <= v < HI\n"
+      "  arange:SHAPE:TYPE, zeros:…, ones:…, full:VALUE:SHAPE:TYPE\n\n"
+      "--check and --sweep-tiles compare integers exactly, and floats a, b by |a - b| <= atol +\n"
+      "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, 2^-2\n"
+      "for f8e4m3 and 2^-1 for f8e5m2; atol is rtol / 10 times the root mean square of b.\n\n"
+      "Examples:\n"
+      "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"
+      "  tilec run matmul.tile:layer --in x=x.npy --in w=net.safetensors:w1 --out y=y.npy\n"
+      "  tilec run attention.tile --in q=randn:1x4x97x32:f16 … --set i=32 --repeat 10");
+  return {command, [options] { return Run(*options).run(); }};
+}

@@ -1,0 +1,163 @@
+//===- RunReport.cpp - what `tilec run` has to say ------------------------===//
+
+#include "frontend/cli/RunReport.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+bool Agreement::ok() const {
+  return llvm::all_of(entries, [](const Entry &entry) { return entry.comparison.ok(); });
+}
+
+bool RunReport::ok() const {
+  return (!check || check->ok()) &&
+         (!sweep ||
+          llvm::all_of(*sweep, [](const SweepResult &result) { return result.agreement.ok(); }));
+}
+
+/// The signed digits of a tolerance or time: short, and the same everywhere.
+static std::string number(double value, const char *format = "%.3g") {
+  char buffer[48];
+  snprintf(buffer, sizeof(buffer), format, value);
+  return buffer;
+}
+
+static std::string checksumOf(const runtime::Tensor &tensor) {
+  char buffer[20];
+  snprintf(buffer, sizeof(buffer), "%016llx",
+           static_cast<unsigned long long>(tensor.checksum()));
+  return buffer;
+}
+
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+//===-- Text --------------------------------------------------------------===//
+
+static std::string indent(const std::string &text, const std::string &by) {
+  std::string result = by;
+  for (char c : text)
+    result += c == '\n' ? "\n" + by : std::string(1, c);
+  return result;
+}
+
+static void printAgreement(const Agreement &agreement, const std::string &prefix,
+                           llvm::raw_ostream &stream) {
+  for (const Agreement::Entry &entry : agreement.entries)
+    if (!entry.comparison.ok())
+      stream << prefix << entry.output << ": " << entry.text << "\n"
+             << prefix << "  tolerance: rtol " << number(entry.tolerance.rtol) << ", atol "
+             << number(entry.tolerance.atol) << "\n";
+}
+
+static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
+  if (report.check->ok()) {
+    double worst = 0;
+    for (const Agreement::Entry &entry : report.check->entries)
+      worst = std::max(worst, entry.comparison.maxError);
+    stream << "check: agrees with " << report.checkedWith << ", greatest error " << number(worst)
+           << "\n";
+    return;
+  }
+  stream << "check: differs from " << report.checkedWith << "\n";
+  printAgreement(*report.check, "  ", stream);
+}
+
+static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream &stream) {
+  size_t failed = llvm::count_if(
+      sweep, [](const SweepResult &result) { return !result.agreement.ok(); });
+  stream << "sweep: " << sweep.size() << " choices of tile sizes, ";
+  if (failed == 0)
+    stream << "all agree\n";
+  else
+    stream << failed << " differ" << (failed == 1 ? "s" : "") << " from the default\n";
+  for (const SweepResult &result : sweep)
+    if (!result.agreement.ok()) {
+      stream << "  with " << result.sizes << "\n";
+      printAgreement(result.agreement, "    ", stream);
+    }
+}
+
+void tile::frontend::cli::printText(const RunReport &report, llvm::raw_ostream &stream) {
+  for (auto [name, tensor] : llvm::zip_equal(report.names, report.outputs))
+    stream << name << ": " << tensor->describe() << ", checksum " << checksumOf(*tensor) << "\n"
+           << indent(tensor->preview(), "  ") << "\n";
+  stream << "time: " << number(1e3 * median(report.seconds), "%.3f") << " ms on "
+         << nameOf(report.device);
+  if (report.seconds.size() > 1)
+    stream << " (median of " << report.seconds.size() << ", best "
+           << number(1e3 * *llvm::min_element(report.seconds), "%.3f") << " ms)";
+  stream << ", compiled in " << number(1e3 * report.compileSeconds, "%.1f") << " ms\n";
+  if (report.check)
+    printCheck(report, stream);
+  if (report.sweep)
+    printSweep(*report.sweep, stream);
+}
+
+//===-- JSON --------------------------------------------------------------===//
+
+/// JSON has no NaN and no infinity: they are null.
+static llvm::json::Value orNull(double value) {
+  return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
+}
+
+static llvm::json::Array toJson(const Agreement &agreement, const Outputs &outputs) {
+  llvm::json::Array entries;
+  for (auto [entry, tensor] : llvm::zip_equal(agreement.entries, outputs)) {
+    llvm::json::Array first;
+    for (const Comparison::Difference &difference : entry.comparison.first)
+      first.push_back(coordinatesOf(difference.offset, tensor->shape()));
+    entries.push_back(llvm::json::Object{{"output", entry.output},
+                                         {"ok", entry.comparison.ok()},
+                                         {"differing", entry.comparison.differing},
+                                         {"total", entry.comparison.total},
+                                         {"max_error", orNull(entry.comparison.maxError)},
+                                         {"rtol", orNull(entry.tolerance.rtol)},
+                                         {"atol", orNull(entry.tolerance.atol)},
+                                         {"first", std::move(first)},
+                                         {"text", entry.text}});
+  }
+  return entries;
+}
+
+void tile::frontend::cli::printJson(const RunReport &report, llvm::raw_ostream &stream) {
+  llvm::json::Object types;
+  for (const auto &[name, type] : report.types)
+    types[name] = type;
+  llvm::json::Array outputs, seconds;
+  for (auto [name, tensor] : llvm::zip_equal(report.names, report.outputs))
+    outputs.push_back(llvm::json::Object{{"name", name},
+                                         {"type", std::string(runtime::nameOf(tensor->dtype()))},
+                                         {"shape", llvm::json::Array(tensor->shape())},
+                                         {"checksum", checksumOf(*tensor)}});
+  for (double value : report.seconds)
+    seconds.push_back(value);
+  llvm::json::Object object{{"entry", report.entry},
+                            {"device", nameOf(report.device)},
+                            {"types", std::move(types)},
+                            {"ok", report.ok()},
+                            {"outputs", std::move(outputs)},
+                            {"compile_seconds", report.compileSeconds},
+                            {"seconds", std::move(seconds)}};
+  if (report.check)
+    object["check"] = toJson(*report.check, report.outputs);
+  if (report.sweep) {
+    llvm::json::Array choices;
+    for (const SweepResult &result : *report.sweep)
+      choices.push_back(llvm::json::Object{{"sizes", result.sizes},
+                                           {"ok", result.agreement.ok()},
+                                           {"outputs", toJson(result.agreement, report.outputs)}});
+    object["sweep"] = std::move(choices);
+  }
+  stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+}

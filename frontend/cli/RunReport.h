@@ -1,0 +1,52 @@
+//===- RunReport.h - what `tilec run` has to say --------------------------===//
+#ifndef TILE_FRONTEND_CLI_RUNREPORT_H
+#define TILE_FRONTEND_CLI_RUNREPORT_H
+
+#include "frontend/Comparison.h"
+#include "frontend/Execution.h"
+
+namespace tile::frontend::cli {
+
+/// One comparison of all outputs with those of another run.
+struct Agreement {
+  struct Entry {
+    std::string output;
+    Tolerance tolerance;
+    Comparison comparison;
+    /// "3 of 100 elements differ …"; empty if none do.
+    std::string text;
+  };
+  std::vector<Entry> entries;
+
+  bool ok() const;
+};
+
+/// A choice of tile sizes and how its results compare.
+struct SweepResult {
+  std::string sizes;
+  Agreement agreement;
+};
+
+struct RunReport {
+  std::string entry;
+  Device device = Device::Cpu;
+  std::vector<std::pair<std::string, std::string>> types;
+  std::vector<std::string> names;
+  Outputs outputs;
+  double compileSeconds = 0;
+  /// Of each repetition.
+  std::vector<double> seconds;
+  std::optional<Agreement> check;
+  /// What the check compared with.
+  std::string checkedWith;
+  std::optional<std::vector<SweepResult>> sweep;
+
+  bool ok() const;
+};
+
+void printText(const RunReport &report, llvm::raw_ostream &stream);
+void printJson(const RunReport &report, llvm::raw_ostream &stream);
+
+} // namespace tile::frontend::cli
+
+#endif // TILE_FRONTEND_CLI_RUNREPORT_H

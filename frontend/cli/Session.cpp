@@ -1,0 +1,240 @@
+//===- Session.cpp - what the commands of tilec share ---------------------===//
+
+#include "frontend/cli/Session.h"
+
+#include "frontend/CrashReport.h"
+#include "runtime/FileIO.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+namespace {
+/// Adds the seconds it lives to a stage.
+class StageTimer {
+public:
+  StageTimer(StageTimes &times, llvm::StringRef stage)
+      : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
+  ~StageTimer() {
+    times[stage] +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  StageTimes &times;
+  llvm::StringRef stage;
+  std::chrono::steady_clock::time_point start;
+};
+} // namespace
+
+bool tile::frontend::cli::wantsColour(const std::string &mode) {
+  if (mode != "auto")
+    return mode == "always";
+  const char *disabled = std::getenv("NO_COLOR");
+  const char *terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && !(disabled && *disabled) &&
+         !(terminal && llvm::StringRef(terminal) == "dumb");
+}
+
+std::string tile::frontend::cli::didYouMean(const std::string &name,
+                                            const std::vector<std::string> &candidates) {
+  std::optional<std::string> near = dsl::nearestName(name, candidates);
+  return near ? "did you mean `" + *near + "`?" : "";
+}
+
+//===-- Files -------------------------------------------------------------===//
+
+Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
+  // Offsets in sources are 32 bits; a file that comes near that is no source.
+  constexpr uint64_t limit = uint64_t(1) << 28;
+  auto tooLarge = [&] {
+    return Failure::environment({"'" + path + "' is larger than 256 MiB", "is it a source file?"});
+  };
+  if (path == "-") {
+    std::string text;
+    std::vector<char> chunk(1 << 16);
+    while (size_t count = fread(chunk.data(), 1, chunk.size(), stdin)) {
+      text.append(chunk.data(), count);
+      if (text.size() > limit)
+        return tooLarge();
+    }
+    return text;
+  }
+  auto file = runtime::InputFile::open(path);
+  if (!file)
+    return Failure::environment(file.takeError());
+  if (file->size() > limit)
+    return tooLarge();
+  std::string text(file->size(), 0);
+  if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
+    return Failure::environment(read.takeError());
+  return text;
+}
+
+std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::string &path) {
+  size_t colon = path.rfind(':');
+  if (colon == std::string::npos || std::filesystem::exists(path))
+    return {path, ""};
+  llvm::StringRef name = llvm::StringRef(path).drop_front(colon + 1);
+  bool isName = !name.empty() && llvm::all_of(name, [](char c) {
+    return llvm::isAlnum(c) || c == '_';
+  });
+  return isName ? std::pair(path.substr(0, colon), name.str()) : std::pair(path, std::string());
+}
+
+//===-- Session -----------------------------------------------------------===//
+
+Session::Session(const SourceOptions &options)
+    : context(MLIRContext::Threading::DISABLED),
+      diags(options.errorLimit, llvm::is_contained(options.warnings, "error")),
+      program(diags, options.includePath), elaborator(context, program, diags),
+      bridge(context, program, diags), options(options) {
+  // Notes say what the user needs; the op that a diagnostic stands on is none of it.
+  context.printOpOnDiagnostic(false);
+}
+
+Session::~Session() { print(); }
+
+Outcome<dsl::LoadedFile *> Session::load(const std::string &path) {
+  Outcome<std::string> text = readSource(path);
+  if (!text)
+    return text.takeFailure();
+  std::string name = path == "-" ? "<stdin>" : path;
+  CrashReport::addSource(name, *text);
+  CrashReport::Scope scope("parsing " + name);
+  StageTimer timer(compiler.times, "parse");
+  dsl::LoadedFile *file = program.load(name, *std::move(text));
+  if (diags.errorCount())
+    return Failure::reported();
+  return file;
+}
+
+Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &name) {
+  std::vector<std::string> names, graphs;
+  dsl::DeclRef found, only, onlyGraph;
+  for (const dsl::Decl &decl : file.module.decls) {
+    bool isGraph = decl.kind == dsl::Decl::Kind::Graph;
+    if (!isGraph && decl.kind != dsl::Decl::Kind::Kernel)
+      continue;
+    names.push_back(decl.name.text);
+    only = {&decl, &file};
+    if (isGraph) {
+      graphs.push_back(decl.name.text);
+      onlyGraph = only;
+    }
+    if (decl.name.text == name)
+      found = only;
+  }
+  if (found)
+    return found;
+  const std::string &source = file.source.name();
+  std::string list = "it has " + llvm::join(names, ", ");
+  if (names.empty())
+    return Failure::usage({"'" + source + "' has no kernel and no graph", ""});
+  if (!name.empty()) {
+    std::string advice = didYouMean(name, names);
+    return Failure::usage({"'" + source + "' has no kernel or graph `" + name + "`",
+                           advice.empty() ? list : advice + " " + list});
+  }
+  if (names.size() == 1)
+    return only;
+  if (graphs.size() == 1)
+    return onlyGraph;
+  return Failure::usage({"'" + source + "' has several kernels and graphs: which one?",
+                         list + "; say --entry=" + names.front() + " or " + source + ":" +
+                             names.front()});
+}
+
+Outcome<std::string> Session::elaborate(dsl::DeclRef decl, const dsl::TypeBindings &types) {
+  CrashReport::Scope scope("elaborating " + decl.decl->name.text);
+  std::string symbol;
+  {
+    StageTimer timer(compiler.times, elaborateStage);
+    symbol = elaborator.elaborate(decl, types);
+  }
+  if (symbol.empty())
+    return Failure::reported();
+  observe(elaborateStage, module());
+  return symbol;
+}
+
+Outcome<std::monostate> Session::configure(const PipelineOptions &wanted) {
+  std::vector<std::string> known = {elaborateStage.str()};
+  for (const PipelinePass &pass : tilePipeline())
+    known.push_back(pass.name.str());
+  std::vector<std::string> given = wanted.printAfter;
+  if (!wanted.stopAfter.empty())
+    given.push_back(wanted.stopAfter);
+  for (const std::string &name : given)
+    if (!llvm::is_contained(known, name)) {
+      std::string advice = didYouMean(name, known);
+      return Failure::usage({"there is no pass '" + name + "'",
+                             advice + (advice.empty() ? "" : " ") + "the passes are " +
+                                 llvm::join(known, ", ")});
+    }
+  pipeline = wanted;
+  compiler.stopAfter = wanted.stopAfter;
+  compiler.observer = [this](llvm::StringRef pass, ir::KernelOp kernel) { observe(pass, kernel); };
+  return Done{};
+}
+
+void Session::observe(llvm::StringRef pass, Operation *op) {
+  if (!llvm::is_contained(pipeline.printAfter, pass))
+    return;
+  llvm::errs() << "// after " << pass << "\n" << *op << "\n";
+}
+
+//===-- Messages ----------------------------------------------------------===//
+
+void Session::print() {
+  if (isPrinted)
+    return;
+  isPrinted = true;
+  llvm::errs() << diags.print(wantsColour(options.colour));
+  if (!options.timing)
+    return;
+  llvm::errs() << "time by stage:\n";
+  for (const auto &[stage, seconds] : compiler.times)
+    llvm::errs() << llvm::format("  %-14s %9.3f ms\n", stage.str().c_str(), 1e3 * seconds);
+}
+
+int Session::fail(Failure failure) {
+  if (failure.kind == Failure::Kind::Internal) {
+    print();
+    CrashReport::fail(failure.message);
+  }
+  if (failure.kind != Failure::Kind::Reported) {
+    dsl::Diagnostic &error = diags.error(nullptr, {}, failure.message);
+    if (!failure.hint.empty())
+      error.hints.push_back(failure.hint);
+  }
+  print();
+  switch (failure.kind) {
+  case Failure::Kind::Reported:
+  case Failure::Kind::Invalid:
+    return invalid;
+  case Failure::Kind::Usage:
+    return usage;
+  case Failure::Kind::Environment:
+    return environment;
+  case Failure::Kind::Internal:
+    break;
+  }
+  return CrashReport::exitCode;
+}
+
+int Session::finish() {
+  print();
+  return diags.errorCount() ? invalid : success;
+}

@@ -1,0 +1,86 @@
+//===- Session.h - what the commands of tilec share -----------------------===//
+//
+// One file with what it imports, on its way through the compiler, and how its
+// errors reach the user.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_CLI_SESSION_H
+#define TILE_FRONTEND_CLI_SESSION_H
+
+#include "dsl/Elaborator.h"
+#include "frontend/Compiler.h"
+#include "frontend/Outcome.h"
+
+namespace tile::frontend::cli {
+
+/// The exit codes of tilec.
+enum ExitCode { success = 0, invalid = 1, usage = 2, environment = 3 };
+
+/// Flags that all commands that read sources have.
+struct SourceOptions {
+  std::vector<std::string> includePath;
+  std::vector<std::string> warnings;
+  unsigned errorLimit = 20;
+  std::string colour = "auto";
+  bool timing = false;
+};
+
+/// Flags of the commands that run the pipeline.
+struct PipelineOptions {
+  std::vector<std::string> printAfter;
+  std::string stopAfter;
+};
+
+class Session {
+public:
+  explicit Session(const SourceOptions &options);
+  /// Prints what has not been printed.
+  ~Session();
+
+  /// Reads and parses a file, `-` for standard input.
+  Outcome<dsl::LoadedFile *> load(const std::string &path);
+  /// The kernel or graph of that name; without a name the only one, or the only graph.
+  Outcome<dsl::DeclRef> entry(dsl::LoadedFile &file, const std::string &name);
+  /// Elaborates; the symbol.
+  Outcome<std::string> elaborate(dsl::DeclRef decl, const dsl::TypeBindings &types);
+  /// Makes the compiler do what the flags say. Fails on names that no pass has.
+  Outcome<std::monostate> configure(const PipelineOptions &options);
+
+  /// Prints the diagnostics so far, and the failure; returns the exit code for it.
+  int fail(Failure failure);
+  /// Prints the diagnostics so far (warnings, if all went well); success unless there are errors.
+  int finish();
+
+  mlir::ModuleOp module() { return elaborator.module(); }
+
+  mlir::MLIRContext context;
+  dsl::DiagnosticEngine diags;
+  dsl::Program program;
+  dsl::Elaborator elaborator;
+  dsl::DiagnosticBridge bridge;
+  Compiler compiler;
+
+private:
+  void print();
+  void observe(llvm::StringRef pass, mlir::Operation *op);
+
+  SourceOptions options;
+  PipelineOptions pipeline;
+  bool isPrinted = false;
+};
+
+/// Whether messages on standard error are coloured.
+bool wantsColour(const std::string &mode);
+
+/// A whole text, of a regular file or standard input (`-`).
+Outcome<std::string> readSource(const std::string &path);
+
+/// FILE and the NAME after it, if there is one: `softmax.tile:softmax`.
+std::pair<std::string, std::string> splitEntry(const std::string &path);
+
+/// "did you mean `x`?", or empty.
+std::string didYouMean(const std::string &name, const std::vector<std::string> &candidates);
+
+} // namespace tile::frontend::cli
+
+#endif // TILE_FRONTEND_CLI_SESSION_H

@@ -1,0 +1,123 @@
+//===- tilec.cpp - the program --------------------------------------------===//
+
+#include "frontend/CrashReport.h"
+#include "frontend/cli/Commands.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+int tile::frontend::cli::failUsage(const std::string &message, const std::string &hint) {
+  dsl::DiagnosticEngine diags;
+  dsl::Diagnostic &error = diags.error(nullptr, {}, message);
+  if (!hint.empty())
+    error.hints.push_back(hint);
+  llvm::errs() << diags.print(wantsColour("auto"));
+  return usage;
+}
+
+CLI::Option *tile::frontend::cli::addRepeated(CLI::App &command, const std::string &name,
+                                              std::vector<std::string> &values,
+                                              const std::string &help) {
+  return command.add_option(name, values, help)->allow_extra_args(false);
+}
+
+void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &options) {
+  addRepeated(command, "-I", options.includePath, "Look for imported files there, too")
+      ->type_name("DIR");
+  addRepeated(command, "-W", options.warnings, "-Werror: warnings are errors")
+      ->type_name("error")
+      ->check(CLI::IsMember({"error"}));
+  command.add_option("--error-limit", options.errorLimit, "Stop after so many errors; 0: never")
+      ->capture_default_str();
+  command.add_option("--color", options.colour, "Colours in messages: auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command.add_flag("--timing", options.timing, "Show the time of each stage");
+}
+
+void tile::frontend::cli::addPipelineOptions(CLI::App &command, PipelineOptions &options) {
+  std::string names = elaborateStage.str();
+  for (const PipelinePass &pass : tilePipeline())
+    names += ", " + pass.name.str();
+  addRepeated(command, "--print-after", options.printAfter,
+              "Show the IR after a pass: " + names)
+      ->type_name("PASS");
+}
+
+/// The flags and commands that the user may have meant.
+static std::vector<std::string> flagsOf(const CLI::App &command) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : command.get_options()) {
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string &name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// What no option took: an error, with the nearest known name.
+static int rejectExtra(const CLI::App &command, const std::vector<std::string> &extras) {
+  std::string extra = extras.front();
+  for (const std::string &candidate : extras)
+    if (candidate.size() > 1 && candidate.front() == '-') {
+      extra = candidate;
+      break;
+    }
+  std::string flag = extra.substr(0, extra.find('='));
+  bool isFlag = flag.size() > 1 && flag.front() == '-';
+  std::string help = command.get_name() == "tilec" ? "tilec --help"
+                                                   : "tilec " + command.get_name() + " --help";
+  std::string advice = isFlag ? didYouMean(flag, flagsOf(command)) : "";
+  return failUsage(isFlag ? "unknown option '" + flag + "'" : "unexpected argument '" + extra + "'",
+                   advice.empty() ? "`" + help + "` lists the options" : advice);
+}
+
+static int rejectCommand(const CLI::App &app, const std::vector<Command> &commands,
+                         const std::string &name) {
+  if (name.size() > 1 && name.front() == '-')
+    return rejectExtra(app, {name});
+  std::vector<std::string> names;
+  for (const Command &command : commands)
+    names.push_back(command.app->get_name());
+  std::string advice = didYouMean(name, names);
+  return failUsage("there is no command '" + name + "'",
+                   advice.empty() ? "the commands are " + CLI::detail::join(names, ", ") : advice);
+}
+
+int main(int argc, char **argv) {
+  CrashReport::install(argc, argv);
+  CLI::App app("A compiler for block-level tile kernels", "tilec");
+  app.set_version_flag("--version", std::string("tilec ") + TILE_VERSION);
+  std::vector<Command> commands = {addCheckCommand(app), addCompileCommand(app), addRunCommand(app),
+                                   addFormatCommand(app), addInfoCommand(app)};
+  app.allow_extras();
+  for (const Command &command : commands)
+    command.app->allow_extras();
+  app.footer("`tilec COMMAND --help` explains a command, with examples. Start with\n"
+             "  tilec run samples/03-softmax/softmax.tile --in x=randn:1823x781:f32:7 --check\n\n"
+             "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
+             "3 files, devices or memory; 70 a fault of tilec.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &answer) { // --help, --version
+    return app.exit(answer);
+  } catch (const CLI::ParseError &error) {
+    for (const Command &command : commands)
+      if (command.app->parsed() && !command.app->remaining().empty())
+        return rejectExtra(*command.app, command.app->remaining());
+    return failUsage(error.what());
+  }
+  for (const Command &command : commands)
+    if (command.app->parsed()) {
+      if (!command.app->remaining().empty())
+        return rejectExtra(*command.app, command.app->remaining());
+      return command.run();
+    }
+  if (!app.remaining().empty())
+    return rejectCommand(app, commands, app.remaining().front());
+  llvm::outs() << app.help();
+  return usage;
+}
