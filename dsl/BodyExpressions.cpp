@@ -173,7 +173,8 @@ std::vector<ir::Expr> BodyElaborator::evaluateTuple(const dsl::Expr &expr) {
   }
   if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name &&
       !lookup(expr.children[0]->text))
-    if (DeclRef decl = program.lookup(*file, expr.children[0]->text, expr.children[0]->range);
+    if (DeclRef decl = program.lookup(*file, expr.children[0]->text,
+                                      expr.children[0]->range, diags);
         decl && decl.decl->kind == Decl::Kind::Fn)
       return expandFn(decl, expr);
   return {evaluate(expr)};
@@ -384,7 +385,7 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     at(expr.range);
     return builder.castTo(*type, value);
   }
-  if (DeclRef decl = program.lookup(*file, function, callee.range)) {
+  if (DeclRef decl = program.lookup(*file, function, callee.range, diags)) {
     switch (decl.decl->kind) {
     case Decl::Kind::Map: {
       std::vector<ir::Expr> args;

@@ -279,7 +279,7 @@ DeclRef GraphElaborator::calledKernel(const dsl::Expr &expr) {
   if (expr.kind != dsl::Expr::Kind::Call || expr.children[0]->kind != dsl::Expr::Kind::Name)
     return {};
   DeclRef callee =
-      parts.program.lookup(file, expr.children[0]->text, expr.children[0]->range);
+      parts.program.lookup(file, expr.children[0]->text, expr.children[0]->range, parts.diags);
   if (callee && (callee.decl->kind == Decl::Kind::Kernel || callee.decl->kind == Decl::Kind::Graph))
     return callee;
   return {};

@@ -8,6 +8,9 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include <atomic>
+#include <thread>
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::dsl;
@@ -97,22 +100,45 @@ std::string Elaborator::Impl::kernel(Elaborator &self, DeclRef decl, const TypeB
   return "";
 }
 
-void Elaborator::checkAll(LoadedFile &file) {
-  for (const Decl &decl : file.module.decls) {
-    if (diags.limitReached())
-      return;
-    DeclRef ref{&decl, &file};
-    if (decl.kind != Decl::Kind::Kernel && decl.kind != Decl::Kind::Graph)
-      continue;
-    for (const TypeBindings &types : instances(ref)) {
-      unsigned errorsBefore = diags.errorCount();
-      elaborate(ref, types);
-      if (diags.errorCount() != errorsBefore)
-        break; // the other instances would say the same
-    }
-    // Checked is enough: thousands of kernels need not stay. What a graph calls
-    // is elaborated again for the next one.
-    moduleOp->getBody()->clear();
-    done.clear();
+void Elaborator::check(DeclRef decl) {
+  for (const TypeBindings &types : instances(decl)) {
+    unsigned errorsBefore = diags.errorCount();
+    elaborate(decl, types);
+    if (diags.errorCount() != errorsBefore)
+      break; // the other instances would say the same
   }
+  moduleOp->getBody()->clear();
+  done.clear();
+}
+
+/// Declarations that one thread checks at a time: enough to outweigh a context.
+static constexpr size_t checkChunk = 256;
+
+void tile::dsl::checkFile(Program &program, LoadedFile &file, DiagnosticEngine &diags) {
+  std::vector<DeclRef> decls;
+  for (const Decl &decl : file.module.decls)
+    if (decl.kind == Decl::Kind::Kernel || decl.kind == Decl::Kind::Graph)
+      decls.push_back({&decl, &file});
+  size_t chunks = llvm::divideCeil(decls.size(), checkChunk);
+  std::vector<DiagnosticEngine> found(chunks, DiagnosticEngine(/*errorLimit=*/0));
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    for (size_t chunk = next++; chunk < chunks; chunk = next++) {
+      Elaborator elaborator(context, program, found[chunk]);
+      auto part = llvm::ArrayRef(decls).slice(chunk * checkChunk).take_front(checkChunk);
+      for (DeclRef decl : part)
+        elaborator.check(decl);
+    }
+  };
+  size_t threads = std::min<size_t>(chunks, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> others;
+  for (size_t n = 1; n < threads; ++n)
+    others.emplace_back(work);
+  if (chunks != 0)
+    work();
+  for (std::thread &other : others)
+    other.join();
+  for (const DiagnosticEngine &part : found)
+    diags.append(part);
 }

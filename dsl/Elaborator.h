@@ -39,9 +39,9 @@ public:
   /// empty after errors. An instance is elaborated once.
   std::string elaborate(DeclRef decl, const TypeBindings &types);
 
-  /// Elaborates every kernel and graph of the file for every choice of its
-  /// generics' types: what `tilec check` does.
-  void checkAll(LoadedFile &file);
+  /// Elaborates a kernel or graph for every choice of its generics' types, and
+  /// keeps nothing of it.
+  void check(DeclRef decl);
 
   /// The choices of a declaration's type generics, first alternatives first.
   std::vector<TypeBindings> instances(DeclRef decl);
@@ -61,6 +61,10 @@ private:
   std::map<std::pair<const Decl *, TypeBindings>, std::string> done; // symbol, empty after errors
   std::vector<const Decl *> active;
 };
+
+/// Checks every kernel and graph of a file: what `tilec check` does. Long files
+/// are shared among the machine's cores; the diagnostics come in source order.
+void checkFile(Program &program, LoadedFile &file, DiagnosticEngine &diags);
 
 } // namespace tile::dsl
 

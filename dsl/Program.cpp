@@ -101,7 +101,8 @@ void Program::import(LoadedFile &into, const Decl &decl) {
   into.imports.push_back(load(name, std::move(*text)));
 }
 
-DeclRef Program::lookup(LoadedFile &from, std::string_view name, Range use) const {
+DeclRef Program::lookup(LoadedFile &from, std::string_view name, Range use,
+                        DiagnosticEngine &diags) const {
   if (auto found = from.names.find(std::string(name)); found != from.names.end())
     return {found->second, &from};
   DeclRef result;

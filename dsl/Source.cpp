@@ -116,3 +116,13 @@ std::optional<std::string> nearestName(std::string_view name,
 }
 
 } // namespace tile::dsl
+
+void tile::dsl::DiagnosticEngine::append(const DiagnosticEngine &other) {
+  for (const Diagnostic &diagnostic : other.list) {
+    Diagnostic &added =
+        report(diagnostic.severity, diagnostic.file, diagnostic.range, diagnostic.message);
+    added.notes = diagnostic.notes;
+    added.hints = diagnostic.hints;
+    added.fixIts = diagnostic.fixIts;
+  }
+}

@@ -69,6 +69,9 @@ public:
   }
 
   unsigned limit() const { return errorLimit; }
+  /// Takes over another engine's diagnostics, as if they had been reported here.
+  void append(const DiagnosticEngine &other);
+
   unsigned errorCount() const { return errors; }
   bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }
   const std::deque<Diagnostic> &diagnostics() const { return list; }
