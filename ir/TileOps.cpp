@@ -11,6 +11,16 @@
 using namespace mlir;
 using namespace tile::ir;
 
+/// Types in parentheses, of which there may be none.
+static ParseResult parseTypeList(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                        [&] { return parser.parseType(types.emplace_back()); });
+}
+
+static void printTypeList(OpAsmPrinter &printer, Operation *, TypeRange types) {
+  printer << '(' << types << ')';
+}
+
 #define GET_OP_CLASSES
 #include "ir/TileOps.cpp.inc"
 

@@ -305,7 +305,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
     $source `at` $map `(` $dims `)` `[` $syms `]` $bounds (`else` $pad^)? attr-dict
-    `:` type($source) `,` `(` type($dims) `)` (`,` type($pad)^)? `->` type($result)
+    `:` type($source) `,` custom<TypeList>(type($dims)) (`,` type($pad)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -326,7 +326,7 @@ def Tile_StoreOp : Tile_WriteOp<"store", (ins)> {
   }];
   let assemblyFormat = [{
     $value `,` $target `at` $map `(` $dims `)` `[` $syms `]` attr-dict
-    `:` type($value) `,` type($target) `,` `(` type($dims) `)`
+    `:` type($value) `,` type($target) `,` custom<TypeList>(type($dims))
   }];
 }
 
@@ -339,7 +339,7 @@ def Tile_UpdateOp : Tile_WriteOp<"update", (ins Tile_CombineKindAttr:$kind)> {
   }];
   let assemblyFormat = [{
     $kind $value `,` $target `at` $map `(` $dims `)` `[` $syms `]` attr-dict
-    `:` type($value) `,` type($target) `,` `(` type($dims) `)`
+    `:` type($value) `,` type($target) `,` custom<TypeList>(type($dims))
   }];
 }
 
