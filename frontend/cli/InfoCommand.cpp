@@ -40,9 +40,9 @@ void describe(const dsl::Decl &decl, const dsl::SourceFile &source) {
   llvm::outs() << "\n" << headOf(decl, source) << "\n";
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(decl.doc).rtrim().split(lines, '\n');
-  for (llvm::StringRef line : lines)
-    if (!decl.doc.empty())
-      llvm::outs() << ("    " + line).str().erase(line.empty() ? 0 : std::string::npos) << "\n";
+  if (!decl.doc.empty())
+    for (llvm::StringRef line : lines)
+      llvm::outs() << (line.empty() ? "" : "    ") << line << "\n";
   for (const dsl::Schedule &schedule : decl.schedules)
     llvm::outs() << "    "
                  << onOneLine(textOf(source, schedule.range.begin, schedule.range.end)) << "\n";

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Runs every lesson of samples/ on every shape of its shapes.json and compares it with its reference.
+
+    run_samples.py TILEC [SAMPLE...] [--device cpu|interp] [--jobs N]
+
+For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
+result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
+outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
+NaN, inf equals inf, integers and a tolerance of 0 are exact.
+"""
+
+import argparse
+import concurrent.futures
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "samples"
+NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
+               "U32": "<u4", "U64": "<u8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
+# Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
+FIRST_SWEEP, OTHER_SWEEPS = 24, 3
+
+
+def read_safetensors(path):
+    """All tensors of a file, by name."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(data[8:8 + length]).items():
+        if name == "__metadata__":
+            continue
+        begin, end = (8 + length + at for at in entry["data_offsets"])
+        flat = np.frombuffer(data[begin:end], dtype=NUMPY_TYPES[entry["dtype"]])
+        tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+def load_reference(folder):
+    spec = importlib.util.spec_from_file_location(folder.name, folder / "reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Case:
+    """One kernel or graph of a sample, and one set of inputs."""
+
+    def __init__(self, source, kernel, reference, tolerances, case, sweep):
+        self.source, self.kernel, self.reference = source, kernel, reference
+        self.rtol, self.atol = tolerances
+        self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
+        self.sweep = sweep
+
+    def __str__(self):
+        inputs = " ".join(f"{name}={spec}" for name, spec in self.inputs.items())
+        return f"{self.source.parent.name} {self.kernel}: {inputs} {' '.join(self.sizes)}".rstrip()
+
+    def command(self, tilec, device, inputs, outputs):
+        line = [tilec, "run", str(self.source), "--entry", self.kernel, "--device", device, "--json",
+                "--check", f"--sweep-tiles={self.sweep}", "--save-inputs", str(inputs)]
+        if self.rtol or self.atol:
+            line += ["--rtol", str(self.rtol), "--atol", str(self.atol)]
+        for name, spec in self.inputs.items():
+            line += ["--in", f"{name}={spec}"]
+        for name, value in self.dims.items():
+            line += ["--dim", f"{name}={value}"]
+        for size in self.sizes:
+            line += ["--set", size]
+        for name in self.output_names:
+            line += ["--out", f"{name}={outputs}"]
+        return line
+
+    def run(self, tilec, device):
+        """What went wrong; empty if nothing did."""
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = pathlib.Path(folder) / "inputs.safetensors"
+            outputs = pathlib.Path(folder) / "outputs.safetensors"
+            ran = subprocess.run(self.command(tilec, device, inputs, outputs), cwd=self.source.parent,
+                                 capture_output=True, text=True, timeout=600)
+            if ran.returncode not in (0, 1) or not ran.stdout:
+                return f"exit code {ran.returncode}\n{ran.stderr}{ran.stdout}"
+            problems = self.judge_report(json.loads(ran.stdout))
+            return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
+
+    @staticmethod
+    def judge_report(report):
+        checks = [("the interpreter", report["check"])]
+        checks += [(choice["sizes"], choice["outputs"]) for choice in report["sweep"]]
+        return [f"against {what}: {entry['output']}: {entry['text']}"
+                for what, entries in checks for entry in entries if not entry["ok"]]
+
+    def judge_outputs(self, inputs, outputs):
+        tensors = {name: value for name, value in inputs.items() if value.ndim}
+        params = {name: value.item() for name, value in inputs.items() if not value.ndim}
+        with np.errstate(all="ignore"):
+            expected = self.reference(tensors, {**self.dims, **params})
+        if set(expected) != set(outputs):
+            return [f"outputs {sorted(outputs)}, the reference has {sorted(expected)}"]
+        return [f"{name}: {problem}" for name in outputs
+                if (problem := self.differences(outputs[name], np.asarray(expected[name])))]
+
+    def differences(self, actual, expected):
+        if actual.shape != expected.shape:
+            return f"shape {actual.shape}, the reference has {expected.shape}"
+        if actual.dtype.kind == "f":
+            actual, expected = actual.astype(np.float64), expected.astype(np.float64)
+            same = np.isclose(actual, expected, rtol=self.rtol, atol=self.atol, equal_nan=True)
+        else:
+            same = actual == expected
+        if same.all():
+            return ""
+        at = tuple(int(index) for index in np.argwhere(~same)[0])
+        return (f"{np.count_nonzero(~same)} of {same.size} differ from the reference, "
+                f"first at {at}: {actual[at]} instead of {expected[at]}")
+
+
+def output_names(tilec, source, kernel):
+    """From the declaration, as `tilec info` shows it."""
+    text = subprocess.run([tilec, "info", f"{source}:{kernel}"], capture_output=True, text=True, check=True).stdout
+    head = text.split("->", 1)[1].strip()
+    depth, names, word = 0, [], ""
+    for character in head[1:]:
+        if depth == 0 and character == ":":
+            names.append(word.strip())
+        word = "" if character in ",:[]" else word + character
+        depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(character, 0)
+        if depth < 0:
+            return names
+    raise ValueError(f"no outputs in {head}")
+
+
+def cases_of(tilec, folder):
+    (source,) = folder.glob("*.tile")
+    reference = load_reference(folder)
+    cases = []
+    for kernel, entry in json.loads((folder / "shapes.json").read_text()).items():
+        names = output_names(tilec, source, kernel)
+        for number, shape in enumerate(entry["shapes"]):
+            case = Case(source, kernel, getattr(reference, kernel), (entry["rtol"], entry["atol"]), shape,
+                        OTHER_SWEEPS if number else FIRST_SWEEP)
+            case.output_names = names
+            cases.append(case)
+    return cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tilec")
+    parser.add_argument("samples", nargs="*", help="names of folders of samples/; all by default")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "interp"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    folders = [SAMPLES / name for name in options.samples]
+    folders = folders or sorted(path.parent for path in SAMPLES.glob("*/shapes.json"))
+    tilec = os.path.abspath(options.tilec)
+    cases = [case for folder in folders for case in cases_of(tilec, folder)]
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for case, problem in zip(cases, pool.map(lambda case: case.run(tilec, options.device), cases)):
+            if problem:
+                failures += 1
+                print(f"FAILED {case}\n    " + problem.replace("\n", "\n    "), flush=True)
+    print(f"{len(cases)} runs of {len(folders)} samples on {options.device}, {failures} failed")
+    return 1 if failures or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
