@@ -30,7 +30,8 @@ struct Piece {
   bool space = false;
   /// Where a line is too long, the gaps of the lowest level are broken first.
   int level = noBreak;
-  unsigned depth = 0; // brackets around the gap, one more after a head's `->`
+  bool opens = false, closes = false; // a bracket
+  unsigned depth = 0;                 // brackets around the gap, one more after a head's `->`
   std::vector<const Comment *> leading;
   const Comment *trailing = nullptr;
 };
@@ -133,8 +134,9 @@ void Spacing::place(const Token &token, const Token &next, Piece &piece) {
   piece.level = level(token, next);
   piece.depth = depth + (inOutputs && depth > 0 ? 1 : 0);
   advance(token, tight);
-  if (token.kind == Kind::LParen || token.kind == Kind::LBracket || opensGenerics)
-    ++depth;
+  piece.closes = closes;
+  piece.opens = token.kind == Kind::LParen || token.kind == Kind::LBracket || opensGenerics;
+  depth += piece.opens;
   inGenerics = (inGenerics || opensGenerics) && !closesGenerics;
   afterAngle = angle;
 }
@@ -278,7 +280,7 @@ void LineWriter::put(const Piece &piece) {
     trailing(*piece.trailing);
 }
 
-/// A comment behind code keeps its column if it can.
+/// A comment that is set apart from the code before it keeps its column if it can.
 void LineWriter::trailing(const Comment &comment) {
   const std::string_view text = textOf(comment);
   const SourceFile::Position at = file.position(comment.range.begin);
@@ -290,7 +292,9 @@ void LineWriter::trailing(const Comment &comment) {
                                  : wanted + displayColumns(before.substr(i, point.length));
     i += point.length;
   }
-  const bool keeps = wanted > column && wanted + displayColumns(text) <= options.width;
+  const std::string_view gap = before.substr(before.find_last_not_of(" \t") + 1);
+  const bool keeps = (gap.size() > 1 || gap == "\t") && wanted > column &&
+                     wanted + displayColumns(text) <= options.width;
   out.append(keeps ? wanted - column : 1, ' ');
   out += text;
 }
@@ -325,6 +329,7 @@ private:
   void closeBrace(size_t i);
   bool staysInline(size_t open) const;
   void endLine() { ended = !line.empty(); }
+  void spreadLists();
   void flush();
   bool blankBefore(uint32_t begin) const;
 
@@ -392,7 +397,8 @@ void Formatter::token(size_t i) {
   comments(at(i).begin);
   const Kind next = nextKind(i);
   const bool trailingComma =
-      kind == Kind::Comma && (next == Kind::RParen || next == Kind::RBracket);
+      kind == Kind::Comma &&
+      (next == Kind::RParen || next == Kind::RBracket || next == Kind::Greater);
   if (kind == Kind::KwSchedule && closedSchedule && at(i).newlineBefore)
     endLine();
   if (!trailingComma)
@@ -408,7 +414,7 @@ void Formatter::comments(uint32_t end) {
     const Comment &current = stream.comments[comment];
     if (current.range.begin >= end)
       return;
-    if (!line.empty() && !current.ownLine) {
+    if (!line.empty() && !current.ownLine && !line.back().trailing && leading.empty()) {
       line.back().trailing = &current;
     } else if (!line.empty() && !ended && line.back().text != "}") {
       leading.push_back(&current);
@@ -434,7 +440,9 @@ void Formatter::add(size_t i) {
     flush();
   if (line.empty()) {
     spacing = {};
-    blank = blankBefore(token.begin) && token.kind != Kind::RBrace;
+    const bool goesOn =
+        token.kind == Kind::RBrace || token.kind == Kind::KwElse || token.kind == Kind::KwSchedule;
+    blank = blankBefore(token.begin) && !goesOn;
     lineBlocks = blocks();
   }
   Piece piece;
@@ -494,9 +502,37 @@ bool Formatter::staysInline(size_t open) const {
   return false;
 }
 
+/// A list with comments between its elements has each element on a line of its own.
+void Formatter::spreadLists() {
+  struct List {
+    size_t open;
+    bool commented = false;
+    std::vector<size_t> elements = {};
+  };
+  std::vector<List> lists;
+  for (size_t i = 0; i < line.size(); ++i) {
+    Piece &piece = line[i];
+    if (!lists.empty()) {
+      List &list = lists.back();
+      list.commented = list.commented || line[i - 1].trailing || !piece.leading.empty();
+      if (i == list.open + 1 || line[i - 1].text == ",")
+        list.elements.push_back(i);
+      if (piece.closes) {
+        for (const size_t element : list.elements)
+          if (list.commented && element != i)
+            line[element].level = mustBreak;
+        lists.pop_back();
+      }
+    }
+    if (piece.opens)
+      lists.push_back({i});
+  }
+}
+
 void Formatter::flush() {
   if (line.empty())
     return;
+  spreadLists();
   if (blank && !opened)
     out += '\n';
   opened = line.back().text == "{";

@@ -20,17 +20,17 @@ struct StateTag;
 using Context = x3::context<StateTag, State>;
 
 using ExpressionRule = x3::rule<struct ExpressionId, ExprPtr>;
-using OperandRule = x3::rule<struct OperandId, ExprPtr>;
+using ArithmeticRule = x3::rule<struct ArithmeticId, ExprPtr>;
 using BlockRule = x3::rule<struct BlockId, Block>;
 using ModuleRule = x3::rule<struct ModuleId, Module>;
 
 inline constexpr ExpressionRule expression = "an expression";
-/// An expression without binary operators outside brackets.
-inline constexpr OperandRule operand = "an expression";
+/// An expression without comparisons outside brackets: a `>` after it closes a list.
+inline constexpr ArithmeticRule arithmetic = "an expression";
 inline constexpr BlockRule block = "`{`";
 inline constexpr ModuleRule module_ = "declarations";
 
-BOOST_SPIRIT_DECLARE(ExpressionRule, OperandRule, BlockRule, ModuleRule)
+BOOST_SPIRIT_DECLARE(ExpressionRule, ArithmeticRule, BlockRule, ModuleRule)
 
 } // namespace tile::dsl::grammar
 

@@ -7,8 +7,6 @@
 namespace tile::dsl::grammar {
 namespace {
 
-constexpr unsigned comparison = 3;
-
 Range rangeOf(const Token &token) { return {token.begin, token.end}; }
 
 ExprPtr makeExpr(Expr::Kind kind, Range range) {
@@ -87,7 +85,7 @@ unsigned precedence(TokenKind kind) {
   case TokenKind::LessEqual:
   case TokenKind::Greater:
   case TokenKind::GreaterEqual:
-    return comparison;
+    return comparisonPrecedence;
   case TokenKind::Or:
     return 4;
   case TokenKind::Xor:
@@ -121,7 +119,7 @@ void OperatorChain::binary(State &state, Iterator token) {
   const unsigned level = precedence(token->kind);
   bool chained = false;
   while (!pending.empty() && pending.back().precedence >= level) {
-    chained = level == comparison && pending.back().precedence == comparison;
+    chained = level == comparisonPrecedence && pending.back().precedence == comparisonPrecedence;
     reduce(state);
   }
   pending.push_back({std::move(right), token, level, chained});

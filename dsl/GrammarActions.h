@@ -39,8 +39,9 @@ private:
   ExprPtr right;
 };
 
-/// 0 if the token is no binary operator.
+/// Higher binds tighter; 0 if the token is no binary operator.
 unsigned precedence(TokenKind kind);
+constexpr unsigned comparisonPrecedence = 3;
 
 // Each takes what was read before its last token, which `at` stands behind.
 ExprPtr makeLeaf(State &state, const Token &token);

@@ -104,7 +104,7 @@ constexpr auto reduction =
 constexpr auto output_def = withRange[paramName > paramType];
 constexpr auto kernelOutput_def = withRange[paramName > paramType > -reduction];
 
-constexpr auto genericDefault = -(tok(Kind::Assign) > operand[set<&Generic::defaultValue>]);
+constexpr auto genericDefault = -(tok(Kind::Assign) > arithmetic[set<&Generic::defaultValue>]);
 constexpr auto alternative = typeName[add<&Generic::alternatives>];
 constexpr auto generic_def =
     withRange[(tok(Kind::KwConst)[put<&Generic::isConst, true>] > name[set<&Generic::name>] >

@@ -4,10 +4,10 @@
 
 namespace tile::dsl::grammar {
 
-BOOST_SPIRIT_DEFINE(parentheses, brackets, argument, arguments, postfix, chain, single, expression,
-                    operand)
+BOOST_SPIRIT_DEFINE(parentheses, brackets, argument, arguments, postfix, chain, arithmeticChain, expression,
+                    arithmetic)
 
 BOOST_SPIRIT_INSTANTIATE(ExpressionRule, Iterator, Context)
-BOOST_SPIRIT_INSTANTIATE(OperandRule, Iterator, Context)
+BOOST_SPIRIT_INSTANTIATE(ArithmeticRule, Iterator, Context)
 
 } // namespace tile::dsl::grammar

@@ -13,7 +13,7 @@ constexpr x3::rule<struct BracketsId, Items> brackets = "`[`";
 constexpr x3::rule<struct ArgumentsId, Arguments> arguments = "`(`";
 constexpr x3::rule<struct ArgumentId, Arg> argument = "an argument";
 constexpr x3::rule<struct PostfixId, ExprPtr> postfix = "an expression";
-constexpr x3::rule<struct SingleId, OperatorChain> single = "an expression";
+constexpr x3::rule<struct ArithmeticChainId, OperatorChain> arithmeticChain = "an expression";
 constexpr x3::rule<struct ChainId, OperatorChain> chain = "an expression";
 
 //===-- Actions -----------------------------------------------------------===//
@@ -58,6 +58,9 @@ constexpr auto finished = [](auto &context) {
 //===-- Tokens ------------------------------------------------------------===//
 
 constexpr TokenIfParser binaryOperator([](Kind kind) { return precedence(kind) != 0; });
+constexpr TokenIfParser arithmeticOperator([](Kind kind) {
+  return precedence(kind) > comparisonPrecedence;
+});
 constexpr TokenIfParser prefixOperator([](Kind kind) {
   return kind == Kind::Minus || kind == Kind::Not || kind == Kind::Tilde;
 });
@@ -104,10 +107,11 @@ constexpr auto postfix_def = (leafToken[leaf] | parentheses[parenthesized] | bra
 constexpr auto term = (+prefixOperator[pushPrefix] > postfix[pushOperand]) | postfix[pushOperand];
 
 constexpr auto chain_def = term >> *(binaryOperator[pushBinary] > named("an expression")[term]);
-constexpr auto single_def = term;
+constexpr auto arithmeticChain_def = term >> *(arithmeticOperator[pushBinary] >
+                                               named("an expression")[term]);
 
 constexpr auto expression_def = chain[finished];
-constexpr auto operand_def = single[finished];
+constexpr auto arithmetic_def = arithmeticChain[finished];
 
 } // namespace tile::dsl::grammar
 

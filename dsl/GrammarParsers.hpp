@@ -157,8 +157,8 @@ template <typename Subject>
 struct Enclosed : x3::unary_parser<Subject, Enclosed<Subject>> {
   static constexpr bool has_attribute = false;
 
-  constexpr Enclosed(const Subject &subject, TokenKind open, TokenKind close)
-      : x3::unary_parser<Subject, Enclosed>(subject), open(open), close(close) {}
+  constexpr Enclosed(const Subject &subject, TokenKind open, TokenKind close, const char *what)
+      : x3::unary_parser<Subject, Enclosed>(subject), open(open), close(close), what(what) {}
 
   template <typename C, typename R, typename A>
   bool parse(Iterator &first, const Iterator &last, const C &context, R &rcontext, A &) const {
@@ -169,7 +169,7 @@ struct Enclosed : x3::unary_parser<Subject, Enclosed<Subject>> {
     const Nesting nesting(state, opener);
     ++first;
     if (!this->subject.parse(first, last, context, rcontext, x3::unused))
-      failExpected(state, first, x3::what(this->subject));
+      failExpected(state, first, what);
     if (first->kind != close)
       failUnclosed(state, first, opener, close, false);
     ++first;
@@ -177,6 +177,7 @@ struct Enclosed : x3::unary_parser<Subject, Enclosed<Subject>> {
   }
 
   TokenKind open, close;
+  const char *what;
 };
 
 /// Elements between two brackets, separated by commas; the last may have one.
@@ -264,9 +265,9 @@ constexpr auto named(const char *what) {
   return Directive{
       [=](const auto &subject) { return Named<std::decay_t<decltype(subject)>>(subject, what); }};
 }
-constexpr auto enclosed(TokenKind open, TokenKind close) {
+constexpr auto enclosed(TokenKind open, TokenKind close, const char *what) {
   return Directive{[=](const auto &subject) {
-    return Enclosed<std::decay_t<decltype(subject)>>(subject, open, close);
+    return Enclosed<std::decay_t<decltype(subject)>>(subject, open, close, what);
   }};
 }
 constexpr auto list(TokenKind open, TokenKind close, const char *what) {
@@ -274,8 +275,9 @@ constexpr auto list(TokenKind open, TokenKind close, const char *what) {
     return List<std::decay_t<decltype(element)>>(element, open, close, what);
   }};
 }
-inline constexpr auto inParentheses = enclosed(TokenKind::LParen, TokenKind::RParen);
-inline constexpr auto inBraces = enclosed(TokenKind::LBrace, TokenKind::RBrace);
+inline constexpr auto inParentheses =
+    enclosed(TokenKind::LParen, TokenKind::RParen, "an expression");
+inline constexpr auto inBraces = enclosed(TokenKind::LBrace, TokenKind::RBrace, "a statement");
 constexpr auto parenthesesOf(const char *what) {
   return list(TokenKind::LParen, TokenKind::RParen, what);
 }
@@ -302,7 +304,9 @@ constexpr auto add =
 template <auto Member, auto value>
 constexpr auto put = [](auto &context) { x3::_val(context).*Member = value; };
 /// Makes the attribute the rule's value.
-inline constexpr auto become = [](auto &context) { x3::_val(context) = std::move(x3::_attr(context)); };
+inline constexpr auto become = [](auto &context) {
+  x3::_val(context) = std::move(x3::_attr(context));
+};
 /// Makes the rule's value a pointer to the attribute; null means that there was an error.
 inline constexpr auto box = [](auto &context) {
   using Boxed = typename std::decay_t<decltype(x3::_val(context))>::element_type;
@@ -371,6 +375,19 @@ struct get_info<tile::dsl::grammar::Enclosed<Subject>> {
   using result_type = std::string;
   std::string operator()(const tile::dsl::grammar::Enclosed<Subject> &parser) const {
     return tile::dsl::describe(parser.open);
+  }
+};
+// What is expected of a sequence is its first part, of alternatives any.
+template <typename Left, typename Right>
+struct get_info<sequence<Left, Right>> {
+  using result_type = std::string;
+  std::string operator()(const sequence<Left, Right> &parser) const { return what(parser.left); }
+};
+template <typename Left, typename Right>
+struct get_info<alternative<Left, Right>> {
+  using result_type = std::string;
+  std::string operator()(const alternative<Left, Right> &parser) const {
+    return what(parser.left) + " or " + what(parser.right);
   }
 };
 /// An action changes nothing about what is expected.

@@ -36,6 +36,12 @@ bool isOperator(TokenKind kind) {
   return kind >= TokenKind::Arrow && !(kind >= TokenKind::LParen && kind <= TokenKind::Colon);
 }
 
+/// Operators that no statement begins with.
+bool isJoint(TokenKind kind) {
+  return isOperator(kind) && kind != TokenKind::Minus && kind != TokenKind::Not &&
+         kind != TokenKind::Tilde;
+}
+
 bool continuesExpression(TokenKind kind) {
   return isOperator(kind) || kind == TokenKind::LParen || kind == TokenKind::LBracket;
 }
@@ -67,6 +73,16 @@ bool reportMisspelledStatement(State &state, Iterator where) {
 constexpr const char *continuationHint =
     "outside brackets a line goes on only after an operator: end the line above with it";
 
+/// For those who come from Python.
+void addOperatorHint(const State &state, Iterator where, Diagnostic &error) {
+  const std::string_view word = state.text(*where);
+  const char *op = word == "and" ? "&&" : word == "or" ? "||" : word == "not" ? "!" : nullptr;
+  if (!op)
+    return;
+  error.hints.push_back(std::string("write `") + op + "`");
+  error.fixIts.push_back({{where->begin, where->end}, op});
+}
+
 /// Hints for mistakes that are known by what was expected and what stands there.
 void addHints(State &state, Iterator where, const std::string &what, Diagnostic &error) {
   const TokenKind kind = where->kind;
@@ -85,6 +101,10 @@ void addHints(State &state, Iterator where, const std::string &what, Diagnostic 
     error.hints.push_back("`schedule` stands behind a kernel's body: a `}` is missing above");
   else if (kind == TokenKind::Comma && what == "the end of the entry")
     error.hints.push_back("entries are separated by `;` or line breaks");
+  else if (kind == TokenKind::Ident && what == "`{`" && where[1].kind == TokenKind::KwIn)
+    error.hints.push_back("binders are separated by `,`");
+  else if (kind == TokenKind::Ident)
+    addOperatorHint(state, where, error);
 }
 
 std::string after(const State &state, Iterator where, const std::string &what) {
@@ -164,6 +184,9 @@ void reportExpected(State &state, Iterator where, const std::string &what) {
   }
   if (what == "the end of the declaration" && reportMisspelling(state, where, "word", {"schedule"}))
     return;
+  const bool mayModify = what == "`{`" && where->kind == TokenKind::Ident;
+  if (mayModify && reportMisspelling(state, where, "word", {"reassociable", "sequential", "merge"}))
+    return;
   if (what == "the end of the statement") {
     const bool afterBlock = where > state.begin() && where[-1].kind == TokenKind::RBrace;
     if (afterBlock && reportMisspelling(state, where, "word", {"else", "schedule"}))
@@ -231,7 +254,9 @@ Iterator skipStatement(const State &state, Iterator where) {
     if (at->kind == TokenKind::End || atDeclaration(state, at))
       return at;
     const bool separates = at->kind == TokenKind::Newline || at->kind == TokenKind::Semi;
-    if (depth == 0 && (at->kind == TokenKind::RBrace || separates))
+    // A line that begins with an operator was meant to go on with the statement.
+    const bool goesOn = at->kind == TokenKind::Newline && isJoint(at[1].kind);
+    if (depth == 0 && (at->kind == TokenKind::RBrace || (separates && !goesOn)))
       return at;
     if (at->kind == TokenKind::LBrace)
       ++depth;

@@ -54,7 +54,8 @@ TokenStream lex(const SourceFile &file, DiagnosticEngine &diags);
 
 /// Puts the Newline tokens into what the scanner read. A line break ends a statement except inside
 /// round and square brackets, in the head of a declaration, after a binary operator, `,`, `=`, `->`
-/// or `{`, and before `{`, `else` or `schedule`.
+/// or `{`, before `{`, and
+/// between `}` and `else` or `schedule`.
 std::vector<Token> markStatementEnds(const std::vector<Token> &tokens);
 
 /// "`for`" or "a name": how messages speak of a token of the kind.

@@ -63,8 +63,9 @@ bool continuesLine(TokenKind kind) {
 }
 
 /// Tokens that go on with the line before: they begin no statement.
-bool continuesPreviousLine(TokenKind kind) {
-  return kind == TokenKind::LBrace || kind == TokenKind::KwElse || kind == TokenKind::KwSchedule;
+bool continuesPreviousLine(TokenKind kind, TokenKind previous) {
+  const bool follows = kind == TokenKind::KwElse || kind == TokenKind::KwSchedule;
+  return kind == TokenKind::LBrace || (follows && previous == TokenKind::RBrace);
 }
 
 /// For each token whether it is a round or square bracket that has a partner. Line breaks inside
@@ -150,7 +151,8 @@ std::vector<Token> markStatementEnds(const std::vector<Token> &tokens) {
     const bool opens = token.kind == TokenKind::LParen || token.kind == TokenKind::LBracket;
     const bool closes = token.kind == TokenKind::RParen || token.kind == TokenKind::RBracket;
     const bool suppressed = depth > 0 || (wasInHead && !beginsLine(token)) || !previous ||
-                            continuesLine(previous->kind) || continuesPreviousLine(token.kind);
+                            continuesLine(previous->kind) ||
+                            continuesPreviousLine(token.kind, previous->kind);
     if (token.newlineBefore && !suppressed) {
       Token newline;
       newline.kind = TokenKind::Newline;
