@@ -36,6 +36,10 @@ struct Piece {
   const Comment *trailing = nullptr;
 };
 
+bool isAssignment(Kind kind) {
+  return kind == Kind::Assign || (kind >= Kind::PlusAssign && kind <= Kind::XorAssign);
+}
+
 //===-- Gaps --------------------------------------------------------------===//
 
 /// Sees the tokens of a line in order.
@@ -114,7 +118,7 @@ int Spacing::level(const Token &token, const Token &next) const {
     return base + 1;
   if (previous.kind == Kind::LParen || previous.kind == Kind::LBracket)
     return base + afterOpener;
-  if (previous.kind == Kind::Assign)
+  if (isAssignment(previous.kind))
     return isMap && depth == 0 ? base : last;
   const unsigned precedence = grammar::precedence(previous.kind);
   if (precedence == 0 || afterPrefix || afterTight || afterReduction || afterAngle)
@@ -144,8 +148,7 @@ void Spacing::place(const Token &token, const Token &next, Piece &piece) {
 void Spacing::advance(const Token &token, bool tight) {
   const bool prefix = isPrefix(token);
   const bool word = token.word != Word::None && afterOperand;
-  const bool operatorOfReduce = afterReduce && token.kind != Kind::Ident;
-  afterReduction = operatorOfReduce;
+  afterReduction = afterReduce && token.kind != Kind::Ident;
   afterReduce = word && (token.word == Word::Reduce || token.word == Word::Unordered);
   afterFold = word && !inHead && (token.word == Word::Max || token.word == Word::Min);
   afterPrefix = prefix;
@@ -216,7 +219,11 @@ private:
   }
   void layout(size_t first, size_t last);
   void breakBefore(const Piece &piece);
-  void put(const Piece &piece);
+  void put(const Piece &piece, bool spaced);
+  void space() {
+    out += ' ';
+    ++column;
+  }
   void trailing(const Comment &comment);
 
   const SourceFile &file;
@@ -234,13 +241,8 @@ void LineWriter::layout(size_t first, size_t last) {
     lowest = std::min(lowest, (*pieces)[i].level);
   const bool fits = lowest != mustBreak && column + width(first, last) <= options.width;
   if (fits || lowest == noBreak) {
-    for (size_t i = first; i < last; ++i) {
-      if (i > first && (*pieces)[i].space) {
-        out += ' ';
-        ++column;
-      }
-      put((*pieces)[i]);
-    }
+    for (size_t i = first; i < last; ++i)
+      put((*pieces)[i], i > first && (*pieces)[i].space);
     return;
   }
   for (size_t begin = first; begin < last;) {
@@ -248,14 +250,12 @@ void LineWriter::layout(size_t first, size_t last) {
     while (end < last && (*pieces)[end].level != lowest)
       ++end;
     const Piece &piece = (*pieces)[begin];
-    if (begin > first) {
-      if (lowest == mustBreak || column + piece.space + width(begin, end) > options.width) {
-        breakBefore(piece);
-      } else if (piece.space) {
-        out += ' ';
-        ++column;
-      }
-    }
+    const bool joins =
+        lowest != mustBreak && column + piece.space + width(begin, end) <= options.width;
+    if (begin > first && !joins)
+      breakBefore(piece);
+    else if (begin > first && piece.space)
+      space();
     layout(begin, end);
     begin = end;
   }
@@ -273,7 +273,9 @@ void LineWriter::breakBefore(const Piece &piece) {
   startLine(indent);
 }
 
-void LineWriter::put(const Piece &piece) {
+void LineWriter::put(const Piece &piece, bool spaced) {
+  if (spaced)
+    space();
   out += piece.text;
   column += piece.columns;
   if (piece.trailing)

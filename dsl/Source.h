@@ -68,6 +68,7 @@ public:
     return report(Diagnostic::Severity::Error, file, range, std::move(message));
   }
 
+  /// The `errorLimit`.
   unsigned limit() const { return errorLimit; }
   /// Takes over another engine's diagnostics, as if they had been reported here.
   void append(const DiagnosticEngine &other);

@@ -106,8 +106,8 @@ TEST(SyntaxErrors, Recovery) {
                                            "if a b { } else { }",
                                            "let if = 3",
                                            "x = @",
-                                           "+ 3",
-                                           "x = )",
+                                           "2 3",
+                                           "x = ]",
                                            "x = [1, , 2]",
                                            "while { }",
 
