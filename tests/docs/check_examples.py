@@ -13,6 +13,7 @@ import sys
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("tilec")
 parser.add_argument("document")
+parser.add_argument("--grammar", help="a file whose text the document has to quote")
 parser.add_argument("--update", action="store_true")
 options = parser.parse_args()
 
@@ -46,6 +47,9 @@ def check(match):
 updated = block.sub(check, text)
 if options.update and updated != text:
     open(options.document, "w", encoding="utf-8").write(updated)
+if options.grammar and open(options.grammar, encoding="utf-8").read().strip() not in text:
+    print(f"{options.document} does not quote {options.grammar}")
+    failures += 1
 if count == 0:
     print("no examples found")
     failures += 1
