@@ -71,58 +71,81 @@ namespace {
 /// Prints expressions in the language's notation.
 class Formatter {
 public:
-  explicit Formatter(ArrayRef<StringRef> names) : names(names) {}
+  Formatter(ArrayRef<StringRef> names, llvm::raw_ostream &os) : names(names), os(os) {}
 
-  std::string format(AffineExpr expr) const { return format(expr, Sum); }
-
-private:
   enum Precedence { Sum, Product, Leaf };
 
-  std::string format(AffineExpr expr, Precedence context) const {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-      return names[symbol.getPosition()].str();
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      return std::to_string(constant.getValue());
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      return "d" + std::to_string(dim.getPosition());
-    auto binary = cast<AffineBinaryOpExpr>(expr);
-    bool isSum = expr.getKind() == AffineExprKind::Add;
-    std::string text = isSum ? sum(binary) : product(binary);
-    return (isSum ? Sum : Product) < context ? "(" + text + ")" : text;
-  }
-
-  std::string sum(AffineBinaryOpExpr expr) const {
-    std::string left = format(expr.getLHS(), Sum), right = format(expr.getRHS(), Sum);
-    if (right.front() == '-')
-      return left + " - " + right.substr(1);
-    return left + " + " + right;
-  }
-
-  std::string product(AffineBinaryOpExpr expr) const {
-    AffineExpr lhs = expr.getLHS(), rhs = expr.getRHS();
-    switch (expr.getKind()) {
-    case AffineExprKind::FloorDiv:
-      return format(lhs, Product) + " / " + format(rhs, Leaf);
-    case AffineExprKind::CeilDiv: // not in the language: spell it out
-      return "(" + format(lhs, Sum) + " + " + format(rhs, Product) + " - 1) / " + format(rhs, Leaf);
-    case AffineExprKind::Mod:
-      return format(lhs, Product) + " % " + format(rhs, Leaf);
-    default:
-      break;
+  /// Prints what stands where only `context` or closer may stand.
+  void print(AffineExpr expr, Precedence context = Sum) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+      os << names[symbol.getPosition()];
+    } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      os << constant.getValue();
+    } else if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      os << 'd' << dim.getPosition();
+    } else {
+      bool isSum = expr.getKind() == AffineExprKind::Add;
+      bool needsParens = (isSum ? Sum : Product) < context;
+      os << (needsParens ? "(" : "");
+      isSum ? printSum(cast<AffineBinaryOpExpr>(expr))
+            : printProduct(cast<AffineBinaryOpExpr>(expr));
+      os << (needsParens ? ")" : "");
     }
-    // The constant, which MLIR keeps on the right, reads better on the left.
-    auto constant = dyn_cast<AffineConstantExpr>(rhs);
-    if (!constant)
-      return format(lhs, Product) + " * " + format(rhs, Leaf);
-    if (constant.getValue() == -1)
-      return "-" + format(lhs, Leaf);
-    return format(rhs, Leaf) + " * " + format(lhs, Leaf);
+  }
+
+private:
+  void printSum(AffineBinaryOpExpr expr) {
+    print(expr.getLHS());
+    if (AffineExpr subtracted = negated(expr.getRHS())) {
+      os << " - ";
+      print(subtracted, Product);
+    } else {
+      os << " + ";
+      print(expr.getRHS());
+    }
+  }
+
+  void printProduct(AffineBinaryOpExpr expr) {
+    AffineExpr lhs = expr.getLHS(), rhs = expr.getRHS();
+    if (AffineExpr positive = negated(expr)) {
+      os << '-';
+      return print(positive, Leaf);
+    }
+    if (expr.getKind() == AffineExprKind::CeilDiv) { // not in the language: spell it out
+      os << '(';
+      print(lhs);
+      os << " + ";
+      print(rhs, Product);
+      os << " - 1) / ";
+      return print(rhs, Leaf);
+    }
+    // A constant factor, which MLIR keeps on the right, reads better on the left.
+    bool isProduct = expr.getKind() == AffineExprKind::Mul;
+    bool isScaled = isProduct && isa<AffineConstantExpr>(rhs);
+    print(isScaled ? rhs : lhs, isScaled ? Leaf : Product);
+    os << (isProduct ? " * " : expr.getKind() == AffineExprKind::Mod ? " % " : " / ");
+    print(isScaled ? lhs : rhs, Leaf);
+  }
+
+  /// The expression without its minus sign, or null if it has none.
+  static AffineExpr negated(AffineExpr expr) {
+    auto isNegative = [](AffineExpr part) {
+      auto constant = dyn_cast<AffineConstantExpr>(part);
+      return constant && constant.getValue() < 0 && constant.getValue() != INT64_MIN;
+    };
+    auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+    bool isScaled = expr.getKind() == AffineExprKind::Mul && isNegative(product.getRHS());
+    return isNegative(expr) || isScaled ? -expr : AffineExpr();
   }
 
   ArrayRef<StringRef> names;
+  llvm::raw_ostream &os;
 };
 } // namespace
 
 std::string tile::ir::formatAffine(AffineExpr expr, ArrayRef<StringRef> symbolNames) {
-  return Formatter(symbolNames).format(expr);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Formatter(symbolNames, os).print(expr);
+  return text;
 }

@@ -31,6 +31,11 @@ void TileDialect::initialize() {
       >();
 }
 
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 int AxesAttr::indexOf(StringRef name) const {
   for (auto [position, axis] : llvm::enumerate(getNames()))
     if (axis.getValue() == name)

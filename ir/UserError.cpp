@@ -17,10 +17,10 @@ std::string tile::ir::adviseName(StringRef unknown, ArrayRef<StringRef> known, S
       best = distance;
       nearest = name;
     }
+  if (known.empty())
+    return "there are none";
   std::string advice;
   if (!nearest.empty())
     advice = ("did you mean `" + nearest + "`? ").str();
-  if (known.empty())
-    return advice + (what + " none").str();
   return advice + what.str() + " " + join(known, ", ");
 }
