@@ -1,0 +1,264 @@
+//===- CodeBuilder.cpp - builds low-level loops and vector code -----------===//
+
+#include "codegen/cpu/CodeBuilder.h"
+
+using namespace mlir;
+using namespace tile::codegen;
+
+int tile::codegen::widthOf(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.getDimSize(0) : 1;
+}
+Type tile::codegen::elementOf(Type type) { return getElementTypeOrSelf(type); }
+Type tile::codegen::lanesOf(Type element, int width) {
+  return width == 1 ? element : Type(VectorType::get({width}, element));
+}
+
+//===-- Constants and lanes -----------------------------------------------===//
+
+Value CodeBuilder::i64(int64_t value) { return integer(getI64Type(), value); }
+Value CodeBuilder::i1(bool value) { return integer(getI1Type(), value); }
+
+Value CodeBuilder::integer(Type type, int64_t value) {
+  TypedAttr scalar = getIntegerAttr(elementOf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    scalar = DenseElementsAttr::get(vector, Attribute(scalar));
+  return arith::ConstantOp::create(*this, scalar);
+}
+
+Value CodeBuilder::number(Type type, double value) {
+  TypedAttr scalar = getFloatAttr(elementOf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    scalar = DenseElementsAttr::get(vector, Attribute(scalar));
+  return arith::ConstantOp::create(*this, scalar);
+}
+
+Value CodeBuilder::iota(int width) {
+  if (width == 1)
+    return i64(0);
+  SmallVector<int64_t> values = llvm::to_vector(llvm::seq<int64_t>(0, width));
+  return arith::ConstantOp::create(*this, getI64VectorAttr(values));
+}
+
+Value CodeBuilder::splat(Value scalar, int width) {
+  if (widthOf(scalar) == width)
+    return scalar;
+  auto type = cast<VectorType>(lanesOf(scalar.getType(), width));
+  Attribute constant;
+  if (matchPattern(scalar, m_Constant(&constant)))
+    return arith::ConstantOp::create(*this, DenseElementsAttr::get(type, constant));
+  Value empty = LLVM::PoisonOp::create(*this, type);
+  Value first = LLVM::InsertElementOp::create(*this, empty, scalar, i64(0));
+  return shuffle(first, SmallVector<int32_t>(width, 0));
+}
+
+void CodeBuilder::unify(MutableArrayRef<Value> values) {
+  int width = 1;
+  for (Value value : values)
+    width = std::max(width, widthOf(value));
+  for (Value &value : values)
+    value = splat(value, width);
+}
+
+Value CodeBuilder::lane(Value vector, int index) {
+  return widthOf(vector) == 1 ? vector
+                              : Value(LLVM::ExtractElementOp::create(*this, vector, i64(index)));
+}
+
+Value CodeBuilder::insert(Value vector, Value scalar, int index) {
+  return LLVM::InsertElementOp::create(*this, vector, scalar, i64(index));
+}
+
+Value CodeBuilder::shuffle(Value vector, ArrayRef<int32_t> lanes) {
+  Value poison = LLVM::PoisonOp::create(*this, vector.getType());
+  return LLVM::ShuffleVectorOp::create(*this, vector, poison, lanes);
+}
+
+//===-- Integers and conditions -------------------------------------------===//
+
+Value CodeBuilder::add(Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::AddIOp>(v[0], v[1]);
+}
+Value CodeBuilder::sub(Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::SubIOp>(v[0], v[1]);
+}
+Value CodeBuilder::mul(Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::MulIOp>(v[0], v[1]);
+}
+Value CodeBuilder::minS(Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::MinSIOp>(v[0], v[1]);
+}
+Value CodeBuilder::maxS(Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::MaxSIOp>(v[0], v[1]);
+}
+
+Value CodeBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::CmpIOp>(predicate, v[0], v[1]);
+}
+
+Value CodeBuilder::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::AndIOp>(v[0], v[1]);
+}
+
+Value CodeBuilder::either(Value a, Value b) {
+  if (!a || !b)
+    return {};
+  Value v[] = {a, b};
+  unify(v);
+  return fold<arith::OrIOp>(v[0], v[1]);
+}
+
+Value CodeBuilder::select(Value condition, Value a, Value b) {
+  if (!condition)
+    return a;
+  Value v[] = {condition, a, b};
+  unify(v);
+  return fold<arith::SelectOp>(v[0], v[1], v[2]);
+}
+
+Value CodeBuilder::bitcast(Value value, Type type) {
+  return value.getType() == type ? value : fold<arith::BitcastOp>(type, value);
+}
+
+Value CodeBuilder::floorDiv(Value x, Value y) {
+  Value v[] = {x, y};
+  unify(v);
+  APInt divisor;
+  if (matchPattern(v[1], m_ConstantInt(&divisor)) && divisor.isStrictlyPositive()) {
+    Type type = v[0].getType();
+    if (divisor.isPowerOf2())
+      return fold<arith::ShRSIOp>(v[0], integer(type, divisor.logBase2()));
+    Value quotient = fold<arith::DivSIOp>(v[0], v[1]);
+    Value rest = sub(v[0], mul(quotient, v[1]));
+    // −1 where the rest is negative.
+    return add(quotient, fold<arith::ShRSIOp>(rest, integer(type, divisor.getBitWidth() - 1)));
+  }
+  Type type = v[0].getType();
+  Value zero = integer(type, 0), one = integer(type, 1), minusOne = integer(type, -1);
+  // Divisors 0 and −1 would trap: those quotients are 0 and −x.
+  Value isZero = compare(arith::CmpIPredicate::eq, v[1], zero);
+  Value isMinusOne = compare(arith::CmpIPredicate::eq, v[1], minusOne);
+  Value safe = select(either(isZero, isMinusOne), one, v[1]);
+  Value quotient = fold<arith::DivSIOp>(v[0], safe);
+  Value rest = sub(v[0], mul(quotient, safe));
+  Value inexact = compare(arith::CmpIPredicate::ne, rest, zero);
+  Value signsDiffer = compare(arith::CmpIPredicate::slt, fold<arith::XOrIOp>(rest, safe), zero);
+  quotient = select(both(inexact, signsDiffer), sub(quotient, one), quotient);
+  quotient = select(isMinusOne, sub(zero, v[0]), quotient);
+  return select(isZero, zero, quotient);
+}
+
+Value CodeBuilder::floorMod(Value x, Value y) { return sub(x, mul(floorDiv(x, y), y)); }
+
+//===-- Memory ------------------------------------------------------------===//
+
+Type CodeBuilder::ptr() { return LLVM::LLVMPointerType::get(getContext()); }
+
+Value CodeBuilder::at(Value base, Value offset, Type element) {
+  Type result = lanesOf(ptr(), widthOf(offset));
+  return LLVM::GEPOp::create(*this, result, element, base, ValueRange{offset});
+}
+
+static unsigned alignmentOf(Type type) {
+  Type element = elementOf(type);
+  return element.isIntOrFloat() ? std::max(1u, element.getIntOrFloatBitWidth() / 8) : 8;
+}
+
+Value CodeBuilder::load(Type type, Value pointer, bool isInvariant) {
+  return LLVM::LoadOp::create(*this, type, pointer, alignmentOf(type), /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, isInvariant);
+}
+
+void CodeBuilder::store(Value value, Value pointer) {
+  LLVM::StoreOp::create(*this, value, pointer, alignmentOf(value.getType()));
+}
+
+//===-- Control flow ------------------------------------------------------===//
+
+Block *CodeBuilder::newBlock(TypeRange types) {
+  Block *current = getInsertionBlock(), *block = new Block;
+  current->getParent()->getBlocks().insertAfter(current->getIterator(), block);
+  block->addArguments(types, SmallVector<Location>(types.size(), getLoc()));
+  return block;
+}
+
+CodeBuilder::Values CodeBuilder::loop(Value lo, Value hi, Value step, ValueRange inits,
+                                      LoopBody body) {
+  // Rotated: one test before, one at the end of each round. The entry's branch
+  // comes last: meanwhile code that does not vary in the loop goes before it.
+  Block *entry = getInsertionBlock();
+  SmallVector<Type> types(1, getI64Type());
+  llvm::append_range(types, inits.getTypes());
+  Block *head = newBlock(types);
+  setInsertionPointToStart(head);
+  Value index = head->getArgument(0);
+  Values next = body(index, head->getArguments().drop_front());
+  Value following = add(index, step);
+  Values again(1, following);
+  llvm::append_range(again, next);
+  Value goesOn = compare(arith::CmpIPredicate::slt, following, hi);
+  Block *exit = newBlock(inits.getTypes());
+  LLVM::CondBrOp::create(*this, goesOn, head, again, exit, next);
+
+  setInsertionPointToEnd(entry);
+  Values first(1, lo);
+  llvm::append_range(first, inits);
+  Value enters = compare(arith::CmpIPredicate::slt, lo, hi);
+  LLVM::CondBrOp::create(*this, enters, head, first, exit, inits);
+  setInsertionPointToStart(exit);
+  return Values(exit->getArguments());
+}
+
+CodeBuilder::Values CodeBuilder::branch(Value condition, Branch then, Branch otherwise) {
+  Block *current = getInsertionBlock();
+  Block *thenBlock = newBlock({});
+  setInsertionPointToStart(thenBlock);
+  Values thenValues = then();
+  Block *thenEnd = getInsertionBlock();
+  Block *elseBlock = newBlock({});
+  setInsertionPointToStart(elseBlock);
+  Values elseValues = otherwise();
+  Block *join = newBlock(ValueRange(thenValues).getTypes());
+  LLVM::BrOp::create(*this, elseValues, join);
+  setInsertionPointToEnd(thenEnd);
+  LLVM::BrOp::create(*this, thenValues, join);
+  setInsertionPointToEnd(current);
+  LLVM::CondBrOp::create(*this, condition, thenBlock, ValueRange(), elseBlock, ValueRange());
+  setInsertionPointToStart(join);
+  return Values(join->getArguments());
+}
+
+CodeBuilder::Values
+CodeBuilder::repeat(ValueRange inits, llvm::function_ref<std::pair<Value, Values>(ValueRange)> head,
+                    llvm::function_ref<Values(ValueRange)> body, ArrayRef<Type> resultTypes) {
+  Block *test = newBlock(inits.getTypes());
+  LLVM::BrOp::create(*this, inits, test);
+  setInsertionPointToStart(test);
+  auto [goesOn, passed] = head(test->getArguments());
+  Block *testEnd = getInsertionBlock();
+  Block *round = newBlock(resultTypes);
+  setInsertionPointToStart(round);
+  Values next = body(round->getArguments());
+  LLVM::BrOp::create(*this, next, test);
+  Block *exit = newBlock(resultTypes);
+  setInsertionPointToEnd(testEnd);
+  LLVM::CondBrOp::create(*this, goesOn, round, passed, exit, passed);
+  setInsertionPointToStart(exit);
+  return Values(exit->getArguments());
+}

@@ -1,0 +1,187 @@
+//===- CpuCompiler.cpp - kernels to machine code of a CPU -----------------===//
+
+#include "codegen/cpu/CpuCompiler.h"
+#include "codegen/cpu/Jit.h"
+#include "codegen/cpu/Lowering.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using tile::runtime::CpuEntry;
+
+//===-- From the kernel to LLVM IR ----------------------------------------===//
+
+static LogicalResult checkIsSpecialized(KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    bool isOpen = false;
+    if (auto parallel = dyn_cast<ParallelOp>(op))
+      isOpen = llvm::any_of(parallel.getSizes(), ShapedType::isDynamic);
+    else if (auto loop = dyn_cast<ForOp>(op))
+      isOpen = ShapedType::isDynamic(loop.getSize());
+    if (!isOpen)
+      return WalkResult::advance();
+    op->emitError("tile sizes are open: specialize the kernel first");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static LogicalResult convertToLlvmDialect(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  LLVMConversionTarget target(*context);
+  LLVMTypeConverter types(context);
+  RewritePatternSet patterns(context);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns);
+  target.addLegalOp<ModuleOp>();
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  return applyFullConversion(module, target, std::move(patterns), config);
+}
+
+namespace {
+/// An LLVM module with the machine it is for.
+struct CompiledModule {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+} // namespace
+
+static LogicalResult report(KernelOp kernel, llvm::Error error) {
+  return kernel.emitError("cannot make machine code: ") << llvm::toString(std::move(error));
+}
+
+/// All steps from a specialized kernel to LLVM IR, in order.
+static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &options,
+                                         bool optimized) {
+  if (failed(checkIsSpecialized(kernel)))
+    return failure();
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return report(kernel, machine.takeError());
+  TargetInfo target = describeTarget(**machine);
+
+  MLIRContext *context = kernel.getContext();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+  context->loadDialect<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
+
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerKernel(kernel, target);
+  if (failed(lowered) || failed(convertToLlvmDialect(**lowered)))
+    return failure();
+  CompiledModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.module = translateModuleToLLVMIR(**lowered, *result.context, kernel.getSymName(),
+                                          /*disableVerification=*/true);
+  if (!result.module)
+    return kernel.emitError("cannot be translated to LLVM IR");
+  result.module->setTargetTriple((*machine)->getTargetTriple());
+  result.module->setDataLayout((*machine)->createDataLayout());
+  for (llvm::Function &function : *result.module) {
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    function.addFnAttr("min-legal-vector-width", std::to_string(target.vectorBits));
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  if (optimized && options.optimization > 0)
+    optimizeModule(*result.module, **machine);
+  result.machine = std::move(*machine);
+  return result;
+}
+
+//===-- Text and objects --------------------------------------------------===//
+
+FailureOr<std::string> CpuCompiler::compileToLlvmIr(KernelOp kernel, bool optimized) const {
+  FailureOr<CompiledModule> compiled = compile(kernel, options, optimized);
+  if (failed(compiled))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  compiled->module->print(stream, nullptr);
+  return text;
+}
+
+static FailureOr<std::string> emitFile(KernelOp kernel, const CpuOptions &options,
+                                       llvm::CodeGenFileType type) {
+  FailureOr<CompiledModule> compiled = compile(kernel, options, /*optimized=*/true);
+  if (failed(compiled))
+    return failure();
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (compiled->machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return kernel.emitError("this target cannot emit such a file");
+  passes.run(*compiled->module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+FailureOr<std::string> CpuCompiler::emitAssembly(KernelOp kernel) const {
+  return emitFile(kernel, options, llvm::CodeGenFileType::AssemblyFile);
+}
+
+FailureOr<std::string> CpuCompiler::emitObject(KernelOp kernel) const {
+  return emitFile(kernel, options, llvm::CodeGenFileType::ObjectFile);
+}
+
+//===-- Code in this process ----------------------------------------------===//
+
+struct CpuCode::State {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+CpuCode::CpuCode(std::unique_ptr<State> state, CpuEntry entry)
+    : state(std::move(state)), theEntry(std::move(entry)) {}
+CpuCode::CpuCode(CpuCode &&) = default;
+CpuCode::~CpuCode() = default;
+
+static CpuEntry describe(KernelOp kernel) {
+  CpuEntry entry;
+  entry.numParams = kernel.getBody().getNumArguments();
+  entry.numDims = kernel.getDims().size();
+  for (unsigned n = 0; n < entry.numParams; ++n)
+    if (kernel.getParamMode(n) == ParamMode::Reduce)
+      entry.reduceOutputs.push_back(
+          {n, static_cast<tile::runtime::CpuCombine>(kernel.getParamReduce(n)),
+           kernel.getParamType(n).str()});
+  return entry;
+}
+
+FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
+  FailureOr<CompiledModule> compiled = compile(kernel, options, /*optimized=*/true);
+  if (failed(compiled))
+    return failure();
+  llvm::orc::ThreadSafeModule module(std::move(compiled->module), std::move(compiled->context));
+  auto jit = loadModule(std::move(module), options);
+  if (!jit)
+    return report(kernel, jit.takeError());
+  CpuEntry entry = describe(kernel);
+  std::string name = kernel.getSymName().str();
+  auto kernelAddress = (*jit)->lookup(name);
+  auto programsAddress = (*jit)->lookup(name + ".programs");
+  auto scratchAddress = (*jit)->lookup(name + ".scratch");
+  for (auto *address : {&kernelAddress, &programsAddress, &scratchAddress})
+    if (!*address)
+      return report(kernel, address->takeError());
+  entry.kernel = kernelAddress->toPtr<tile::runtime::CpuKernelFunction>();
+  entry.programs = programsAddress->toPtr<tile::runtime::CpuQueryFunction>();
+  entry.scratch = scratchAddress->toPtr<tile::runtime::CpuQueryFunction>();
+  auto state = std::make_unique<CpuCode::State>();
+  state->jit = std::move(*jit);
+  return CpuCode(std::move(state), std::move(entry));
+}

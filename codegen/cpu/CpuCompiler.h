@@ -1,0 +1,59 @@
+//===- CpuCompiler.h - kernels to machine code of a CPU -------------------===//
+//
+// Takes one specialized kernel (tile sizes static, dimensions static or not) and
+// gives LLVM IR, assembly, an object file, or code to run in this process.
+// Errors are reported at the kernel; the kernel itself is not changed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_CPU_CPUCOMPILER_H
+#define TILE_CODEGEN_CPU_CPUCOMPILER_H
+
+#include "ir/TileOps.h"
+#include "runtime/artifact/CpuEntry.h"
+
+#include <memory>
+#include <string>
+
+namespace tile::codegen {
+
+struct CpuOptions {
+  /// As in `-march`: "native", or a name LLVM knows, such as "x86-64-v3".
+  std::string cpu = "native";
+  /// 0 to 3, of LLVM's code generator and passes.
+  int optimization = 2;
+};
+
+/// Machine code in this process; it lives as long as this object.
+class CpuCode {
+public:
+  CpuCode(CpuCode &&);
+  ~CpuCode();
+  const runtime::CpuEntry &entry() const { return theEntry; }
+
+private:
+  friend class CpuCompiler;
+  struct State;
+  CpuCode(std::unique_ptr<State> state, runtime::CpuEntry entry);
+  std::unique_ptr<State> state;
+  runtime::CpuEntry theEntry;
+};
+
+class CpuCompiler {
+public:
+  explicit CpuCompiler(CpuOptions options = {}) : options(std::move(options)) {}
+
+  /// The optimized LLVM IR; `optimized = false` shows it as it is generated.
+  mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel, bool optimized = true) const;
+  mlir::FailureOr<std::string> emitAssembly(ir::KernelOp kernel) const;
+  /// The bytes of an ELF object with the functions NAME, NAME.programs and
+  /// NAME.scratch (see CpuEntry.h).
+  mlir::FailureOr<std::string> emitObject(ir::KernelOp kernel) const;
+  mlir::FailureOr<CpuCode> jit(ir::KernelOp kernel) const;
+
+private:
+  CpuOptions options;
+};
+
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_CPU_CPUCOMPILER_H

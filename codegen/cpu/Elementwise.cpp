@@ -1,0 +1,202 @@
+//===- Elementwise.cpp - one element or vector of an elementwise op -------===//
+
+#include "codegen/cpu/Elementwise.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+//===-- Types -------------------------------------------------------------===//
+
+bool tile::codegen::isNarrowFloat(Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  return type && type.getWidth() < 32;
+}
+
+Type tile::codegen::registerType(Type element) {
+  if (isNarrowFloat(element))
+    return IntegerType::get(element.getContext(), cast<FloatType>(element).getWidth());
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 64);
+  return element;
+}
+
+Type tile::codegen::memoryType(Type element) {
+  return element.isInteger(1) ? Type(IntegerType::get(element.getContext(), 8))
+                              : registerType(element);
+}
+
+Value tile::codegen::emitConstant(CodeBuilder &b, TypedAttr value) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    value = dense.getSplatValue<TypedAttr>();
+  Type type = registerType(value.getType());
+  if (auto number = dyn_cast<FloatAttr>(value); number && isNarrowFloat(value.getType()))
+    value = b.getIntegerAttr(type, number.getValue().bitcastToAPInt());
+  else if (auto index = dyn_cast<IntegerAttr>(value); index && value.getType().isIndex())
+    value = b.getI64IntegerAttr(index.getInt());
+  return arith::ConstantOp::create(b, value);
+}
+
+//===-- Elementwise ops ---------------------------------------------------===//
+
+/// Clones the op onto these operands, with result elements `element`.
+static Value cloneOnto(CodeBuilder &b, Operation *op, ArrayRef<Value> operands, Type element) {
+  int width = 1;
+  for (Value operand : operands)
+    width = std::max(width, widthOf(operand));
+  OperationState state(b.getLoc(), op->getName().getIdentifier(), operands, lanesOf(element, width),
+                       op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+static Value bitCast(CodeBuilder &b, Value value, Type to) {
+  return b.bitcast(value, lanesOf(registerType(to), widthOf(value)));
+}
+
+/// f64 to f32 so that a second rounding does no harm: what is inexact ends in 1.
+static Value roundToOdd(CodeBuilder &b, Value value) {
+  int width = widthOf(value);
+  Type f32 = lanesOf(b.getF32Type(), width), i32 = lanesOf(b.getI32Type(), width);
+  Value rounded = arith::TruncFOp::create(b, f32, value);
+  Value back = arith::ExtFOp::create(b, value.getType(), rounded);
+  Value isExact = arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, back, value);
+  Value isLarger = arith::CmpFOp::create(
+      b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back), math::AbsFOp::create(b, value));
+  Value bits = b.bitcast(rounded, i32), one = b.integer(i32, 1);
+  Value below = b.select(isLarger, b.sub(bits, one), bits);
+  Value odd = b.fold<arith::OrIOp>(below, one);
+  return b.bitcast(b.select(isExact, bits, odd), f32);
+}
+
+Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, Operation *op,
+                                     ArrayRef<Value> given) {
+  SmallVector<Value> operands(given);
+  b.unify(operands);
+  Type to = getElementTypeOrSelf(op->getResult(0).getType());
+  Type from = op->getNumOperands() ? getElementTypeOrSelf(op->getOperand(0).getType()) : to;
+  // Bits move as they are; conversions begin or end in f32.
+  if (isa<arith::SelectOp>(op))
+    return cloneOnto(b, op, operands, registerType(to));
+  if (isa<arith::BitcastOp>(op))
+    return bitCast(b, operands[0], to);
+  if (isa<arith::IndexCastOp>(op) && registerType(from) == registerType(to))
+    return operands[0];
+  for (auto [operand, original] : llvm::zip(operands, op->getOperands()))
+    if (Type type = getElementTypeOrSelf(original.getType()); isNarrowFloat(type))
+      operand = widenToF32(b, target, operand, cast<FloatType>(type));
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    Value value = operands[0];
+    Type wide = isNarrowFloat(from) ? b.getF32Type() : from;
+    Type goal = isNarrowFloat(to) ? b.getF32Type() : to;
+    if (from.isF64() && isNarrowFloat(to))
+      return roundFromF32(b, target, roundToOdd(b, value), cast<FloatType>(to));
+    if (wide != goal)
+      value = goal.isF64()
+                  ? Value(arith::ExtFOp::create(b, lanesOf(goal, widthOf(value)), value))
+                  : Value(arith::TruncFOp::create(b, lanesOf(goal, widthOf(value)), value));
+    return isNarrowFloat(to) ? roundFromF32(b, target, value, cast<FloatType>(to)) : value;
+  }
+  Value result = expandFunction(b, target, op, operands);
+  if (!result)
+    result =
+        cloneOnto(b, op, operands, isNarrowFloat(to) ? Type(b.getF32Type()) : registerType(to));
+  return isNarrowFloat(to) ? roundFromF32(b, target, result, cast<FloatType>(to)) : result;
+}
+
+int tile::codegen::costOf(Operation *op) {
+  if (isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+          math::CopySignOp>(op))
+    return 1;
+  if (op->getDialect()->getNamespace() == math::MathDialect::getDialectNamespace())
+    return isa<math::SqrtOp>(op) ? 4 : 16;
+  if (isa<arith::DivFOp>(op))
+    return 4;
+  if (isa<DivOp, RemOp>(op))
+    return 8;
+  return 1;
+}
+
+//===-- Combinations ------------------------------------------------------===//
+
+Value tile::codegen::emitCombine(CodeBuilder &b, const TargetInfo &target, CombineKind kind,
+                                 Type element, Value x, Value y) {
+  Value v[] = {x, y};
+  b.unify(v);
+  if (isNarrowFloat(element)) {
+    auto narrow = cast<FloatType>(element);
+    Value result = emitCombine(b, target, kind, b.getF32Type(), widenToF32(b, target, v[0], narrow),
+                               widenToF32(b, target, v[1], narrow));
+    return roundFromF32(b, target, result, narrow);
+  }
+  bool isFloat = isa<FloatType>(element);
+  switch (kind) {
+  case CombineKind::add:
+    return isFloat ? Value(arith::AddFOp::create(b, v[0], v[1]))
+                   : Value(arith::AddIOp::create(b, v[0], v[1]));
+  case CombineKind::mul:
+    return isFloat ? Value(arith::MulFOp::create(b, v[0], v[1]))
+                   : Value(arith::MulIOp::create(b, v[0], v[1]));
+  case CombineKind::max:
+    return isFloat ? Value(arith::MaximumFOp::create(b, v[0], v[1]))
+                   : Value(arith::MaxSIOp::create(b, v[0], v[1]));
+  case CombineKind::min:
+    return isFloat ? Value(arith::MinimumFOp::create(b, v[0], v[1]))
+                   : Value(arith::MinSIOp::create(b, v[0], v[1]));
+  case CombineKind::umax:
+    return arith::MaxUIOp::create(b, v[0], v[1]);
+  case CombineKind::umin:
+    return arith::MinUIOp::create(b, v[0], v[1]);
+  case CombineKind::fmax:
+    return arith::MaxNumFOp::create(b, v[0], v[1]);
+  case CombineKind::fmin:
+    return arith::MinNumFOp::create(b, v[0], v[1]);
+  case CombineKind::andi:
+    return arith::AndIOp::create(b, v[0], v[1]);
+  case CombineKind::ori:
+    return arith::OrIOp::create(b, v[0], v[1]);
+  case CombineKind::xori:
+    return arith::XOrIOp::create(b, v[0], v[1]);
+  }
+  llvm_unreachable("covered switch");
+}
+
+TypedAttr tile::codegen::identityOf(CombineKind kind, Type element) {
+  Builder builder(element.getContext());
+  if (auto type = dyn_cast<FloatType>(element)) {
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    auto least = [&](bool negative) {
+      return APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, negative)
+                                                 : APFloat::getLargest(semantics, negative);
+    };
+    switch (kind) {
+    case CombineKind::mul:
+      return builder.getFloatAttr(type, 1.0);
+    case CombineKind::max:
+      return builder.getFloatAttr(type, least(true));
+    case CombineKind::min:
+      return builder.getFloatAttr(type, least(false));
+    case CombineKind::fmax:
+      return builder.getFloatAttr(type, least(true));
+    case CombineKind::fmin:
+      return builder.getFloatAttr(type, least(false));
+    default:
+      return builder.getFloatAttr(type, 0.0);
+    }
+  }
+  unsigned bits = cast<IntegerType>(element).getWidth();
+  switch (kind) {
+  case CombineKind::mul:
+    return builder.getIntegerAttr(element, APInt(bits, 1));
+  case CombineKind::max:
+    return builder.getIntegerAttr(element, APInt::getSignedMinValue(bits));
+  case CombineKind::min:
+    return builder.getIntegerAttr(element, APInt::getSignedMaxValue(bits));
+  case CombineKind::umin:
+  case CombineKind::andi:
+    return builder.getIntegerAttr(element, APInt::getAllOnes(bits));
+  default:
+    return builder.getIntegerAttr(element, APInt::getZero(bits));
+  }
+}

@@ -1,0 +1,57 @@
+//===- Elementwise.h - one element or vector of an elementwise op ---------===//
+//
+// Elementwise ops are cloned onto scalars or vectors by trait. Floats narrower
+// than 32 bits live in registers as their bits (i16, i8): moving them needs no
+// instruction of theirs, and arithmetic on them is f32, rounded.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_CPU_ELEMENTWISE_H
+#define TILE_CODEGEN_CPU_ELEMENTWISE_H
+
+#include "codegen/cpu/CodeBuilder.h"
+#include "ir/TileOps.h"
+
+namespace tile::codegen {
+
+/// What the generated code may use.
+struct TargetInfo {
+  int vectorBits = 128;
+  bool hasF16c = false;
+  bool hasFma = false;
+
+  /// Lanes of the vectors that nests run on.
+  int lanes() const { return vectorBits / 32; }
+};
+
+/// The type that an element has in registers, and in memory.
+mlir::Type registerType(mlir::Type element);
+mlir::Type memoryType(mlir::Type element);
+bool isNarrowFloat(mlir::Type element);
+
+/// A constant of an element type, as its register type has it.
+mlir::Value emitConstant(CodeBuilder &b, mlir::TypedAttr value);
+/// The op on these operands: scalars, or vectors of one width.
+mlir::Value emitElementwise(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,
+                            llvm::ArrayRef<mlir::Value> operands);
+/// Cost of an element in rough additions; what to recompute and what to keep.
+int costOf(mlir::Operation *op);
+
+/// Narrow floats (as bits) to f32 and back, rounding to nearest even.
+mlir::Value widenToF32(CodeBuilder &b, const TargetInfo &target, mlir::Value bits,
+                       mlir::FloatType from);
+mlir::Value roundFromF32(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
+                         mlir::FloatType to);
+
+/// Functions that neither LLVM nor the C library is to be asked for; null where
+/// the op needs no expansion.
+mlir::Value expandFunction(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,
+                           llvm::ArrayRef<mlir::Value> operands);
+
+/// x combined with y; the identity of a combination.
+mlir::Value emitCombine(CodeBuilder &b, const TargetInfo &target, ir::CombineKind kind,
+                        mlir::Type element, mlir::Value x, mlir::Value y);
+mlir::TypedAttr identityOf(ir::CombineKind kind, mlir::Type element);
+
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_CPU_ELEMENTWISE_H

@@ -1,0 +1,109 @@
+//===- EmitDot.cpp - contractions -----------------------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+/// A number of the accumulator's type.
+Value tile::codegen::toAccumulator(CodeBuilder &b, const TargetInfo &target, Value value, Type from,
+                                   Type to) {
+  if (isNarrowFloat(from)) {
+    value = widenToF32(b, target, value, cast<FloatType>(from));
+    from = b.getF32Type();
+  }
+  if (from == to)
+    return value;
+  Type goal = lanesOf(to, widthOf(value));
+  return isa<FloatType>(to) ? Value(arith::ExtFOp::create(b, goal, value))
+                            : Value(arith::ExtSIOp::create(b, goal, value));
+}
+
+Value tile::codegen::emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, Value x, Value y,
+                                     Value sum) {
+  Value v[] = {x, y, sum};
+  b.unify(v);
+  if (isa<FloatType>(elementOf(sum.getType())))
+    return target.hasFma
+               ? Value(math::FmaOp::create(b, v[0], v[1], v[2]))
+               : Value(arith::AddFOp::create(b, arith::MulFOp::create(b, v[0], v[1]), v[2]));
+  return b.add(b.mul(v[0], v[1]), v[2]);
+}
+
+void BodyLowering::emitDot(DotOp op) {
+  // The accumulator's buffer becomes the result's where nobody else reads it.
+  Buffer *into = bufferOf(op.getAcc());
+  bool isOwn = into && op.getAcc().hasOneUse() && op.getAcc().getParentBlock() == op->getBlock() &&
+               mayWriteInto(op);
+  if (!isOwn)
+    into = resultBuffer(op.getType());
+  DotAxes axes;
+  ArrayRef<StringAttr> left = axesOf(op.getLhs().getType()), right = axesOf(op.getRhs().getType());
+  for (StringAttr axis : axesOf(op.getType())) {
+    bool inLeft = llvm::is_contained(left, axis), inRight = llvm::is_contained(right, axis);
+    StringAttr *last = inLeft && inRight ? nullptr : inLeft ? &axes.i : &axes.j;
+    if (!last || *last)
+      axes.outer.push_back(last ? *last : axis);
+    if (last)
+      *last = axis;
+  }
+  if (axes.i && axes.j && into->axes.back() == axes.j)
+    emitPackedDot(op, axes, into);
+  else
+    emitDotAsReduction(op, into);
+}
+
+/// A carried value that may have to keep its old elements must not be changed
+/// before that is known; but where the loop's conditions are on one operand,
+/// such elements get no contribution anyway.
+bool BodyLowering::mayWriteInto(DotOp op) {
+  auto reads = [&](Value operand) {
+    bool result = false;
+    plan.forEachLeaf(operand,
+                     [&](Value leaf) { result |= bufferOf(leaf) == bufferOf(op.getAcc()); });
+    return result;
+  };
+  if (reads(op.getLhs()) || reads(op.getRhs()))
+    return false;
+  auto argument = dyn_cast<BlockArgument>(op.getAcc());
+  auto loop = argument ? dyn_cast<ForOp>(argument.getOwner()->getParentOp()) : ForOp();
+  if (!loop)
+    return true;
+  for (RestrictOp restrict : domains.restrictsOf(loop)) {
+    auto covers = [&](Value operand) {
+      return llvm::all_of(restrict.getDims(), [&](Value span) {
+        return llvm::is_contained(axesOf(operand.getType()), axisOf(span));
+      });
+    };
+    if (!covers(op.getLhs()) && !covers(op.getRhs()))
+      return false;
+  }
+  return true;
+}
+
+void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into) {
+  Type element = getElementTypeOrSelf(op.getType());
+  SmallVector<StringAttr> outer(axesOf(op.getType())), all(outer);
+  all.push_back(op.getAxisAttr());
+  auto operandOf = [&](Value value) {
+    return toAccumulator(b, target, emit(value), getElementTypeOrSelf(value.getType()), element);
+  };
+  auto join = [&](Value x, Value y) {
+    return emitCombine(b, target, CombineKind::add, element, x, y);
+  };
+  // Pairs outside are left out, not multiplied by zero: they may be Inf or NaN.
+  auto step = [&](Value sum) {
+    Value mask = b.both(domainMask(axesOf(op.getLhs().getType())),
+                        domainMask(axesOf(op.getRhs().getType())));
+    Value next = emitMultiplyAdd(b, target, operandOf(op.getLhs()), operandOf(op.getRhs()), sum);
+    return b.select(mask, next, sum);
+  };
+  auto finish = [&](Value total) { return join(emit(op.getAcc()), total); };
+  SmallVector<Value> pulled = {op.getLhs(), op.getRhs()};
+  StringAttr vectorAxis = chooseVectorAxis(all, pulled, std::nullopt, into);
+  Value zero = emitConstant(b, b.getZeroAttr(element));
+  Reduction reduction{outer, {op.getAxisAttr()}, vectorAxis, zero, step, join, finish};
+  Value total = reductionNest(reduction, into);
+  setResult(op.getResult(), into, total);
+}

@@ -1,0 +1,127 @@
+//===- Halves.cpp - f16, bf16 and the 8-bit floats as bits ----------------===//
+//
+// All conversions are exact or round to nearest even, on scalars and vectors
+// alike, and never call a function of the compiler's runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Elementwise.h"
+
+using namespace mlir;
+using namespace tile::codegen;
+
+namespace {
+/// Bit arithmetic on i32 lanes, written short.
+struct Bits {
+  CodeBuilder &b;
+  int width;
+  Type type() const { return lanesOf(b.getI32Type(), width); }
+  Value c(int64_t value) { return b.integer(type(), static_cast<int32_t>(value)); }
+  Value band(Value x, Value y) { return b.fold<arith::AndIOp>(x, y); }
+  Value bor(Value x, Value y) { return b.fold<arith::OrIOp>(x, y); }
+  Value shl(Value x, int n) { return b.fold<arith::ShLIOp>(x, c(n)); }
+  Value shr(Value x, int n) { return b.fold<arith::ShRUIOp>(x, c(n)); }
+  Value less(Value x, Value y) { return b.compare(arith::CmpIPredicate::ult, x, y); }
+  Value equal(Value x, Value y) { return b.compare(arith::CmpIPredicate::eq, x, y); }
+  Value ofFloat(Value x) { return b.bitcast(x, type()); }
+  Value toFloat(Value x) { return b.bitcast(x, lanesOf(b.getF32Type(), width)); }
+};
+
+/// A binary float format narrower than f32.
+struct Format {
+  int exponentBits, mantissaBits;
+  /// False for f8E4M3FN: its greatest exponent holds numbers, all ones is NaN.
+  bool hasInfinity;
+  int bits() const { return 1 + exponentBits + mantissaBits; }
+  int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  int32_t infinity() const { return ((1 << exponentBits) - 1) << mantissaBits; }
+  int32_t magnitude() const { return (1 << (bits() - 1)) - 1; }
+};
+
+Format formatOf(FloatType type) {
+  if (type.isF16())
+    return {5, 10, true};
+  if (type.isBF16())
+    return {8, 7, true};
+  if (isa<Float8E5M2Type>(type))
+    return {5, 2, true};
+  assert(isa<Float8E4M3FNType>(type) && "a float type of the language");
+  return {4, 3, false};
+}
+
+/// 2^n as f32.
+Value powerOfTwo(Bits &i, int n) {
+  return i.b.number(lanesOf(i.b.getF32Type(), i.width), std::ldexp(1.0, n));
+}
+} // namespace
+
+Value tile::codegen::widenToF32(CodeBuilder &b, const TargetInfo &target, Value bits,
+                                FloatType from) {
+  int width = widthOf(bits);
+  Type f32 = lanesOf(b.getF32Type(), width);
+  if (from.isF16() && target.hasF16c)
+    return arith::ExtFOp::create(b, f32, b.bitcast(bits, lanesOf(b.getF16Type(), width)));
+  Bits i{b, width};
+  Format format = formatOf(from);
+  Value x = arith::ExtUIOp::create(b, i.type(), bits);
+  if (from.isBF16())
+    return i.toFloat(i.shl(x, 16));
+  Value sign = i.shl(i.band(x, i.c(1 << (format.bits() - 1))), 32 - format.bits());
+  Value magnitude = i.band(x, i.c(format.magnitude()));
+  // The fields in f32's places are the number times 2^(bias − 127), subnormals
+  // included; one exact multiplication puts the exponent right.
+  Value moved = i.toFloat(i.shl(magnitude, 23 - format.mantissaBits));
+  Value number = i.ofFloat(arith::MulFOp::create(b, moved, powerOfTwo(i, 127 - format.bias())));
+  Value special = format.hasInfinity ? i.less(i.c(format.infinity() - 1), magnitude)
+                                     : i.equal(magnitude, i.c(format.magnitude()));
+  Value specialBits = format.hasInfinity
+                          ? i.bor(i.shl(magnitude, 23 - format.mantissaBits), i.c(0x7f800000))
+                          : i.c(0x7fc00000);
+  return i.toFloat(i.bor(sign, b.select(special, specialBits, number)));
+}
+
+Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Value value,
+                                  FloatType to) {
+  int width = widthOf(value);
+  Type narrow = lanesOf(registerType(to), width);
+  if (to.isF16() && target.hasF16c)
+    return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getF16Type(), width), value), narrow);
+  Bits i{b, width};
+  Format format = formatOf(to);
+  int shift = 23 - format.mantissaBits;
+  Value x = i.ofFloat(value);
+  Value sign = i.band(i.shr(x, 32 - format.bits()), i.c(1 << (format.bits() - 1)));
+  Value magnitude = i.band(x, i.c(0x7fffffff));
+
+  // Normal results: drop the mantissa's low end, to nearest even.
+  Value odd = i.band(i.shr(magnitude, shift), i.c(1));
+  Value rebased = b.sub(magnitude, i.c((127 - format.bias()) << 23));
+  Value normal = i.shr(b.add(b.add(rebased, i.c((1 << (shift - 1)) - 1)), odd), shift);
+  // Subnormal results: adding this power of two leaves just the bits that count,
+  // rounded by the addition itself.
+  Value subnormal = normal;
+  Value result = normal;
+  if (!to.isBF16()) {
+    double anchor = std::ldexp(1.0, 1 - format.bias() - format.mantissaBits + 23);
+    Value anchorValue = b.number(lanesOf(b.getF32Type(), width), anchor);
+    Value sum = arith::AddFOp::create(b, i.toFloat(magnitude), anchorValue);
+    subnormal = b.sub(i.ofFloat(sum), i.ofFloat(anchorValue));
+    Value isSmall = i.less(magnitude, i.c((128 - format.bias()) << 23));
+    result = b.select(isSmall, subnormal, normal);
+  }
+  // Too large: infinity, or NaN where there is none. NaNs stay quiet NaNs.
+  Value isNaN = i.less(i.c(0x7f800000), magnitude);
+  if (format.hasInfinity) {
+    Value large = i.less(i.c(format.infinity()), result);
+    Value isInfinite = i.less(i.c(0x7f7fffff), magnitude);
+    result = b.select(b.either(large, isInfinite), i.c(format.infinity()), result);
+    Value quiet = i.bor(i.band(i.shr(magnitude, shift), i.c(format.magnitude())),
+                        i.c(format.infinity() | 1 << (format.mantissaBits - 1)));
+    result = b.select(isNaN, quiet, result);
+  } else {
+    Value large = i.less(i.c(format.magnitude() - 1), result);
+    Value isInfinite = i.less(i.c(0x7f7fffff), magnitude);
+    result = b.select(b.either(large, isInfinite), i.c(format.magnitude()), result);
+  }
+  return arith::TruncIOp::create(b, narrow, i.bor(sign, result));
+}

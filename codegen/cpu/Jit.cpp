@@ -1,0 +1,169 @@
+//===- Jit.cpp - LLVM modules to machine code -----------------------------===//
+
+#include "codegen/cpu/Jit.h"
+
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+#include <cmath>
+#include <cstring>
+#include <mutex>
+
+using namespace llvm;
+using namespace tile::codegen;
+
+//===-- Machines ----------------------------------------------------------===//
+
+static void initializeNativeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+}
+
+static std::string nativeFeatures() {
+  std::string features;
+  for (const auto &[name, isOn] : sys::getHostCPUFeatures())
+    features += (features.empty() ? "" : ",") + std::string(isOn ? "+" : "-") + name.str();
+  return features;
+}
+
+Expected<std::unique_ptr<TargetMachine>>
+tile::codegen::createTargetMachine(const CpuOptions &options) {
+  initializeNativeTarget();
+  Triple triple(sys::getProcessTriple());
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError(message);
+  bool isNative = options.cpu == "native";
+  std::string cpu = isNative ? sys::getHostCPUName().str() : options.cpu;
+  std::unique_ptr<MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (!isNative && !known->isCPUStringValid(cpu))
+    return createStringError("unknown CPU `" + cpu + "` for " + triple.str());
+  TargetOptions targetOptions;
+  targetOptions.AllowFPOpFusion = FPOpFusion::Strict;
+  static constexpr CodeGenOptLevel levels[] = {CodeGenOptLevel::None, CodeGenOptLevel::Less,
+                                               CodeGenOptLevel::Default,
+                                               CodeGenOptLevel::Aggressive};
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, cpu, isNative ? nativeFeatures() : "", targetOptions, Reloc::PIC_, std::nullopt,
+      levels[std::clamp(options.optimization, 0, 3)], /*JIT=*/false));
+}
+
+TargetInfo tile::codegen::describeTarget(const TargetMachine &machine) {
+  const MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
+  TargetInfo info;
+  info.vectorBits = subtarget.checkFeatures("+avx512f") && subtarget.checkFeatures("+avx512vl")
+                        ? 512
+                    : subtarget.checkFeatures("+avx2") ? 256
+                                                       : 128;
+  info.hasF16c = subtarget.checkFeatures("+f16c");
+  info.hasFma = subtarget.checkFeatures("+fma");
+  return info;
+}
+
+//===-- Passes ------------------------------------------------------------===//
+
+void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  // The generator's loops are rotated and vectorized already: what is left is
+  // to share, to simplify and to move out of loops.
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/false));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(DCEPass());
+  ModulePassManager pipeline;
+  pipeline.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  pipeline.run(module, modules);
+}
+
+//===-- Loading -----------------------------------------------------------===//
+
+/// What generated code may call, by name: the same in a static program.
+static orc::SymbolMap librarySymbols(orc::MangleAndInterner &mangle) {
+  orc::SymbolMap symbols;
+  auto add = [&](StringRef name, auto *function) {
+    symbols[mangle(name)] = {orc::ExecutorAddr::fromPtr(function), JITSymbolFlags::Exported};
+  };
+  auto unary = [&](StringRef name, double (*wide)(double), float (*narrow)(float)) {
+    add(name, wide);
+    add((name + "f").str(), narrow);
+  };
+#define UNARY(NAME) unary(#NAME, static_cast<double (*)(double)>(::NAME), ::NAME##f);
+  UNARY(exp)
+  UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin) UNARY(cos)
+      UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(sinh) UNARY(cosh) UNARY(tanh)
+          UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(cbrt) UNARY(floor)
+              UNARY(ceil) UNARY(trunc) UNARY(round) UNARY(roundeven) UNARY(rint) UNARY(nearbyint)
+#undef UNARY
+                  add("pow", static_cast<double (*)(double, double)>(::pow));
+  add("powf", ::powf);
+  add("atan2", static_cast<double (*)(double, double)>(::atan2));
+  add("atan2f", ::atan2f);
+  add("fmod", static_cast<double (*)(double, double)>(::fmod));
+  add("fmodf", ::fmodf);
+  add("fma", static_cast<double (*)(double, double, double)>(::fma));
+  add("fmaf", ::fmaf);
+  add("memset", ::memset);
+  add("memcpy", ::memcpy);
+  add("memmove", ::memmove);
+  return symbols;
+}
+
+Expected<std::unique_ptr<orc::LLJIT>> tile::codegen::loadModule(orc::ThreadSafeModule module,
+                                                                const CpuOptions &options) {
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  orc::LLJITBuilder builder;
+  builder.setCompileFunctionCreator(
+      [&](orc::JITTargetMachineBuilder)
+          -> Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>> {
+        return std::make_unique<orc::TMOwningSimpleCompiler>(std::move(*machine));
+      });
+  builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple(sys::getProcessTriple())));
+  builder.setNumCompileThreads(0);
+  auto jit = builder.create();
+  if (!jit)
+    return jit.takeError();
+  orc::MangleAndInterner mangle((*jit)->getExecutionSession(), (*jit)->getDataLayout());
+  if (Error error = (*jit)->getMainJITDylib().define(orc::absoluteSymbols(librarySymbols(mangle))))
+    return error;
+  if (Error error = (*jit)->addIRModule(std::move(module)))
+    return error;
+  return std::move(*jit);
+}

@@ -1,0 +1,31 @@
+//===- Jit.h - LLVM modules to machine code -------------------------------===//
+#ifndef TILE_CODEGEN_CPU_JIT_H
+#define TILE_CODEGEN_CPU_JIT_H
+
+#include "codegen/cpu/CpuCompiler.h"
+#include "codegen/cpu/Elementwise.h"
+
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace tile::codegen {
+
+/// A machine for `cpu` ("native" is the one this runs on).
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CpuOptions &options);
+TargetInfo describeTarget(const llvm::TargetMachine &machine);
+
+/// The passes over LLVM IR, in order.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Loads a module into this process.
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> loadModule(llvm::orc::ThreadSafeModule module,
+                                                             const CpuOptions &options);
+
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_CPU_JIT_H

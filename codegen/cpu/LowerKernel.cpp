@@ -1,0 +1,217 @@
+//===- LowerKernel.cpp - the functions of one kernel ----------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using arith::CmpIPredicate;
+
+//===-- Program space -----------------------------------------------------===//
+
+/// How many blocks a binder has.
+static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) {
+  Value length = b.maxS(b.sub(upper, lower), b.i64(0));
+  // ⌈length / size⌉ without overflow.
+  Value full = b.fold<arith::DivSIOp>(length, b.i64(size));
+  Value rest = b.sub(length, b.mul(full, b.i64(size)));
+  return b.add(full, b.minS(rest, b.i64(1)));
+}
+
+void BodyLowering::emitPrograms(Value programLo, Value programHi) {
+  ParallelOp parallel = kernel.getParallel();
+  size_t binders = parallel.getNames().size();
+  SmallVector<Value> lower, upper, counts;
+  for (size_t n = 0; n < binders; ++n) {
+    lower.push_back(scalar(parallel.getLower()[n]));
+    upper.push_back(scalar(parallel.getUpper()[n]));
+    counts.push_back(blockCount(b, lower[n], upper[n], parallel.getSizes()[n]));
+  }
+  b.loop(programLo, programHi, b.i64(1), {}, [&](Value program, ValueRange) {
+    Value rest = program;
+    for (size_t n = binders; n-- > 0;) {
+      Value number = rest;
+      if (n > 0) {
+        Value quotient = arith::DivSIOp::create(b, rest, counts[n]);
+        number = b.sub(rest, b.mul(quotient, counts[n]));
+        rest = quotient;
+      }
+      Value size = b.i64(parallel.getSizes()[n]);
+      Value base = b.add(lower[n], b.mul(number, size));
+      BlockArgument argument = parallel.getBody().getArgument(n);
+      if (parallel.getEach()[n])
+        scalars[argument] = base;
+      else
+        blocks[axisOf(argument)] = {base, b.add(base, b.minS(size, b.sub(upper[n], base)))};
+    }
+    emitBlock(parallel.getBody().front());
+    return Values();
+  });
+}
+
+//===-- Functions ---------------------------------------------------------===//
+
+namespace {
+class KernelFunctions {
+public:
+  KernelFunctions(KernelOp kernel, const TargetInfo &target, ModuleOp module)
+      : kernel(kernel), target(target), domains(kernel), plan(kernel),
+        b(kernel.getLoc(), kernel.getContext()), module(module) {}
+
+  LogicalResult emit() {
+    LLVM::LLVMFuncOp body = emitBody();
+    emitEntry(body);
+    emitPrograms();
+    emitScratch();
+    return failure(failed);
+  }
+
+private:
+  LLVM::LLVMFuncOp newFunction(const Twine &suffix, Type result, ArrayRef<Type> arguments) {
+    b.setInsertionPointToEnd(module.getBody());
+    auto type = LLVM::LLVMFunctionType::get(result, arguments);
+    auto function = LLVM::LLVMFuncOp::create(b, (kernel.getSymName() + suffix).str(), type);
+    b.setInsertionPointToStart(function.addEntryBlock(b));
+    return function;
+  }
+  Type voidType() { return LLVM::LLVMVoidType::get(b.getContext()); }
+
+  /// Starts a function whose scalars come from the C interface's arrays.
+  LLVM::LLVMFuncOp emitBody();
+  void emitEntry(LLVM::LLVMFuncOp body);
+  void emitPrograms();
+  void emitScratch();
+  /// Emits into a query function: the result, and whether it overflowed.
+  void emitQuery(StringRef suffix,
+                 llvm::function_ref<std::pair<Value, Value>(ScalarLowering &)> result);
+  /// Bytes of a scratch buffer, rounded up to whole cache lines.
+  Value bytesOf(ScalarLowering &scalars, const BodyLowering::BufferShape &shape, Value &overflow);
+  Value checkedMul(Value x, Value y, Value &overflow);
+
+  KernelOp kernel;
+  const TargetInfo &target;
+  Domains domains;
+  Plan plan;
+  CodeBuilder b;
+  ModuleOp module;
+  SmallVector<BodyLowering::BufferShape> buffers;
+  bool failed = false;
+};
+} // namespace
+
+LLVM::LLVMFuncOp KernelFunctions::emitBody() {
+  Type i64 = b.getI64Type();
+  SmallVector<Type> types = {b.ptr(), b.ptr(), i64, i64};
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isa<MemRefType>(argument.getType()))
+      types.push_back(b.ptr());
+  LLVM::LLVMFuncOp function = newFunction(".body", voidType(), types);
+  function.setLinkage(LLVM::Linkage::Internal);
+  Block *prologue = b.getInsertionBlock();
+  BodyLowering lowering(b, kernel, target, domains, plan, prologue, function);
+  auto arguments = prologue->getArguments();
+  lowering.bindArrays(arguments[0], arguments[1], ValueRange(arguments).drop_front(4));
+  Block *start = b.newBlock({});
+  b.setInsertionPointToStart(start);
+  lowering.emitPrograms(arguments[2], arguments[3]);
+  LLVM::ReturnOp::create(b, ValueRange());
+  b.setInsertionPointToEnd(prologue);
+  LLVM::BrOp::create(b, ValueRange(), start);
+
+  buffers.assign(lowering.bufferShapes().begin(), lowering.bufferShapes().end());
+  types.append(buffers.size(), b.ptr());
+  function.setFunctionType(LLVM::LLVMFunctionType::get(voidType(), types));
+  // No tensor and no buffer overlaps another.
+  for (unsigned n = 4; n < types.size(); ++n)
+    function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+  failed |= lowering.hasFailed();
+  return function;
+}
+
+Value KernelFunctions::checkedMul(Value x, Value y, Value &overflow) {
+  auto product = arith::MulUIExtendedOp::create(b, x, y);
+  Value tooLarge = b.either(b.compare(CmpIPredicate::ne, product.getHigh(), b.i64(0)),
+                            b.compare(CmpIPredicate::slt, product.getLow(), b.i64(0)));
+  overflow = b.either(overflow, tooLarge);
+  return product.getLow();
+}
+
+Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::BufferShape &shape,
+                               Value &overflow) {
+  SmallVector<Value> extents = scalars.bufferShape(shape.axes);
+  for (int64_t extent : shape.fixed)
+    extents.push_back(b.i64(extent));
+  Value bytes = b.i64(std::max(1u, memoryType(shape.element).getIntOrFloatBitWidth() / 8));
+  for (Value extent : extents)
+    bytes = checkedMul(bytes, extent, overflow);
+  constexpr int64_t line = 64;
+  Value rounded = b.fold<arith::AndIOp>(b.add(bytes, b.i64(line - 1)), b.i64(-line));
+  overflow = b.either(overflow, b.compare(CmpIPredicate::slt, rounded, b.i64(0)));
+  return rounded;
+}
+
+void KernelFunctions::emitEntry(LLVM::LLVMFuncOp body) {
+  Type i64 = b.getI64Type();
+  LLVM::LLVMFuncOp function = newFunction("", voidType(), {b.ptr(), b.ptr(), i64, i64, b.ptr()});
+  Block *prologue = b.getInsertionBlock();
+  auto arguments = prologue->getArguments();
+  ScalarLowering scalars(b, kernel, target, domains, prologue);
+  scalars.bindArrays(arguments[0], arguments[1]);
+  SmallVector<Value> operands(arguments.begin(), arguments.begin() + 4);
+  for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments()))
+    if (isa<MemRefType>(argument.getType()))
+      operands.push_back(b.load(b.ptr(), b.at(arguments[0], b.i64(n), b.ptr()), true));
+  Value offset = b.i64(0), overflow = b.i1(false);
+  for (const BodyLowering::BufferShape &shape : buffers) {
+    operands.push_back(b.at(arguments[4], offset, b.getI8Type()));
+    offset = b.add(offset, bytesOf(scalars, shape, overflow));
+  }
+  LLVM::CallOp::create(b, body, operands);
+  LLVM::ReturnOp::create(b, ValueRange());
+  failed |= scalars.hasFailed();
+}
+
+void KernelFunctions::emitQuery(
+    StringRef suffix, llvm::function_ref<std::pair<Value, Value>(ScalarLowering &)> result) {
+  newFunction(suffix, b.getI64Type(), {b.ptr(), b.ptr()});
+  Block *prologue = b.getInsertionBlock();
+  ScalarLowering scalars(b, kernel, target, domains, prologue);
+  scalars.bindArrays(prologue->getArgument(0), prologue->getArgument(1));
+  auto [value, overflow] = result(scalars);
+  LLVM::ReturnOp::create(b, ValueRange{b.select(overflow, b.i64(-1), value)});
+  failed |= scalars.hasFailed();
+}
+
+void KernelFunctions::emitPrograms() {
+  emitQuery(".programs", [&](ScalarLowering &scalars) {
+    ParallelOp parallel = kernel.getParallel();
+    // An empty binder leaves no program, however many the others have.
+    Value count = b.i64(1), overflow = b.i1(false), isEmpty = b.i1(false);
+    for (auto [lower, upper, size] :
+         llvm::zip(parallel.getLower(), parallel.getUpper(), parallel.getSizes())) {
+      Value blocks = blockCount(b, scalars.scalar(lower), scalars.scalar(upper), size);
+      isEmpty = b.either(isEmpty, b.compare(CmpIPredicate::eq, blocks, b.i64(0)));
+      count = checkedMul(count, blocks, overflow);
+    }
+    return std::pair(b.select(isEmpty, b.i64(0), count), b.select(isEmpty, b.i1(false), overflow));
+  });
+}
+
+void KernelFunctions::emitScratch() {
+  emitQuery(".scratch", [&](ScalarLowering &scalars) {
+    Value total = b.i64(0), overflow = b.i1(false);
+    for (const BodyLowering::BufferShape &shape : buffers) {
+      total = b.add(total, bytesOf(scalars, shape, overflow));
+      overflow = b.either(overflow, b.compare(CmpIPredicate::slt, total, b.i64(0)));
+    }
+    return std::pair(total, overflow);
+  });
+}
+
+FailureOr<OwningOpRef<ModuleOp>> tile::codegen::lowerKernel(KernelOp kernel,
+                                                            const TargetInfo &target) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
+  if (failed(KernelFunctions(kernel, target, *module).emit()))
+    return failure();
+  return module;
+}

@@ -1,0 +1,272 @@
+//===- Lowering.h - from one specialized kernel to LLVM-level functions ---===//
+//
+// ScalarLowering emits what has no axes; BodyLowering adds loop nests. Each
+// *root* (store, update, reduction, dot, carried value, a value worth keeping)
+// becomes one nest, which pulls its producers in one element or vector at a time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_CPU_LOWERING_H
+#define TILE_CODEGEN_CPU_LOWERING_H
+
+#include "codegen/cpu/Elementwise.h"
+#include "codegen/cpu/Plan.h"
+#include "ir/Domain.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tile::codegen {
+
+/// A coordinate or index: one number, or one a lane. With `counts`, lane l is
+/// `value` + l.
+struct Lanes {
+  mlir::Value value;
+  bool counts = false;
+};
+
+/// A tensor in memory, row-major.
+struct Memory {
+  mlir::Value pointer;
+  mlir::Type element; // of the IR
+  llvm::SmallVector<mlir::Value> extents, strides;
+  bool isInvariant = false;
+};
+
+class ScalarLowering {
+public:
+  ScalarLowering(CodeBuilder &b, ir::KernelOp kernel, const TargetInfo &target,
+                 const ir::Domains &domains, mlir::Block *prologue)
+      : b(b), kernel(kernel), target(target), domains(domains), prologue(prologue) {}
+  virtual ~ScalarLowering() = default;
+
+  /// Takes parameters and dims from the arrays of the C interface.
+  /// The tensors' pointers may be given apart.
+  void bindArrays(mlir::Value params, mlir::Value dims, mlir::ValueRange tensors = {});
+  /// A value without axes.
+  mlir::Value scalar(mlir::Value value);
+  /// True for what depends on parameters and dims alone.
+  static bool isEntryValue(mlir::Value value);
+  /// [lower, upper) of an axis as a whole; lower ≤ upper.
+  std::pair<mlir::Value, mlir::Value> wholeRange(llvm::StringRef axis);
+  mlir::Value lengthOf(llvm::StringRef axis);
+  /// The greatest extent that an axis can have in a tile; null and an error
+  /// where it depends on data.
+  mlir::Value extentBound(mlir::StringAttr axis);
+  /// Shape of a scratch buffer: the last axis is padded to whole vectors.
+  llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes);
+
+  void set(mlir::Value value, mlir::Value emitted) { scalars[value] = emitted; }
+  bool hasFailed() const { return failed; }
+
+protected:
+  friend class KernelLowering;
+  Memory memoryOf(mlir::Value parameter);
+  void emitScalar(mlir::Operation *op);
+
+  //===-- Memory ----------------------------------------------------------===//
+  using DimValue = llvm::function_ref<Lanes(mlir::Value dim)>;
+  Lanes evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
+                 llvm::ArrayRef<mlir::Value> syms);
+  /// Lanes that a counting index has at the current place.
+  virtual int lanesHere() const { return 1; }
+  mlir::Value materialize(Lanes lanes, int width);
+  llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
+                                     mlir::ValueRange syms, DimValue dimValue);
+  Lanes offsetOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
+  /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
+  mlir::Value readElements(const Memory &memory, Lanes offset, int width, mlir::Value mask,
+                           mlir::Value otherwise);
+  void writeElements(const Memory &memory, Lanes offset, int width, mlir::Value mask,
+                     mlir::Value value);
+  mlir::Value emitLoad(ir::LoadOp op, DimValue dimValue, int width, mlir::Value mask);
+  /// Whether the indices lie inside; null for certainly.
+  mlir::Value insideOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
+                       const llvm::BitVector &proved);
+  /// Which results of a map need no bounds check.
+  llvm::BitVector provedInside(mlir::Value parameter, mlir::AffineMap map, mlir::ValueRange dims);
+  mlir::Value fromMemory(mlir::Value raw, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  /// Memory to send reads and writes to that must not happen.
+  mlir::Value sinkFor(mlir::Type type);
+
+  CodeBuilder &b;
+  ir::KernelOp kernel;
+  const TargetInfo &target;
+  const ir::Domains &domains;
+  /// Dominates everything; open at its end until the function is complete.
+  mlir::Block *prologue;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, Memory> memories;
+  llvm::SmallVector<mlir::Value> dims;
+  mlir::Value sink;
+  bool failed = false;
+};
+
+/// A tile in scratch memory.
+struct Buffer {
+  Memory memory;
+  llvm::SmallVector<mlir::StringAttr> axes;
+};
+
+/// One loop of the nest that is being emitted.
+struct Level {
+  mlir::StringAttr axis;
+  mlir::Value coordinate; // of lane 0
+  int width = 1;
+  mlir::Value laneMask;                      // lanes inside the range; null for all
+  mlir::Block *before = nullptr;             // where what doesn't vary in it goes
+  llvm::DenseMap<void *, mlir::Value> known; // values and restricts at this level
+};
+
+/// True if lanes along the axis are neighbours in memory.
+bool isUnitStride(mlir::AffineMap map, mlir::ValueRange dims, mlir::StringAttr axis);
+/// Axes with the one for vectors at the end.
+llvm::SmallVector<mlir::StringAttr> withLast(llvm::ArrayRef<mlir::StringAttr> axes,
+                                             mlir::StringAttr last);
+
+/// x · y + sum: for floats in one rounding, where the target can.
+mlir::Value emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, mlir::Value x, mlir::Value y,
+                            mlir::Value sum);
+/// An operand of a dot as a number of the accumulator's type.
+mlir::Value toAccumulator(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
+                          mlir::Type from, mlir::Type to);
+/// The axes of a dot's result: one of each operand's own, and the others.
+struct DotAxes {
+  mlir::StringAttr i, j;
+  llvm::SmallVector<mlir::StringAttr> outer;
+};
+
+class BodyLowering : public ScalarLowering {
+public:
+  BodyLowering(CodeBuilder &b, ir::KernelOp kernel, const TargetInfo &target,
+               const ir::Domains &domains, const Plan &plan, mlir::Block *prologue,
+               mlir::LLVM::LLVMFuncOp function)
+      : ScalarLowering(b, kernel, target, domains, prologue), plan(plan), function(function) {}
+
+  /// Emits all programs in [programLo, programHi).
+  void emitPrograms(mlir::Value programLo, mlir::Value programHi);
+  /// Axes of the scratch buffers, in the order of the function's last arguments.
+  struct BufferShape {
+    llvm::SmallVector<mlir::StringAttr> axes;
+    mlir::Type element;
+    llvm::SmallVector<int64_t> fixed; // more extents
+  };
+  llvm::ArrayRef<BufferShape> bufferShapes() const { return shapes; }
+
+private:
+  using Values = CodeBuilder::Values;
+  using Axes = llvm::ArrayRef<mlir::StringAttr>;
+
+  //===-- Blocks and control flow (ControlFlow.cpp) -----------------------===//
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitFor(ir::ForOp op);
+  void emitCount(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+  void emitWhile(mlir::scf::WhileOp op);
+  /// Gives each carried tile a buffer that holds its first value; null for scalars.
+  llvm::SmallVector<Buffer *> enterCarried(mlir::ValueRange inits, mlir::Operation *op);
+  void setCarried(mlir::ValueRange carried, llvm::ArrayRef<Buffer *> tiles,
+                  mlir::ValueRange scalarValues);
+  /// Where a carried value has an element in the block; neither: everywhere.
+  struct Keep {
+    Buffer *buffer = nullptr;
+    mlir::Value scalar;
+  };
+  Keep keepMask(ir::ForOp op, mlir::Type carried);
+  /// Assigns the tiles among `values` at once, as if in parallel.
+  void assignTiles(mlir::ValueRange values, llvm::ArrayRef<Buffer *> targets,
+                   llvm::ArrayRef<Keep> keeps = {});
+  mlir::Value skipsBlock(ir::ForOp op);
+  /// Bounds of an affine expression over the blocks of its spans; null: unknown.
+  std::pair<mlir::Value, mlir::Value> interval(mlir::AffineExpr expr, mlir::ValueRange dims,
+                                               mlir::ValueRange syms);
+  /// Those of the values that have no axes, emitted.
+  Values scalarsAmong(mlir::ValueRange values);
+
+  //===-- Scratch ---------------------------------------------------------===//
+  Buffer *newBuffer(mlir::Type element, Axes axes);
+  /// Scratch for rows of one axis' length (padded) times `fixed` elements.
+  mlir::Value newPanel(mlir::Type element, mlir::StringAttr axis, llvm::ArrayRef<int64_t> fixed);
+  /// The buffer that holds a value, if one does.
+  Buffer *bufferOf(mlir::Value value) const { return buffers.lookup(value); }
+  Lanes bufferOffset(const Buffer &buffer);
+  mlir::Value readBuffer(const Buffer &buffer);
+  void writeBuffer(const Buffer &buffer, mlir::Value value);
+  void keep(mlir::Value value, Buffer *into);
+
+  //===-- Nests (Nest.cpp) ------------------------------------------------===//
+  std::pair<mlir::Value, mlir::Value> rangeOf(mlir::StringAttr axis);
+  Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried,
+              llvm::function_ref<Values(mlir::ValueRange)> body);
+  Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
+               mlir::ValueRange carried, llvm::function_ref<Values(mlir::ValueRange)> body);
+  /// Puts the axis that gives unit-stride access last and returns it; null
+  /// where no axis is worth vectors.
+  struct Access {
+    mlir::AffineMap map;
+    mlir::ValueRange dims;
+  };
+  mlir::StringAttr chooseVectorAxis(Axes candidates, mlir::ValueRange pulled,
+                                    std::optional<Access> written, const Buffer *into);
+  int levelOf(Axes axes) const;
+  void moveTo(int level);
+  int widthAt(Axes axes) const;
+  int lanesHere() const override;
+  Lanes coordinateOf(mlir::StringAttr axis) const;
+  /// A span's coordinate, or the value of a tile of integers, as an index.
+  Lanes indexOf(mlir::Value dim);
+  /// The value at the nest's coordinates.
+  mlir::Value emit(mlir::Value value);
+  mlir::Value emitTile(mlir::Value value);
+  mlir::Value emitRestrict(ir::RestrictOp op);
+  /// Which lanes are inside the domain of a tile with these axes; null for all.
+  mlir::Value domainMask(Axes axes);
+  mlir::Value restrictMask(Axes axes);
+  mlir::Value tailMask(Axes axes) const;
+
+  //===-- Roots -----------------------------------------------------------===//
+  void emitStore(ir::StoreOp op);
+  void emitUpdate(ir::UpdateOp op);
+  void emitReduce(ir::ReduceOp op);
+  void emitArgReduce(ir::ArgReduceOp op);
+  void emitCountOp(ir::CountOp op);
+  void emitDot(ir::DotOp op);
+  bool mayWriteInto(ir::DotOp op);
+  void emitDotAsReduction(ir::DotOp op, Buffer *into);
+  void emitPackedDot(ir::DotOp op, const DotAxes &axes, Buffer *into);
+  struct Reduction {
+    mlir::SmallVector<mlir::StringAttr> outer, inner;
+    mlir::StringAttr vectorAxis;
+    mlir::Value start; // a scalar
+    llvm::function_ref<mlir::Value(mlir::Value sum)> step;
+    llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join;
+    llvm::function_ref<mlir::Value(mlir::Value)> finish;
+  };
+  /// Writes to `into`, or gives the result where there are no outer axes.
+  mlir::Value reductionNest(const Reduction &reduction, Buffer *into);
+  mlir::Value horizontal(mlir::Value vector,
+                         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join);
+  /// Records where a root's result is.
+  void setResult(mlir::Value result, Buffer *buffer, mlir::Value scalarValue);
+  Buffer *resultBuffer(mlir::Type type);
+
+  const Plan &plan;
+  mlir::LLVM::LLVMFuncOp function;
+  llvm::SmallVector<BufferShape> shapes;
+  llvm::SmallVector<std::unique_ptr<Buffer>> allBuffers;
+  llvm::DenseMap<mlir::Value, Buffer *> buffers;
+  llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
+  llvm::SmallVector<Level> levels;
+  friend struct PackedDot;
+};
+
+/// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`
+/// with the signature of CpuKernelFunction, `NAME.programs` and `NAME.scratch`
+/// with that of CpuQueryFunction.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernel(ir::KernelOp kernel,
+                                                               const TargetInfo &target);
+
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_CPU_LOWERING_H

@@ -1,0 +1,232 @@
+//===- Memory.cpp - index maps, loads and stores --------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using arith::CmpIPredicate;
+
+//===-- Indices -----------------------------------------------------------===//
+
+Value ScalarLowering::materialize(Lanes lanes, int width) {
+  if (!lanes.counts || width == 1)
+    return lanes.value;
+  return b.add(lanes.value, b.iota(width));
+}
+
+Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return {syms[symbol.getPosition()]};
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {b.i64(constant.getValue())};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Lanes x = evaluate(binary.getLHS(), dims, syms), y = evaluate(binary.getRHS(), dims, syms);
+  if (expr.getKind() == AffineExprKind::Add && !(x.counts && y.counts) && widthOf(x.value) == 1 &&
+      widthOf(y.value) == 1)
+    return {b.add(x.value, y.value), x.counts || y.counts};
+  // Counting lanes have the width of the innermost vector level.
+  int width = lanesHere();
+  Value left = materialize(x, width), right = materialize(y, width);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return {b.add(left, right)};
+  case AffineExprKind::Mul:
+    return {b.mul(left, right)};
+  case AffineExprKind::FloorDiv:
+    return {b.floorDiv(left, right)};
+  case AffineExprKind::Mod:
+    return {b.floorMod(left, right)};
+  case AffineExprKind::CeilDiv: {
+    Value quotient = b.floorDiv(left, right);
+    Value rest = b.sub(left, b.mul(quotient, right));
+    Value zero = b.i64(0);
+    Value more =
+        b.both(b.compare(CmpIPredicate::ne, rest, zero), b.compare(CmpIPredicate::ne, right, zero));
+    return {b.add(quotient, b.select(more, b.i64(1), zero))};
+  }
+  case AffineExprKind::Constant:
+  case AffineExprKind::DimId:
+  case AffineExprKind::SymbolId:
+    break;
+  }
+  llvm_unreachable("a leaf is no operation");
+}
+
+SmallVector<Lanes> ScalarLowering::indicesOf(AffineMap map, ValueRange dims, ValueRange syms,
+                                             DimValue dimValue) {
+  SmallVector<Lanes> dimLanes = llvm::map_to_vector(dims, dimValue);
+  SmallVector<Value> symValues = llvm::map_to_vector(syms, [&](Value v) { return scalar(v); });
+  return llvm::map_to_vector(map.getResults(),
+                             [&](AffineExpr expr) { return evaluate(expr, dimLanes, symValues); });
+}
+
+Lanes ScalarLowering::offsetOf(const Memory &memory, ArrayRef<Lanes> indices, int width) {
+  if (indices.empty())
+    return {b.i64(0)};
+  Lanes offset = indices.back();
+  for (int d = static_cast<int>(indices.size()) - 2; d >= 0; --d) {
+    Lanes index = indices[d];
+    Value part = b.mul(materialize(index, width), memory.strides[d]);
+    if (widthOf(part) > 1 || widthOf(offset.value) > 1)
+      offset = {b.add(part, materialize(offset, width))};
+    else
+      offset.value = b.add(part, offset.value);
+  }
+  return offset;
+}
+
+Value ScalarLowering::insideOf(const Memory &memory, ArrayRef<Lanes> indices, int width,
+                               const llvm::BitVector &proved) {
+  Value inside;
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    if (proved.test(d))
+      continue;
+    // Unsigned: a negative index is a huge one.
+    Value value = materialize(index, width);
+    inside = b.both(inside, b.compare(CmpIPredicate::ult, value, memory.extents[d]));
+  }
+  return inside;
+}
+
+llvm::BitVector ScalarLowering::provedInside(Value parameter, AffineMap map, ValueRange dims) {
+  llvm::BitVector proved(map.getNumResults());
+  unsigned number = cast<BlockArgument>(parameter).getArgNumber();
+  auto type = cast<MemRefType>(parameter.getType());
+  AffineMap shape = kernel.getParamShape(number);
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || !isa<SpanType>(dims[dim.getPosition()].getType()))
+      continue;
+    auto [lower, upper] = domains.boundsOf(axisOf(dims[dim.getPosition()]));
+    APInt low, high;
+    if (!matchPattern(lower, m_ConstantInt(&low)) || low.isNegative())
+      continue;
+    if (matchPattern(upper, m_ConstantInt(&high)))
+      proved[d] = !type.isDynamicDim(d) && high.sle(type.getDimSize(d));
+    else if (auto symbol = dyn_cast<AffineSymbolExpr>(shape.getResult(d)))
+      if (auto dimOp = upper.getDefiningOp<DimOp>())
+        proved[d] = dimOp.getNameAttr() == kernel.getDims()[symbol.getPosition()];
+  }
+  return proved;
+}
+
+//===-- Elements ----------------------------------------------------------===//
+
+Value ScalarLowering::fromMemory(Value raw, Type element) {
+  if (!element.isInteger(1))
+    return raw;
+  return b.compare(CmpIPredicate::ne, raw, b.integer(raw.getType(), 0));
+}
+
+Value ScalarLowering::toMemory(Value value, Type element) {
+  if (!element.isInteger(1))
+    return value;
+  return arith::ExtUIOp::create(b, lanesOf(b.getI8Type(), widthOf(value)), value);
+}
+
+Value ScalarLowering::sinkFor(Type) {
+  if (!sink) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(prologue);
+    Value one = b.i64(1);
+    sink = LLVM::AllocaOp::create(b, b.ptr(), b.getI64Type(), one, 8);
+    b.store(b.i64(0), sink);
+  }
+  return sink;
+}
+
+Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width, Value mask,
+                                   Value otherwise) {
+  Type element = memoryType(memory.element), type = lanesOf(element, width);
+  unsigned alignment = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  Value rest = mask && otherwise ? toMemory(b.splat(otherwise, width), memory.element) : Value();
+  Value raw;
+  if (width == 1 || (!offset.counts && widthOf(offset.value) == 1)) {
+    // One element, for all lanes; the mask is a scalar then.
+    Value pointer = b.at(memory.pointer, offset.value, element);
+    if (mask)
+      pointer = b.select(mask, pointer, sinkFor(element));
+    raw = b.load(element, pointer, memory.isInvariant && !mask);
+    if (rest)
+      raw = b.select(mask, raw, otherwise ? toMemory(otherwise, memory.element) : rest);
+    return fromMemory(raw, memory.element);
+  }
+  if (offset.counts) {
+    Value pointer = b.at(memory.pointer, offset.value, element);
+    if (!mask) {
+      raw = b.load(type, pointer, memory.isInvariant);
+    } else {
+      if (!rest)
+        rest = isa<FloatType>(element) ? b.number(type, 0) : b.integer(type, 0);
+      raw = LLVM::MaskedLoadOp::create(b, type, pointer, b.splat(mask, width), rest, alignment);
+    }
+    return fromMemory(raw, memory.element);
+  }
+  Value pointers = b.at(memory.pointer, offset.value, element);
+  Value all = mask ? b.splat(mask, width) : b.integer(lanesOf(b.getI1Type(), width), 1);
+  if (!rest)
+    rest = isa<FloatType>(element) ? b.number(type, 0) : b.integer(type, 0);
+  raw = LLVM::masked_gather::create(b, type, pointers, all, ValueRange{rest}, alignment);
+  return fromMemory(raw, memory.element);
+}
+
+void ScalarLowering::writeElements(const Memory &memory, Lanes offset, int width, Value mask,
+                                   Value value) {
+  Type element = memoryType(memory.element);
+  unsigned alignment = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  value = toMemory(b.splat(value, width), memory.element);
+  if (width == 1) {
+    Value pointer = b.at(memory.pointer, offset.value, element);
+    if (mask)
+      pointer = b.select(mask, pointer, sinkFor(element));
+    b.store(value, pointer);
+    return;
+  }
+  Value pointer = b.at(memory.pointer, offset.value, element);
+  if (offset.counts) {
+    if (!mask)
+      b.store(value, pointer);
+    else
+      LLVM::MaskedStoreOp::create(b, value, pointer, b.splat(mask, width), alignment);
+    return;
+  }
+  assert(widthOf(pointer) == width && "lanes of a store go to different places");
+  Value all = mask ? b.splat(mask, width) : b.integer(lanesOf(b.getI1Type(), width), 1);
+  LLVM::masked_scatter::create(b, value, pointer, all, alignment);
+}
+
+//===-- Loads -------------------------------------------------------------===//
+
+Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value mask) {
+  Memory memory = memoryOf(op.getSource());
+  SmallVector<Lanes> indices = indicesOf(op.getMap(), op.getDims(), op.getSyms(), dimValue);
+  switch (op.getBounds()) {
+  case BoundsMode::exact:
+    return readElements(memory, offsetOf(memory, indices, width), width, mask, Value());
+  case BoundsMode::pad: {
+    Value inside =
+        insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
+    return readElements(memory, offsetOf(memory, indices, width), width, b.both(mask, inside),
+                        scalar(op.getPad()));
+  }
+  case BoundsMode::clamp: {
+    llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());
+    Value zero = b.i64(0);
+    for (auto [d, index] : llvm::enumerate(indices)) {
+      if (proved.test(d))
+        continue;
+      Value last = b.sub(memory.extents[d], b.i64(1));
+      index = {b.maxS(b.minS(materialize(index, width), last), zero)};
+      // Of an empty tensor: zero.
+      mask = b.both(mask, b.compare(CmpIPredicate::sgt, memory.extents[d], zero));
+    }
+    Type element = registerType(memory.element);
+    Value nothing = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
+    return readElements(memory, offsetOf(memory, indices, width), width, mask, nothing);
+  }
+  }
+  llvm_unreachable("covered switch");
+}

@@ -1,0 +1,341 @@
+//===- Nest.cpp - loop nests that pull values in --------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using arith::CmpIPredicate;
+
+//===-- Loops -------------------------------------------------------------===//
+
+std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
+  auto found = blocks.find(axis);
+  return found != blocks.end() ? found->second : wholeRange(axis.getValue());
+}
+
+CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int width,
+                                        ValueRange carried,
+                                        llvm::function_ref<Values(ValueRange)> body) {
+  auto enter = [&](Value coordinate, Block *before, Value laneMask) {
+    Level &level = levels.emplace_back();
+    level.axis = axis;
+    level.coordinate = coordinate;
+    level.width = width;
+    level.laneMask = laneMask;
+    level.before = before;
+  };
+  if (width == 1) {
+    Block *before = b.getInsertionBlock();
+    return b.loop(lo, hi, b.i64(1), carried, [&](Value index, ValueRange values) {
+      enter(index, before, Value());
+      Values next = body(values);
+      levels.pop_back();
+      return next;
+    });
+  }
+  // Whole vectors, then what is left as one masked vector: the same code.
+  Value lanes = b.i64(width), length = b.sub(hi, lo);
+  Value rest = b.fold<arith::AndIOp>(length, b.i64(width - 1));
+  Value full = b.sub(hi, rest);
+  Block *before = b.getInsertionBlock();
+  Values sums = b.loop(lo, full, lanes, carried, [&](Value index, ValueRange values) {
+    enter(index, before, Value());
+    Values next = body(values);
+    levels.pop_back();
+    return next;
+  });
+  // At most one round, as a loop: the shape that nests need.
+  before = b.getInsertionBlock();
+  APInt known;
+  if (matchPattern(rest, m_ConstantInt(&known)) && known.isZero())
+    return sums;
+  return b.loop(full, hi, lanes, sums, [&](Value index, ValueRange values) {
+    Value mask = b.compare(CmpIPredicate::slt, b.iota(width), b.sub(hi, index));
+    enter(index, before, mask);
+    Values next = body(values);
+    levels.pop_back();
+    return next;
+  });
+}
+
+CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRange carried,
+                                       llvm::function_ref<Values(ValueRange)> body) {
+  if (axes.empty())
+    return body(carried);
+  StringAttr axis = axes.front();
+  auto [lo, hi] = rangeOf(axis);
+  int width = axis == vectorAxis ? target.lanes() : 1;
+  return level(axis, lo, hi, width, carried, [&](ValueRange values) {
+    return nest(axes.drop_front(), vectorAxis, values, body);
+  });
+}
+
+//===-- The vector axis ---------------------------------------------------===//
+
+namespace {
+enum class Stride { None, Unit, Other };
+
+Stride strideIn(AffineExpr expr, ValueRange dims, StringAttr axis) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    Value value = dims[dim.getPosition()];
+    if (isa<SpanType>(value.getType()))
+      return axisOf(value) == axis ? Stride::Unit : Stride::None;
+    return llvm::is_contained(axesOf(value.getType()), axis) ? Stride::Other : Stride::None;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return Stride::None;
+  Stride left = strideIn(binary.getLHS(), dims, axis),
+         right = strideIn(binary.getRHS(), dims, axis);
+  if (left == Stride::None && right == Stride::None)
+    return Stride::None;
+  if (expr.getKind() == AffineExprKind::Add && (left == Stride::None || right == Stride::None))
+    return left == Stride::None ? right : left;
+  return Stride::Other;
+}
+
+Stride strideOf(AffineMap map, ValueRange dims, StringAttr axis) {
+  Stride result = Stride::None;
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    Stride stride = strideIn(expr, dims, axis);
+    if (stride == Stride::None)
+      continue;
+    bool isLast = d + 1 == map.getNumResults();
+    result =
+        isLast && stride == Stride::Unit && result == Stride::None ? Stride::Unit : Stride::Other;
+  }
+  return result;
+}
+} // namespace
+
+bool tile::codegen::isUnitStride(AffineMap map, ValueRange dims, StringAttr axis) {
+  return strideOf(map, dims, axis) == Stride::Unit;
+}
+
+SmallVector<StringAttr> tile::codegen::withLast(ArrayRef<StringAttr> axes, StringAttr last) {
+  SmallVector<StringAttr> order(axes);
+  if (llvm::is_contained(order, last)) {
+    llvm::erase(order, last);
+    order.push_back(last);
+  }
+  return order;
+}
+
+StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
+                                          std::optional<Access> written, const Buffer *into) {
+  StringAttr best;
+  int bestScore = 0;
+  for (StringAttr axis : candidates) {
+    int score = 1; // without any access at all, lanes are still worth it
+    auto addStride = [&](Stride stride, int weight) {
+      score += stride == Stride::Unit ? weight : stride == Stride::Other ? -weight : 0;
+    };
+    auto addBuffer = [&](const Buffer &buffer, int weight) {
+      if (llvm::is_contained(buffer.axes, axis))
+        addStride(buffer.axes.back() == axis ? Stride::Unit : Stride::Other, weight);
+    };
+    for (Value value : pulled)
+      plan.forEachLeaf(value, [&](Value leaf) {
+        if (Buffer *buffer = bufferOf(leaf))
+          addBuffer(*buffer, 4);
+        else if (auto load = leaf.getDefiningOp<LoadOp>())
+          addStride(strideOf(load.getMap(), load.getDims(), axis), 4);
+      });
+    if (written)
+      addStride(strideOf(written->map, written->dims, axis), 8);
+    if (into)
+      addBuffer(*into, 6);
+    // A constant extent below half a vector wastes its lanes.
+    Value span = domains.spanOf(axis);
+    int64_t extent = cast<SpanType>(span.getType()).getExtent();
+    if (!ShapedType::isDynamic(extent) && extent * 2 <= target.lanes())
+      score = extent == 1 ? 0 : std::min(score, 1);
+    if (score >= bestScore && score > 0) {
+      best = axis;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+//===-- Where values belong -----------------------------------------------===//
+
+int BodyLowering::levelOf(Axes axes) const {
+  for (int n = static_cast<int>(levels.size()) - 1; n >= 0; --n)
+    if (llvm::is_contained(axes, levels[n].axis))
+      return n;
+  return -1;
+}
+
+void BodyLowering::moveTo(int level) {
+  if (level + 1 < static_cast<int>(levels.size()))
+    b.setInsertionPointToEnd(levels[level + 1].before);
+}
+
+int BodyLowering::lanesHere() const {
+  int width = 1;
+  for (const Level &level : levels)
+    width = std::max(width, level.width);
+  return width;
+}
+
+int BodyLowering::widthAt(Axes axes) const {
+  int width = 1;
+  for (const Level &level : levels)
+    if (llvm::is_contained(axes, level.axis))
+      width = std::max(width, level.width);
+  return width;
+}
+
+Lanes BodyLowering::coordinateOf(StringAttr axis) const {
+  for (const Level &level : llvm::reverse(levels))
+    if (level.axis == axis)
+      return {level.coordinate, level.width > 1};
+  llvm_unreachable("the nest has no loop over this axis");
+}
+
+//===-- Masks -------------------------------------------------------------===//
+
+Value BodyLowering::emitRestrict(RestrictOp op) {
+  SmallVector<StringAttr> axes = llvm::map_to_vector(op.getDims(), axisOf);
+  int level = levelOf(axes);
+  assert(level >= 0 && "a restrict names a span of the nest");
+  if (Value known = levels[level].known.lookup(op.getOperation()))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  moveTo(level);
+  SmallVector<Lanes> dims =
+      llvm::map_to_vector(axes, [&](StringAttr axis) { return coordinateOf(axis); });
+  SmallVector<Value> syms =
+      llvm::map_to_vector(op.getSyms(), [&](Value sym) { return scalar(sym); });
+  IntegerSet set = op.getConstraint();
+  Value expr = materialize(evaluate(set.getConstraint(0), dims, syms), lanesHere());
+  Value holds = b.compare(set.isEq(0) ? CmpIPredicate::eq : CmpIPredicate::sge, expr, b.i64(0));
+  if (op.getUnless())
+    holds = b.either(holds, scalar(op.getUnless()));
+  levels[level].known[op.getOperation()] = holds;
+  return holds;
+}
+
+Value BodyLowering::restrictMask(Axes axes) {
+  Value mask;
+  for (RestrictOp restrict : domains.restrictsOn(axes))
+    mask = b.both(mask, emitRestrict(restrict));
+  return mask;
+}
+
+Value BodyLowering::tailMask(Axes axes) const {
+  for (const Level &level : levels)
+    if (level.laneMask && llvm::is_contained(axes, level.axis))
+      return level.laneMask;
+  return {};
+}
+
+Value BodyLowering::domainMask(Axes axes) { return b.both(restrictMask(axes), tailMask(axes)); }
+
+//===-- Values ------------------------------------------------------------===//
+
+Lanes BodyLowering::indexOf(Value dim) {
+  if (isa<SpanType>(dim.getType()))
+    return coordinateOf(axisOf(dim));
+  Value index = emit(dim);
+  Type wide = lanesOf(b.getI64Type(), widthOf(index));
+  return {index.getType() == wide ? index : Value(arith::ExtSIOp::create(b, wide, index))};
+}
+
+Value BodyLowering::emit(Value value) {
+  Axes axes = axesOf(value.getType());
+  if (axes.empty())
+    return scalar(value);
+  int level = levelOf(axes);
+  if (Value known = levels[level].known.lookup(value.getAsOpaquePointer()))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  moveTo(level);
+  Value result = emitTile(value);
+  levels[level].known[value.getAsOpaquePointer()] = result;
+  return result;
+}
+
+Value BodyLowering::emitTile(Value value) {
+  if (Buffer *buffer = bufferOf(value))
+    return readBuffer(*buffer);
+  Operation *op = value.getDefiningOp();
+  assert(op && "carried tiles have buffers");
+  Axes axes = axesOf(value.getType());
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](BroadcastOp broadcast) { return emit(broadcast.getInput()); })
+      .Case([&](CoordsOp coords) {
+        return materialize(coordinateOf(axisOf(coords.getSpan())), widthAt(axes));
+      })
+      .Case([&](arith::ConstantOp constant) { return emitConstant(b, constant.getValue()); })
+      .Case([&](LoadOp load) {
+        auto dimValue = [&](Value dim) { return indexOf(dim); };
+        return emitLoad(load, dimValue, widthAt(axes), domainMask(axes));
+      })
+      .Default([&](Operation *) {
+        SmallVector<Value> operands =
+            llvm::map_to_vector(op->getOperands(), [&](Value operand) { return emit(operand); });
+        return emitElementwise(b, target, op, operands);
+      });
+}
+
+//===-- Scratch -----------------------------------------------------------===//
+
+Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
+  Buffer *buffer = allBuffers.emplace_back(std::make_unique<Buffer>()).get();
+  buffer->axes.assign(axes.begin(), axes.end());
+  shapes.push_back({buffer->axes, element, {}});
+  buffer->memory.element = element;
+  buffer->memory.pointer = function.getBody().front().addArgument(b.ptr(), b.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(prologue);
+  buffer->memory.extents = bufferShape(axes);
+  Value stride = b.i64(1);
+  buffer->memory.strides.resize(axes.size());
+  for (int d = static_cast<int>(axes.size()) - 1; d >= 0; --d) {
+    buffer->memory.strides[d] = stride;
+    stride = b.mul(stride, buffer->memory.extents[d]);
+  }
+  return buffer;
+}
+
+Value BodyLowering::newPanel(Type element, StringAttr axis, ArrayRef<int64_t> fixed) {
+  shapes.push_back({{axis}, element, SmallVector<int64_t>(fixed)});
+  return function.getBody().front().addArgument(b.ptr(), b.getLoc());
+}
+
+Lanes BodyLowering::bufferOffset(const Buffer &buffer) {
+  SmallVector<Lanes> indices;
+  for (StringAttr axis : buffer.axes) {
+    Lanes index = coordinateOf(axis);
+    index.value = b.sub(index.value, rangeOf(axis).first);
+    indices.push_back(index);
+  }
+  return offsetOf(buffer.memory, indices, widthAt(buffer.axes));
+}
+
+Value BodyLowering::readBuffer(const Buffer &buffer) {
+  Lanes offset = bufferOffset(buffer);
+  // Rows are padded to whole vectors: only lanes across rows need a mask.
+  Value mask = offset.counts ? Value() : tailMask(buffer.axes);
+  return readElements(buffer.memory, offset, widthAt(buffer.axes), mask, Value());
+}
+
+void BodyLowering::writeBuffer(const Buffer &buffer, Value value) {
+  Lanes offset = bufferOffset(buffer);
+  Value mask = offset.counts ? Value() : tailMask(buffer.axes);
+  writeElements(buffer.memory, offset, widthAt(buffer.axes), mask, value);
+}
+
+void BodyLowering::keep(Value value, Buffer *into) {
+  StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
+  nest(withLast(into->axes, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+    Value element = emit(value);
+    writeBuffer(*into, element);
+    return Values();
+  });
+}

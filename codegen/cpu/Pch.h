@@ -1,0 +1,8 @@
+// Precompiled for every source of codegen/cpu/ that emits ops: the upstream headers they all read.
+#include "ir/TileOps.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/TypeSwitch.h"

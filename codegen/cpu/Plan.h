@@ -1,0 +1,36 @@
+//===- Plan.h - which tiles are kept in scratch memory --------------------===//
+//
+// A tile is computed where it is used, unless that would repeat dear work: then
+// it is kept. Results of roots and carried values are always kept.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_CPU_PLAN_H
+#define TILE_CODEGEN_CPU_PLAN_H
+
+#include "ir/TileOps.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace tile::codegen {
+
+class Plan {
+public:
+  explicit Plan(ir::KernelOp kernel);
+
+  /// True for the result of an elementwise op or load that is to be kept.
+  bool keeps(mlir::Value value) const { return kept.contains(value); }
+  /// True for what is computed at its uses.
+  bool isPulled(mlir::Value value) const;
+  /// Calls `leaf` for each kept tile and load that computing `value` reads.
+  void forEachLeaf(mlir::Value value, llvm::function_ref<void(mlir::Value)> leaf) const;
+
+  /// An op whose results are a nest of its own.
+  static bool isRoot(mlir::Operation *op);
+
+private:
+  llvm::DenseSet<mlir::Value> kept;
+};
+
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_CPU_PLAN_H

@@ -1,0 +1,299 @@
+#include "runtime/CpuLaunch.h"
+#include "runtime/DType.h"
+#include "runtime/Memory.h"
+#include "runtime/Scratch.h"
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+namespace tile::runtime {
+
+namespace {
+
+/// Chunks of kernels with `reduce` outputs: enough for many cores, each with its own copies.
+constexpr int64_t maxReduceChunks = 64;
+/// All those copies together stay below this, unless one of each is more already.
+constexpr int64_t maxPartialBytes = int64_t(1) << 28;
+/// Chunks a thread, so that slow ones even out.
+constexpr int64_t chunksPerThread = 8;
+
+//===-- Combining ---------------------------------------------------------===//
+
+template <typename T>
+T identityOf(CpuCombine combine) {
+  using Limits = std::numeric_limits<T>;
+  switch (combine) {
+  case CpuCombine::Add:
+  case CpuCombine::Or:
+  case CpuCombine::Xor:
+    return T(0);
+  case CpuCombine::Mul:
+    return T(1);
+  case CpuCombine::Max:
+  case CpuCombine::UMax:
+  case CpuCombine::FMax:
+    return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
+  case CpuCombine::Min:
+  case CpuCombine::UMin:
+  case CpuCombine::FMin:
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  case CpuCombine::And:
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(~T(0));
+    return T(0);
+  }
+  return T(0);
+}
+
+template <typename T>
+T maximum(T x, T y, bool propagatesNaN) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(x) || std::isnan(y))
+      return std::isnan(x) == propagatesNaN ? x : y;
+    if (x == y) // +0 is greater than −0
+      return std::signbit(x) ? y : x;
+  }
+  return x < y ? y : x;
+}
+
+template <typename T>
+T combineTwo(CpuCombine combine, T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (combine) {
+    case CpuCombine::Add:
+      return static_cast<T>(static_cast<U>(x) + static_cast<U>(y));
+    case CpuCombine::Mul:
+      return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+    case CpuCombine::And:
+      return x & y;
+    case CpuCombine::Or:
+      return x | y;
+    case CpuCombine::Xor:
+      return x ^ y;
+    default:
+      break;
+    }
+  }
+  switch (combine) {
+  case CpuCombine::Mul:
+    return x * y;
+  case CpuCombine::Max:
+  case CpuCombine::UMax:
+    return maximum(x, y, true);
+  case CpuCombine::FMax:
+    return maximum(x, y, false);
+  case CpuCombine::Min:
+  case CpuCombine::UMin:
+  case CpuCombine::FMin:
+    if constexpr (std::is_floating_point_v<T>)
+      return -maximum(-x, -y, combine == CpuCombine::Min);
+    return y < x ? y : x;
+  default:
+    return x + y;
+  }
+}
+
+/// Calls `function` with a number of the type that the elements are held in, or for narrow floats
+/// with the double that stands for them.
+template <typename Function>
+void withType(DType type, Function function) {
+  switch (type) {
+  case DType::I8:
+    return function(int8_t());
+  case DType::I16:
+    return function(int16_t());
+  case DType::I32:
+    return function(int32_t());
+  case DType::I64:
+    return function(int64_t());
+  case DType::Bool:
+  case DType::U8:
+    return function(uint8_t());
+  case DType::U16:
+    return function(uint16_t());
+  case DType::U32:
+    return function(uint32_t());
+  case DType::U64:
+    return function(uint64_t());
+  case DType::F32:
+    return function(float());
+  case DType::F64:
+  case DType::F16:
+  case DType::BF16:
+  case DType::F8E4M3:
+  case DType::F8E5M2:
+    return function(double());
+  }
+}
+
+struct ReduceOutput {
+  CpuCombine combine;
+  DType type;
+  int64_t elements;
+  uint32_t param;
+
+  int64_t bytes() const { return elements * sizeOf(type); }
+  bool isNarrow() const { return isFloat(type) && sizeOf(type) < 4; }
+
+  void setIdentity(std::byte *data) const {
+    withType(type, [&]<typename T>(T) {
+      T value = identityOf<T>(combine);
+      if (type == DType::Bool)
+        value = static_cast<T>(combine == CpuCombine::And || combine == CpuCombine::Mul ||
+                               combine == CpuCombine::UMin || combine == CpuCombine::Min);
+      int64_t size = sizeOf(type);
+      for (int64_t i = 0; i < elements; ++i)
+        if (isNarrow())
+          storeDouble(type, data + i * size, static_cast<double>(value), Overflow::ToInfinity);
+        else
+          std::memcpy(data + i * size, &value, sizeof(T));
+    });
+  }
+
+  void combineInto(std::byte *into, const std::byte *from) const {
+    withType(type, [&]<typename T>(T) {
+      int64_t size = sizeOf(type);
+      for (int64_t i = 0; i < elements; ++i) {
+        std::byte *x = into + i * size;
+        const std::byte *y = from + i * size;
+        if (isNarrow()) {
+          auto a = static_cast<float>(loadDouble(type, x)),
+               b = static_cast<float>(loadDouble(type, y));
+          storeDouble(type, x, combineTwo(combine, a, b));
+          continue;
+        }
+        T a, b;
+        std::memcpy(&a, x, sizeof(T));
+        std::memcpy(&b, y, sizeof(T));
+        a = combineTwo(combine, a, b);
+        std::memcpy(x, &a, sizeof(T));
+      }
+    });
+  }
+};
+
+//===-- Running chunks ----------------------------------------------------===//
+
+/// The first error of any chunk.
+class FirstError {
+public:
+  void set(Error given) {
+    std::lock_guard lock(mutex);
+    if (!error)
+      error = std::move(given);
+  }
+  Status status() {
+    if (error)
+      return *error;
+    return {};
+  }
+
+private:
+  std::mutex mutex;
+  std::optional<Error> error;
+};
+
+Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArguments &arguments,
+                int64_t lo, int64_t hi, int64_t scratchBytes) {
+  if (lo >= hi)
+    return {};
+  ScratchScope scope;
+  Result<std::byte *> scratch = scope.allocate(static_cast<uint64_t>(scratchBytes));
+  if (!scratch)
+    return scratch.takeError();
+  entry.kernel(params, arguments.dims.data(), lo, hi, *scratch);
+  return {};
+}
+
+Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
+                         const std::vector<ReduceOutput> &outputs, int64_t programs,
+                         int64_t scratchBytes, ThreadPool &pool) {
+  int64_t bytes = 0;
+  for (const ReduceOutput &output : outputs) {
+    int64_t padded = (output.bytes() + 63) / 64 * 64;
+    if (padded > std::numeric_limits<int64_t>::max() - bytes)
+      return Error{"the copies of `reduce` outputs don't fit into memory", ""};
+    bytes += padded;
+  }
+  int64_t fitting = std::max<int64_t>(1, maxPartialBytes / std::max<int64_t>(bytes, 1));
+  int64_t chunks = std::max<int64_t>(1, std::min({programs, maxReduceChunks, fitting}));
+  Result<AlignedBytes> partials = allocateAligned(
+      static_cast<uint64_t>(bytes) * static_cast<uint64_t>(chunks), "copies of `reduce` outputs");
+  if (!partials)
+    return partials.takeError();
+
+  FirstError errors;
+  pool.parallelChunks(programs, chunks, [&](int64_t chunk, int64_t lo, int64_t hi) {
+    std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
+    std::byte *copy = partials->get() + chunk * bytes;
+    for (const ReduceOutput &output : outputs) {
+      params[output.param] = copy;
+      output.setIdentity(copy);
+      copy += (output.bytes() + 63) / 64 * 64;
+    }
+    if (Status status = runChunk(entry, params.data(), arguments, lo, hi, scratchBytes); !status)
+      errors.set(status.takeError());
+  });
+  if (Status status = errors.status(); !status)
+    return status;
+  int64_t offset = 0;
+  for (const ReduceOutput &output : outputs) {
+    auto *into = static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
+    std::memcpy(into, partials->get() + offset, static_cast<size_t>(output.bytes()));
+    for (int64_t chunk = 1; chunk < chunks; ++chunk)
+      output.combineInto(into, partials->get() + chunk * bytes + offset);
+    offset += (output.bytes() + 63) / 64 * 64;
+  }
+  return {};
+}
+
+} // namespace
+
+Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool) {
+  if (arguments.params.size() != entry.numParams || arguments.dims.size() != entry.numDims)
+    return Error{"the kernel takes " + std::to_string(entry.numParams) + " parameters and " +
+                     std::to_string(entry.numDims) + " dimensions, not " +
+                     std::to_string(arguments.params.size()) + " and " +
+                     std::to_string(arguments.dims.size()),
+                 "pass one entry for each, outputs included"};
+  if (!pool) {
+    Result<ThreadPool *> global = ThreadPool::global();
+    if (!global)
+      return global.takeError();
+    pool = *global;
+  }
+  int64_t programs = entry.programs(arguments.params.data(), arguments.dims.data());
+  int64_t scratchBytes = entry.scratch(arguments.params.data(), arguments.dims.data());
+  if (programs < 0)
+    return Error{"there are more than 2^63 programs", "use greater tile sizes"};
+  if (scratchBytes < 0)
+    return Error{"the memory for intermediate tiles is beyond 64 bits", "use smaller tile sizes"};
+
+  std::vector<ReduceOutput> outputs;
+  for (const CpuReduceOutput &output : entry.reduceOutputs) {
+    Result<DType> type = parseDType(output.type);
+    if (!type)
+      return type.takeError();
+    outputs.push_back({output.combine, *type, arguments.elements[output.param], output.param});
+  }
+  if (!outputs.empty())
+    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, *pool);
+
+  FirstError errors;
+  int64_t chunks = std::min(programs, pool->numThreads() * chunksPerThread);
+  pool->parallelChunks(programs, chunks, [&](int64_t, int64_t lo, int64_t hi) {
+    Status status = runChunk(entry, arguments.params.data(), arguments, lo, hi, scratchBytes);
+    if (!status)
+      errors.set(status.takeError());
+  });
+  return errors.status();
+}
+
+} // namespace tile::runtime

@@ -1,0 +1,29 @@
+// Runs a compiled CPU kernel: all its programs, spread over the cores.
+#pragma once
+
+#include "runtime/Result.h"
+#include "runtime/artifact/CpuEntry.h"
+
+#include <span>
+
+namespace tile::runtime {
+
+class ThreadPool;
+
+struct CpuArguments {
+  /// As CpuKernelFunction takes them; outputs are written through these pointers.
+  std::span<const void *const> params;
+  std::span<const int64_t> dims;
+  /// How many elements each parameter has; only those of `reduce` outputs are read.
+  std::span<const int64_t> elements;
+};
+
+/// Runs every program once, on `pool` (null: the pool of this process).
+///
+/// `reduce` outputs need not be initialized: they start at the identity. Each chunk of programs
+/// combines into a copy of its own, and the copies are combined in the order of the chunks. How
+/// programs form chunks follows from their number and the outputs' sizes alone, so the result is
+/// the same bit for bit whatever the number of threads.
+Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool = nullptr);
+
+} // namespace tile::runtime

@@ -1,0 +1,43 @@
+// The interface between compiled CPU code and who calls it: plain data, no dependencies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tile::runtime {
+
+/// Runs programs [programLo, programHi), numbered row-major over the kernel's binders.
+/// `params[n]` is the data of tensor parameter n or the bytes of scalar parameter n, in the order
+/// of the kernel's parameters; `dims` has its dimensions in their order. `scratch` holds as many
+/// bytes as the kernel's `scratch` function says, at a multiple of 64; each call that runs at the
+/// same time needs its own.
+///
+/// A `reduce` output is combined into: it has to hold values already.
+using CpuKernelFunction = void (*)(const void *const *params, const int64_t *dims,
+                                   int64_t programLo, int64_t programHi, void *scratch);
+
+/// A number that depends on parameters and dimensions; −1 where it is beyond 63 bits.
+using CpuQueryFunction = int64_t (*)(const void *const *params, const int64_t *dims);
+
+/// How the elements of a `reduce` output combine. Max and min propagate NaN, fmax and fmin don't.
+enum class CpuCombine : uint8_t { Add, Mul, Max, Min, UMax, UMin, FMax, FMin, And, Or, Xor };
+
+struct CpuReduceOutput {
+  uint32_t param = 0;
+  CpuCombine combine = CpuCombine::Add;
+  /// The element type as the language spells it.
+  std::string type;
+};
+
+/// One compiled kernel. Who made it keeps the code alive.
+struct CpuEntry {
+  CpuKernelFunction kernel = nullptr;
+  CpuQueryFunction programs = nullptr;
+  CpuQueryFunction scratch = nullptr;
+  uint32_t numParams = 0;
+  uint32_t numDims = 0;
+  std::vector<CpuReduceOutput> reduceOutputs;
+};
+
+} // namespace tile::runtime

@@ -1,0 +1,173 @@
+// The f32 functions against the C library in double, over samples of all floats: the errors stated
+// here are what the compiler promises. Vector bodies and tails must give the same bits.
+
+#include "codegen/cpu/CpuCompiler.h"
+#include "ir/Specialize.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace tile::ir;
+using namespace tile::codegen;
+
+namespace {
+
+struct Function {
+  const char *op;
+  double (*exact)(double);
+  /// Greatest error in units of the last place of the exact result.
+  double ulps;
+  /// Magnitudes up to here.
+  double limit;
+};
+
+std::ostream &operator<<(std::ostream &stream, const Function &function) {
+  return stream << function.op;
+}
+
+class MathTest : public ::testing::TestWithParam<Function> {
+protected:
+  MathTest() {
+    context.loadDialect<TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  }
+
+  /// y = op(x), elementwise.
+  std::vector<float> run(const std::string &op, const std::vector<float> &x,
+                         const std::string &cpu = "native") {
+    std::string text = R"(
+#n = affine_map<()[n] -> (n)>
+#id = affine_map<(d0) -> (d0)>
+!i = tensor<64xf32, #tile.axes<"i">>
+tile.kernel @f(%x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+               %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n})
+    attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %N by 64) {
+    %v = tile.load %x at #id(%i)[] <exact> : memref<?xf32>, (!tile.span<"i", 64>) -> !i
+    %w = math.)" + op + R"( %v : !i
+    tile.store %w, %y at #id(%i)[] : !i, memref<?xf32>, (!tile.span<"i", 64>)
+  }
+  tile.return
+})";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module);
+    CpuOptions options;
+    options.cpu = cpu;
+    auto code = CpuCompiler(options).jit(*module->getOps<KernelOp>().begin());
+    EXPECT_TRUE(succeeded(code));
+    std::vector<float> y(x.size(), -7);
+    const void *params[] = {x.data(), y.data()};
+    int64_t dims[] = {static_cast<int64_t>(x.size())};
+    EXPECT_EQ(code->entry().scratch(params, dims), 0);
+    code->entry().kernel(params, dims, 0, code->entry().programs(params, dims), nullptr);
+    return y;
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+};
+
+/// Bit patterns at equal distances, from a random start, and all kinds of ends.
+std::vector<float> samples() {
+  std::vector<float> result;
+  for (uint64_t bits = std::random_device()() % 2039; bits < uint64_t(1) << 32; bits += 2039) {
+    auto pattern = static_cast<uint32_t>(bits);
+    float value;
+    std::memcpy(&value, &pattern, 4);
+    result.push_back(value);
+  }
+  for (float value : {0.0f, 1.0f, 0.5f, 88.72283f, 88.72284f, 103.97f, 104.0f, 127.99999f, 128.0f,
+                      149.0f, 150.0f, 1e-45f, 1.17549435e-38f, 3.40282347e38f, INFINITY, NAN})
+    result.insert(result.end(), {value, -value});
+  // Near 1, where logarithms are near 0.
+  for (int step = -2000; step <= 2000; ++step)
+    result.push_back(1 + static_cast<float>(step) * 5.9604645e-8f * 8);
+  return result;
+}
+
+double ulpsBetween(float actual, double exact) {
+  if (std::isnan(exact) || std::isnan(actual))
+    return std::isnan(exact) == std::isnan(actual) ? 0 : INFINITY;
+  auto rounded = static_cast<float>(exact);
+  if (std::isinf(actual) || std::isinf(rounded)) {
+    // Just below the overflow either is fine.
+    bool bothLarge = std::fabs(actual) >= 3.4028234e38f && std::fabs(rounded) >= 3.4028234e38f;
+    return actual == rounded || (bothLarge && std::signbit(actual) == std::signbit(rounded))
+               ? 0
+               : INFINITY;
+  }
+  int exponent = std::max(std::ilogb(exact == 0 ? 1e-300 : exact), -126);
+  return std::fabs(actual - exact) / std::ldexp(1.0, exponent - 23);
+}
+
+TEST_P(MathTest, ErrorIsWithinItsBound) {
+  const Function &function = GetParam();
+  std::vector<float> x;
+  for (float value : samples())
+    if (std::isnan(value) || std::fabs(value) <= function.limit)
+      x.push_back(value);
+  std::vector<float> y = run(function.op, x);
+  double worst = 0;
+  size_t where = 0;
+  for (size_t n = 0; n < x.size(); ++n) {
+    double error = ulpsBetween(y[n], function.exact(x[n]));
+    if (error > worst)
+      worst = error, where = n;
+  }
+  RecordProperty("ulps", std::to_string(worst));
+  std::printf("%s: %.3f ulp at %.9g\n", function.op, worst, x[where]);
+  EXPECT_LE(worst, function.ulps) << function.op << "(" << x[where] << ") = " << y[where]
+                                  << ", not " << function.exact(x[where]);
+}
+
+TEST_P(MathTest, TailsGiveTheBitsOfBodies) {
+  const Function &function = GetParam();
+  std::mt19937 random(std::random_device{}());
+  std::vector<float> x(64);
+  for (float &value : x)
+    value = std::uniform_real_distribution<float>(-4, 4)(random);
+  std::vector<float> whole = run(function.op, x);
+  for (size_t length : {1, 3, 7, 17, 37, 63}) {
+    std::vector<float> part = run(function.op, {x.begin(), x.begin() + length});
+    EXPECT_EQ(std::memcmp(part.data(), whole.data(), length * sizeof(float)), 0) << length;
+  }
+}
+
+TEST_P(MathTest, OtherCpusAreAsGood) {
+  const Function &function = GetParam();
+  std::vector<float> x;
+  for (float value : samples())
+    if (std::fabs(value) <= std::min(function.limit, 1e5) && x.size() < 100000)
+      x.push_back(value);
+  for (const char *cpu : {"x86-64", "x86-64-v3"}) {
+    std::vector<float> y = run(function.op, x, cpu);
+    for (size_t n = 0; n < x.size(); ++n)
+      // Without multiply-adds one more rounding.
+      ASSERT_LE(ulpsBetween(y[n], function.exact(x[n])), function.ulps + 2)
+          << function.op << "(" << x[n] << ") = " << y[n] << " on " << cpu;
+  }
+}
+
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, MathTest,
+    ::testing::Values(
+        Function{"exp", std::exp, 2, INFINITY}, Function{"exp2", std::exp2, 2, INFINITY},
+        Function{"expm1", std::expm1, 2, INFINITY}, Function{"log", std::log, 2, INFINITY},
+        Function{"log2", std::log2, 2, INFINITY}, Function{"log10", std::log10, 2, INFINITY},
+        Function{"log1p", std::log1p, 3, INFINITY}, Function{"tanh", std::tanh, 3, INFINITY},
+        Function{"erf", std::erf, 3, INFINITY}, Function{"sin", std::sin, 2, 1e8},
+        Function{"cos", std::cos, 2, 1e8}, Function{"tan", std::tan, 4, 1e8},
+        Function{"sqrt", std::sqrt, 0.5, INFINITY}, Function{"rsqrt", rsqrt, 1.5, INFINITY},
+        Function{"atan", std::atan, 1, INFINITY}),
+    [](const auto &info) { return info.param.op; });
+
+} // namespace
