@@ -3,6 +3,7 @@
 #include "ir/Coordinates.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -59,10 +60,10 @@ Linear Coordinates::add(const Linear &a, const Linear &b, int64_t factor) {
   };
   bool safe = isSafe(factor);
   while (safe && (left != a.terms.end() || right != b.terms.end())) {
-    bool takeLeft = right == b.terms.end() ||
-                    (left != a.terms.end() && left->first <= right->first);
-    bool takeRight = left == a.terms.end() ||
-                     (right != b.terms.end() && right->first <= left->first);
+    bool takeLeft =
+        right == b.terms.end() || (left != a.terms.end() && left->first <= right->first);
+    bool takeRight =
+        left == a.terms.end() || (right != b.terms.end() && right->first <= left->first);
     AtomId id = takeLeft ? left->first : right->first;
     __int128 value = 0;
     if (takeLeft)
@@ -152,6 +153,24 @@ bool Coordinates::isUniform(const Linear &a) const {
 
 bool Coordinates::hasData(const Linear &a) const {
   return llvm::any_of(a.terms, [&](auto &term) { return atoms[term.first].hasData; });
+}
+
+bool Coordinates::mentions(const Linear &a, llvm::function_ref<bool(AtomId)> predicate) const {
+  llvm::SmallSetVector<AtomId, 16> open;
+  auto add = [&](const Linear &sum) {
+    for (auto [id, factor] : sum.terms)
+      open.insert(id);
+  };
+  add(a);
+  for (size_t n = 0; n < open.size(); ++n) {
+    if (predicate(open[n]))
+      return true;
+    const Atom &atom = atoms[open[n]];
+    add(atom.a);
+    add(atom.b);
+    open.insert(atom.factors.begin(), atom.factors.end());
+  }
+  return false;
 }
 
 //===-- Atoms -------------------------------------------------------------===//
@@ -246,8 +265,7 @@ Linear Coordinates::traceArgument(BlockArgument argument) {
     made.isUniform = true;
   } else if (isa<ParallelOp>(owner)) {
     made.kind = Atom::Kind::Integer;
-  } else if (auto loop = dyn_cast<scf::ForOp>(owner);
-             loop && argument == loop.getInductionVar()) {
+  } else if (auto loop = dyn_cast<scf::ForOp>(owner); loop && argument == loop.getInductionVar()) {
     made.kind = Atom::Kind::Counter;
   } else {
     return opaque(argument);
@@ -262,8 +280,7 @@ static std::optional<std::pair<int64_t, int64_t>> rangeOf(Operation *op) {
     return std::nullopt;
   if (isa<arith::ExtUIOp>(op))
     return std::pair<int64_t, int64_t>(0, (int64_t(1) << width) - 1);
-  return std::pair<int64_t, int64_t>(-(int64_t(1) << (width - 1)),
-                                     (int64_t(1) << (width - 1)) - 1);
+  return std::pair<int64_t, int64_t>(-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1);
 }
 
 Linear Coordinates::traceOp(Operation *op, Value value) {
@@ -308,7 +325,8 @@ Linear Coordinates::traceOp(Operation *op, Value value) {
     return subtract(left(), right());
   if (isa<arith::MulIOp>(op))
     return multiply(left(), right());
-  if (auto division = dyn_cast<DivOp>(op); division && !division.getIsUnsigned() && !division.getTruncates())
+  if (auto division = dyn_cast<DivOp>(op);
+      division && !division.getIsUnsigned() && !division.getTruncates())
     return divide(left(), right());
   if (auto rest = dyn_cast<RemOp>(op); rest && !rest.getIsUnsigned() && !rest.getTruncates())
     return remainder(left(), right());
@@ -360,9 +378,8 @@ SmallVector<Linear> Coordinates::indices(AffineMap map, ValueRange dimOperands,
     return llvm::map_to_vector(values, [&](Value value) { return trace(value); });
   };
   SmallVector<Linear> dimValues = traceAll(dimOperands), symValues = traceAll(symOperands);
-  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
-    return evaluate(expr, dimValues, symValues);
-  });
+  return llvm::map_to_vector(map.getResults(),
+                             [&](AffineExpr expr) { return evaluate(expr, dimValues, symValues); });
 }
 
 SmallVector<Linear> Coordinates::extents(unsigned parameter) {

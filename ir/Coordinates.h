@@ -103,12 +103,13 @@ public:
   bool isUniform(const Linear &a) const;
   bool hasData(const Linear &a) const;
 
+  /// True if the predicate holds for an atom of the sum or of a term in it.
+  bool mentions(const Linear &a, llvm::function_ref<bool(AtomId)> predicate) const;
+
   /// The same sum for another point: every atom that is not uniform is replaced
   /// by its twin.
   Linear twin(const Linear &a);
   AtomId twin(AtomId id);
-  /// An atom that is nothing in the kernel: an element of a set.
-  AtomId fresh() { return *unknown().asAtom(); }
 
 private:
   Linear traceOp(mlir::Operation *op, mlir::Value value);

@@ -51,7 +51,8 @@ static void assume(Coordinates &c, Value condition, bool holds, Facts &facts, un
     assume(c, op->getOperand(0), !holds, facts, depth + 1);
   } else if (auto compare = dyn_cast<arith::CmpIOp>(op);
              compare && compare.getLhs().getType().isInteger(64)) {
-    auto predicate = holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+    auto predicate =
+        holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
     Linear difference = c.subtract(c.trace(compare.getLhs()), c.trace(compare.getRhs()));
     using P = arith::CmpIPredicate;
     if (predicate == P::eq)
@@ -88,7 +89,8 @@ std::optional<int64_t> Solver::leastOf(const Linear &sum, const Facts &context, 
     };
     for (const Facts *facts : {&context, static_cast<const Facts *>(&launchFacts)})
       for (const Linear &fact : facts->notNegative)
-        if (fact.terms.size() == 1 && fact.terms[0] == std::pair<AtomId, int64_t>(id, below ? 1 : -1))
+        if (fact.terms.size() == 1 &&
+            fact.terms[0] == std::pair<AtomId, int64_t>(id, below ? 1 : -1))
           take(below ? -fact.constant : fact.constant);
     const Atom &atom = coordinates[id];
     if (atom.range)
@@ -115,9 +117,8 @@ bool Solver::isObvious(const Facts &context, const Linear &sum) {
   for (const Facts *facts : {&context, static_cast<const Facts *>(&launchFacts)})
     for (const Linear &fact : facts->notNegative) {
       // Only facts that cancel something are worth the subtraction.
-      bool cancels = llvm::any_of(fact.terms, [&](auto &term) {
-        return sum.factorOf(term.first) == term.second;
-      });
+      bool cancels = llvm::any_of(
+          fact.terms, [&](auto &term) { return sum.factorOf(term.first) == term.second; });
       if (cancels && isLeast(coordinates.subtract(sum, fact)))
         return true;
     }
@@ -173,7 +174,8 @@ SmallVector<AtomId> Solver::close(const Facts &context, Facts &facts) {
     }
     llvm::erase_if(pending, [&](auto &entry) {
       auto [sum, isZero] = entry;
-      if (llvm::none_of(sum->terms, [&](auto &term) { return seen.contains(term.first); }))
+      bool isFalse = sum->isConstant() && (isZero ? sum->constant != 0 : sum->constant < 0);
+      if (!isFalse && !coordinates.mentions(*sum, [&](AtomId id) { return seen.contains(id); }))
         return false;
       (isZero ? facts.zero : facts.notNegative).push_back(*sum);
       see(*sum);
@@ -264,16 +266,16 @@ Solver::Answer Solver::splitQuotient(const Facts &facts, ArrayRef<AtomId> atoms,
   positive.notNegative = {coordinates.plus(divisor, -1), rest,
                           coordinates.plus(coordinates.subtract(divisor, rest), -1)};
   for (const Linear &fact : facts.notNegative)
-    if (fact.factorOf(id) != 0 &&
-        llvm::none_of(fact.terms, [&](auto &term) { return !coordinates[term.first].factors.empty(); }))
+    if (fact.factorOf(id) != 0 && llvm::none_of(fact.terms, [&](auto &term) {
+          return !coordinates[term.first].factors.empty();
+        }))
       positive.notNegative.push_back(coordinates.multiply(fact, divisor));
   Facts negativeDividend = positive;
   positive.notNegative.append({dividend, quotient, coordinates.subtract(dividend, quotient)});
   consider(positive);
-  negativeDividend.notNegative.append(
-      {coordinates.plus(coordinates.scale(dividend, -1), -1),
-       coordinates.plus(coordinates.scale(quotient, -1), -1),
-       coordinates.subtract(quotient, dividend)});
+  negativeDividend.notNegative.append({coordinates.plus(coordinates.scale(dividend, -1), -1),
+                                       coordinates.plus(coordinates.scale(quotient, -1), -1),
+                                       coordinates.subtract(quotient, dividend)});
   consider(negativeDividend);
 
   // divisor < 0: divisor < rest ≤ 0.
@@ -300,7 +302,8 @@ void Solver::multiplyProducts(Facts &facts) {
     for (size_t n = 0; factors.size() == 2 && n < 2; ++n) {
       AtomId x = factors[n], y = factors[1 - n];
       Facts below = facts;
-      below.notNegative.push_back(coordinates.plus(coordinates.scale(Coordinates::atom(y), -1), -1));
+      below.notNegative.push_back(
+          coordinates.plus(coordinates.scale(Coordinates::atom(y), -1), -1));
       if (!done.insert({x, y}) || !isRationallyEmpty(below))
         continue;
       for (const Linear &fact : linear.notNegative)
@@ -348,13 +351,19 @@ Solver::Answer Solver::leaf(Facts facts, Point *example) {
 
 //===-- Search ------------------------------------------------------------===//
 
-std::optional<int64_t> Solver::evaluate(AtomId id, Point &point) {
-  auto found = point.find(id);
-  if (found != point.end())
+std::optional<int64_t> Solver::evaluate(AtomId id, const Point &point, Terms &terms) {
+  if (auto found = point.find(id); found != point.end())
     return found->second;
+  if (!coordinates[id].isTerm())
+    return std::nullopt;
+  if (auto found = terms.find(id); found != terms.end())
+    return found->second;
+  return terms[id] = evaluateTerm(id, point, terms);
+}
+
+std::optional<int64_t> Solver::evaluateTerm(AtomId id, const Point &point, Terms &terms) {
   const Atom &atom = coordinates[id];
-  auto left = atom.isTerm() ? evaluate(atom.a, point) : std::nullopt;
-  auto right = atom.isTerm() ? evaluate(atom.b, point) : std::nullopt;
+  auto left = evaluate(atom.a, point, terms), right = evaluate(atom.b, point, terms);
   if (!left || !right)
     return std::nullopt;
   switch (atom.kind) {
@@ -369,11 +378,12 @@ std::optional<int64_t> Solver::evaluate(AtomId id, Point &point) {
   case Atom::Kind::Product: {
     __int128 product = 1;
     for (AtomId factor : atom.factors) {
-      auto value = evaluate(factor, point);
+      auto value = evaluate(factor, point, terms);
       if (!value)
         return std::nullopt;
       product *= *value;
-      if (product > std::numeric_limits<int32_t>::max() || product < std::numeric_limits<int32_t>::min())
+      if (product > std::numeric_limits<int32_t>::max() ||
+          product < std::numeric_limits<int32_t>::min())
         return std::nullopt;
     }
     return static_cast<int64_t>(product);
@@ -387,10 +397,15 @@ std::optional<int64_t> Solver::evaluate(AtomId id, Point &point) {
   }
 }
 
-std::optional<int64_t> Solver::evaluate(const Linear &sum, Point &point) {
+std::optional<int64_t> Solver::evaluate(const Linear &sum, const Point &point) {
+  Terms terms;
+  return evaluate(sum, point, terms);
+}
+
+std::optional<int64_t> Solver::evaluate(const Linear &sum, const Point &point, Terms &terms) {
   __int128 total = sum.constant;
   for (auto [id, factor] : sum.terms) {
-    auto value = evaluate(id, point);
+    auto value = evaluate(id, point, terms);
     if (!value)
       return std::nullopt;
     total += static_cast<__int128>(*value) * factor;

@@ -51,7 +51,7 @@ public:
   llvm::SmallVector<AtomId> close(const Facts &context, Facts &facts);
 
   /// The value of a sum at a point; none if an atom below it has no value.
-  std::optional<int64_t> evaluate(const Linear &sum, Point &point);
+  std::optional<int64_t> evaluate(const Linear &sum, const Point &point);
 
 private:
   Answer split(const Facts &facts, llvm::ArrayRef<AtomId> atoms, Point *example);
@@ -60,7 +60,11 @@ private:
   void multiplyProducts(Facts &facts);
   bool isRationallyEmpty(const Facts &facts);
   std::optional<int64_t> leastOf(const Linear &sum, const Facts &context, unsigned depth = 0);
-  std::optional<int64_t> evaluate(AtomId atom, Point &point);
+  /// The values of terms that were met before; none where there is no value.
+  using Terms = std::map<AtomId, std::optional<int64_t>>;
+  std::optional<int64_t> evaluate(const Linear &sum, const Point &point, Terms &terms);
+  std::optional<int64_t> evaluate(AtomId atom, const Point &point, Terms &terms);
+  std::optional<int64_t> evaluateTerm(AtomId atom, const Point &point, Terms &terms);
   bool search(const Facts &facts, llvm::ArrayRef<AtomId> atoms, Point &example);
 
   Coordinates &coordinates;

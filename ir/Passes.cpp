@@ -2,6 +2,7 @@
 
 #include "ir/Passes.h"
 #include "ir/FormFma.h"
+#include "ir/Proofs.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -72,4 +73,5 @@ std::unique_ptr<Pass> tile::ir::createFormFmaPass() { return std::make_unique<Fo
 void tile::ir::registerTilePasses() {
   registerPass([] { return createSpecializePass(); });
   registerPass([] { return createFormFmaPass(); });
+  registerPass([] { return createProvePass(); });
 }

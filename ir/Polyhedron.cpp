@@ -6,12 +6,11 @@ using namespace mlir;
 using namespace mlir::presburger;
 using namespace tile::ir;
 
-IntegerPolyhedron tile::ir::polyhedronOf(const Facts &facts, ArrayRef<AtomId> columns,
-                                         const PresburgerSpace &space) {
+IntegerPolyhedron tile::ir::polyhedronOf(const Facts &facts, ArrayRef<AtomId> columns) {
   llvm::DenseMap<AtomId, unsigned> position;
   for (auto [n, atom] : llvm::enumerate(columns))
     position[atom] = n;
-  IntegerPolyhedron result(space);
+  IntegerPolyhedron result(PresburgerSpace::getSetSpace(columns.size()));
   auto row = [&](const Linear &sum) {
     SmallVector<int64_t> coefficients(result.getNumCols());
     for (auto [atom, factor] : sum.terms)
@@ -24,10 +23,6 @@ IntegerPolyhedron tile::ir::polyhedronOf(const Facts &facts, ArrayRef<AtomId> co
   for (const Linear &sum : facts.zero)
     result.addEquality(row(sum));
   return result;
-}
-
-IntegerPolyhedron tile::ir::polyhedronOf(const Facts &facts, ArrayRef<AtomId> columns) {
-  return polyhedronOf(facts, columns, PresburgerSpace::getSetSpace(columns.size()));
 }
 
 static std::optional<SmallVector<int64_t>> sample(const IntegerRelation &set) {

@@ -4,21 +4,17 @@
 
 #include "ir/Facts.h"
 
-#include "mlir/Analysis/Presburger/PresburgerRelation.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
 
 namespace tile::ir {
 
-/// The set of points of some facts; columns are the atoms in order, the first
-/// of which may be made symbols or the last locals by giving a space.
-mlir::presburger::IntegerPolyhedron polyhedronOf(const Facts &facts,
-                                                 llvm::ArrayRef<AtomId> columns,
-                                                 const mlir::presburger::PresburgerSpace &space);
+/// The set of points of some facts; its columns are the atoms.
 mlir::presburger::IntegerPolyhedron polyhedronOf(const Facts &facts,
                                                  llvm::ArrayRef<AtomId> columns);
 
 /// An integer point whose first `count` values are small, earlier ones first.
-std::optional<llvm::SmallVector<int64_t>>
-smallPoint(const mlir::presburger::IntegerRelation &set, unsigned count);
+std::optional<llvm::SmallVector<int64_t>> smallPoint(const mlir::presburger::IntegerRelation &set,
+                                                     unsigned count);
 
 /// The atoms of some facts, in order; terms are not opened.
 llvm::SmallVector<AtomId> atomsOf(const Facts &facts);

@@ -25,7 +25,8 @@ ProofContext::ProofContext(KernelOp kernel)
   for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
     if (isa<MemRefType>(kernel.getArgument(n).getType()))
       for (const Linear &extent : coordinates.extents(n))
-        if (!extent.isConstant() && !llvm::is_contained(launch.notNegative, extent))
+        if ((!extent.isConstant() || extent.constant < 0) &&
+            !llvm::is_contained(launch.notNegative, extent))
           launch.notNegative.push_back(extent);
   for (auto require : kernel.getBody().front().getOps<RequireOp>())
     assume(coordinates, require.getCondition(), true, launch);
@@ -38,7 +39,7 @@ ProofContext::ProofContext(KernelOp kernel)
 /// True if `restrict` stands before `op` in a block around it.
 static bool isInScope(RestrictOp restrict, Operation *op) {
   Operation *ancestor = restrict->getBlock()->findAncestorOpInBlock(*op);
-  return ancestor && restrict->isBeforeInBlock(ancestor);
+  return ancestor &&restrict->isBeforeInBlock(ancestor);
 }
 
 /// Adds what an enclosing op says about what runs inside.
@@ -47,8 +48,8 @@ static void addEnclosing(ProofContext &context, Operation *around, Operation *in
   if (auto parallel = dyn_cast<ParallelOp>(around)) {
     for (unsigned n = 0; n < parallel.getEach().size(); ++n)
       if (parallel.getEach()[n])
-        facts.addRange(c, c.trace(parallel.getBody().getArgument(n)), c.trace(parallel.getLower()[n]),
-                       c.trace(parallel.getUpper()[n]));
+        facts.addRange(c, c.trace(parallel.getBody().getArgument(n)),
+                       c.trace(parallel.getLower()[n]), c.trace(parallel.getUpper()[n]));
   } else if (auto loop = dyn_cast<scf::ForOp>(around)) {
     Linear counter = c.trace(loop.getInductionVar()), lower = c.trace(loop.getLowerBound());
     facts.addRange(c, counter, lower, c.trace(loop.getUpperBound()));
@@ -69,9 +70,8 @@ Facts ProofContext::factsAt(Operation *op, ArrayRef<StringAttr> axes, bool withU
     facts.addRange(coordinates, coordinates.trace(domains.spanOf(axis.getValue())),
                    coordinates.trace(lower), coordinates.trace(upper));
     for (RestrictOp restrict : restricts.lookup(axis)) {
-      bool applies = llvm::all_of(restrict.getDims(), [&](Value span) {
-        return llvm::is_contained(axes, axisOf(span));
-      });
+      bool applies = llvm::all_of(
+          restrict.getDims(), [&](Value span) { return llvm::is_contained(axes, axisOf(span)); });
       if (!applies || (restrict.getUnless() && !withUnless) || !isInScope(restrict, op))
         continue;
       auto traceAll = [&](ValueRange values) {

@@ -51,8 +51,8 @@ void Check::run() const {
 static std::optional<Linear> upperOf(ProofContext &context, AtomId atom, const Facts &facts) {
   for (const Linear &fact : facts.notNegative)
     if (fact.factorOf(atom) == -1) {
-      Linear upper = context.coordinates.plus(
-          context.coordinates.add(fact, Coordinates::atom(atom)), 1);
+      Linear upper =
+          context.coordinates.plus(context.coordinates.add(fact, Coordinates::atom(atom)), 1);
       if (context.coordinates.isUniform(upper))
         return upper;
     }
@@ -61,6 +61,12 @@ static std::optional<Linear> upperOf(ProofContext &context, AtomId atom, const F
 
 std::string Check::hint(bool below, bool above) const {
   std::string name = context.nameOf(access), result;
+  // e / (a / b) stays below b if b divides a.
+  for (auto [id, factor] : index.terms)
+    if (const Atom &quotient = c()[id]; quotient.kind == Atom::Kind::Quotient)
+      if (auto inner = quotient.b.asAtom(); inner && c()[*inner].kind == Atom::Kind::Quotient)
+        return "state `requires " + context.words.of(c()[*inner].a) + " % " +
+               context.words.of(c()[*inner].b) + " == 0`";
   std::string bound = above ? text() + " < " + context.words.of(extent) : text() + " >= 0";
   if (auto atom = index.asAtom(); atom && above && !below)
     if (auto upper = upperOf(context, *atom, facts); upper && !(*upper == extent)) {
@@ -83,12 +89,8 @@ void Check::report(bool below, bool above, const Point &example) const {
     auto diagnostic = context.error(access.op)
                       << "`" << shown << "` may be outside `" << name << "` in dimension "
                       << dimension << ": its index `" << text() << "` comes from data";
-    if (isa<LoadOp>(access.op))
-      diagnostic.attachNote(loc) << "hint: read `" << name << ".pad(0)[…]` for zeros outside or `"
-                                 << name << ".clamp[…]` for the nearest element";
-    else
-      diagnostic.attachNote(loc) << "hint: declare `" << name
-                                 << "` a `reduce` output; updates that fall outside are dropped";
+    diagnostic.attachNote(loc) << "hint: read `" << name << ".pad(0)[…]` for zeros outside or `"
+                               << name << ".clamp[…]` for the nearest element";
     return;
   }
   std::string missing;
@@ -100,9 +102,8 @@ void Check::report(bool below, bool above, const Point &example) const {
                     << "`" << shown << "` may be outside `" << name << "` in dimension "
                     << dimension << ": nothing ensures " << missing;
   if (!example.empty() && facts.isExact) {
-    Point point = example;
-    if (auto element = context.solver.evaluate(index, point)) {
-      std::string values = context.spellPoint(point, {index, extent}, facts);
+    if (auto element = context.solver.evaluate(index, example)) {
+      std::string values = context.spellPoint(example, {index, extent}, facts);
       diagnostic.attachNote(loc) << "for example " << values << (values.empty() ? "it " : " ")
                                  << (isa<LoadOp>(access.op) ? "reads" : "writes") << " element "
                                  << *element;
@@ -116,8 +117,9 @@ static void proveAccess(ProofContext &context, const Access &access) {
   SmallVector<Linear> extents = context.coordinates.extents(access.parameter());
   Facts facts = context.factsAt(access);
   for (unsigned n = 0; n < indices.size(); ++n) {
-    // Updates through data that fall outside are dropped.
-    if (isa<UpdateOp>(access.op) && context.coordinates.hasData(indices[n]))
+    // Updates through data that fall outside are dropped; stores through data
+    // are refused for not being one-to-one.
+    if (!isa<LoadOp>(access.op) && context.coordinates.hasData(indices[n]))
       continue;
     Check{context, access, n, indices[n], extents[n], facts}.run();
   }

@@ -7,13 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/Polyhedron.h"
 #include "ir/ProofsDetail.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
+#include <random>
+
 using namespace mlir;
-using namespace mlir::presburger;
 using namespace tile::ir;
 
 namespace {
@@ -33,6 +33,12 @@ struct Group {
   Facts restricted; // the same, with conditions that may be switched off
 };
 
+/// An element that no program stores, in a launch with these dimensions.
+struct Missing {
+  SmallVector<std::pair<AtomId, int64_t>> dims;
+  SmallVector<int64_t> element;
+};
+
 class StoreProof {
 public:
   StoreProof(ProofContext &context, StoreOp store, bool fully)
@@ -46,12 +52,19 @@ private:
   std::vector<Group> split();
   void distribute(const Facts &facts, Facts Group::*into, MutableArrayRef<Group> groups);
   bool isMixedRadix(const Group &group);
-  std::optional<Linear> rangeOf(AtomId coordinate, const Facts &facts, Facts &matched);
+  std::optional<std::pair<Linear, Linear>> rangeOf(AtomId coordinate, const Facts &facts,
+                                                   Facts &matched);
   void prove(const Group &group);
   bool proveOneToOne(const Group &group);
   void proveOnto(const Group &group);
   void reportUnproved();
-  void reportMissing(const Group &group, ArrayRef<AtomId> columns, ArrayRef<int64_t> values);
+  bool hasFullSize(const Group &group);
+  bool isAll(const Group &group, const Facts &matched) const;
+  std::optional<Missing> findMissing(const Group &group);
+  bool storesAll(const Group &group, Missing &missing, unsigned &budget);
+  bool mark(const Group &group, Point &point, size_t coordinate, ArrayRef<int64_t> sizes,
+            std::vector<bool> &stored, unsigned &budget);
+  void reportMissing(const Group &group, const Missing &missing);
   std::string element(const Group &group, ArrayRef<int64_t> values) const;
   std::string name() const { return context.nameOf(access); }
   std::string shown() const { return context.spell(access); }
@@ -86,7 +99,8 @@ bool StoreProof::checkPlace() {
                       << "; each of its elements has to be stored on every path";
     diagnostic.attachNote(around->getLoc()) << "the " << (isIf ? "`if`" : "`while`") << " is here";
     diagnostic.attachNote(store.getLoc())
-        << (isIf ? "hint: store once after it: `where(condition, a, b)`, or a `var` that the `if` sets"
+        << (isIf ? "hint: store once after it: `where(condition, a, b)`, or a `var` that the `if` "
+                   "sets"
                  : "hint: keep the value in a `var` and store it after the loop");
     return false;
   }
@@ -105,12 +119,12 @@ void StoreProof::collectBinders() {
                            !isEach, false});
       }
     } else if (auto loop = dyn_cast<ForOp>(around)) {
-      binders.push_back({*c.trace(loop.getSpan()).asAtom(), "block of `" + loop.getName().str() + "`",
-                         true, true});
+      binders.push_back({*c.trace(loop.getSpan()).asAtom(),
+                         "block of `" + loop.getName().str() + "`", true, true});
     } else if (auto count = dyn_cast<scf::ForOp>(around)) {
       AtomId counter = *c.trace(count.getInductionVar()).asAtom();
-      binders.push_back({counter, "round of the loop over `" + context.words.of(counter) + "`",
-                         false, true});
+      binders.push_back(
+          {counter, "round of the loop over `" + context.words.of(counter) + "`", false, true});
     }
   }
 }
@@ -131,7 +145,8 @@ bool StoreProof::checkBinders() {
                       << "`: the index of `" << shown() << "` lacks `" << binderName << "`";
     if (binder.isLoop)
       diagnostic.attachNote(store.getLoc())
-          << "hint: keep the value in a `var` and store it after the loop over `" << binderName << "`";
+          << "hint: keep the value in a `var` and store it after the loop over `" << binderName
+          << "`";
     else
       diagnostic.attachNote(store.getLoc())
           << "hint: index `" << name() << "` by `" << binderName << "` too, or declare `" << name()
@@ -237,23 +252,23 @@ std::vector<Group> StoreProof::split() {
 
 //===-- Rules -------------------------------------------------------------===//
 
-/// The upper end of a coordinate that runs over [0, upper); its two facts go
+/// The bounds of a coordinate that runs over [lower, upper); its two facts go
 /// to `matched`.
-std::optional<Linear> StoreProof::rangeOf(AtomId coordinate, const Facts &facts, Facts &matched) {
+std::optional<std::pair<Linear, Linear>> StoreProof::rangeOf(AtomId coordinate, const Facts &facts,
+                                                             Facts &matched) {
   Linear self = Coordinates::atom(coordinate);
-  if (!llvm::is_contained(facts.notNegative, self))
-    return std::nullopt;
+  const Linear *below = nullptr, *above = nullptr;
   for (const Linear &fact : facts.notNegative) {
-    if (fact.factorOf(coordinate) != -1)
-      continue;
-    Linear upper = c.plus(c.add(fact, self), 1);
-    if (!c.isUniform(upper))
-      continue;
-    matched.notNegative.push_back(self);
-    matched.notNegative.push_back(fact);
-    return upper;
+    int64_t factor = fact.factorOf(coordinate);
+    if ((factor == 1 || factor == -1) && c.isUniform(c.add(fact, self, -factor))) {
+      const Linear *&side = factor == 1 ? below : above;
+      side = side ? side : &fact; // the binder's own come first
+    }
   }
-  return std::nullopt;
+  if (!below || !above)
+    return std::nullopt;
+  matched.notNegative.append({*below, *above});
+  return std::pair(c.subtract(self, *below), c.plus(c.add(*above, self), 1));
 }
 
 /// One index that is a number in mixed radix with all its coordinates as
@@ -276,13 +291,13 @@ bool StoreProof::isMixedRadix(const Group &group) {
     });
     if (digit == left.end())
       return false;
-    auto upper = rangeOf(*digit, group.restricted, matched);
-    if (!upper)
+    auto range = rangeOf(*digit, group.restricted, matched);
+    if (!range || !range->first.isConstant(0))
       return false;
     rest = c.subtract(rest, c.multiply(weight, Coordinates::atom(*digit)));
     before = weight;
-    last = *upper;
-    weight = c.multiply(weight, *upper);
+    last = range->second;
+    weight = c.multiply(weight, last);
     left.erase(digit);
   }
   if (!rest.isConstant(0))
@@ -296,12 +311,10 @@ bool StoreProof::isMixedRadix(const Group &group) {
       return false;
   }
   // Nothing else may cut the domain; where elements may stay as they are, it may.
-  return !fully || llvm::all_of(group.restricted.notNegative, [&](const Linear &fact) {
-    return llvm::is_contained(matched.notNegative, fact);
-  });
+  return !fully || isAll(group, matched);
 }
 
-//===-- Presburger --------------------------------------------------------===//
+//===-- The general case ---------------------------------------------------===//
 
 std::string StoreProof::element(const Group &group, ArrayRef<int64_t> values) const {
   if (indices.size() == 1)
@@ -309,17 +322,18 @@ std::string StoreProof::element(const Group &group, ArrayRef<int64_t> values) co
   std::string text;
   for (unsigned n = 0; n < indices.size(); ++n) {
     auto position = llvm::find(group.dimensions, n);
-    text += (n ? ", " : "element [") + (position == group.dimensions.end()
-                                            ? std::string("…")
-                                            : std::to_string(values[position - group.dimensions.begin()]));
+    text += (n ? ", " : "element [") +
+            (position == group.dimensions.end()
+                 ? std::string("…")
+                 : std::to_string(values[position - group.dimensions.begin()]));
   }
   return text + "]";
 }
 
 void StoreProof::reportUnproved() {
-  auto diagnostic = context.error(store) << "`" << shown()
-                                         << "`: it can't be proved that each element of `" << name()
-                                         << "` is stored exactly once";
+  auto diagnostic = context.error(store)
+                    << "`" << shown() << "`: it can't be proved that each element of `" << name()
+                    << "` is stored exactly once";
   diagnostic.attachNote(store.getLoc())
       << "hint: index outputs by bare binders or by `c*g + r` with r in `range(c)`; index "
          "arithmetic is free on the inputs";
@@ -367,7 +381,8 @@ bool StoreProof::proveOneToOne(const Group &group) {
     for (AtomId coordinate : group.coordinates) {
       if (!example.count(coordinate) || !example.count(c.twin(coordinate)))
         continue;
-      for (auto [text, atom] : {std::pair(&here, coordinate), std::pair(&there, c.twin(coordinate))})
+      for (auto [text, atom] :
+           {std::pair(&here, coordinate), std::pair(&there, c.twin(coordinate))})
         *text += (text->empty() ? "" : ", ") + context.words.of(coordinate) + " = " +
                  std::to_string(example[atom]);
     }
@@ -383,82 +398,170 @@ bool StoreProof::proveOneToOne(const Group &group) {
   return true;
 }
 
-/// Shows that no element of the output's box lies outside the store's image.
+/// A map that is one-to-one and stays inside is onto where both sides have the
+/// same size. Otherwise small shapes are tried for an element that is left out.
 void StoreProof::proveOnto(const Group &group) {
-  // Columns: the element, the dimensions, then all that is to be projected out.
-  Facts facts;
-  SmallVector<AtomId> element;
-  Facts box;
-  for (unsigned n : group.dimensions) {
-    AtomId coordinate = c.fresh();
-    element.push_back(coordinate);
-    facts.zero.push_back(c.subtract(Coordinates::atom(coordinate), indices[n]));
-    box.addRange(c, Coordinates::atom(coordinate), {}, extents[n]);
-  }
-  context.solver.close(group.restricted, facts);
-  Facts nothing;
-  context.solver.close(nothing, box);
-  SmallVector<AtomId> columns = element, locals;
-  llvm::SmallSetVector<AtomId, 8> symbols;
-  for (const Facts *part : {&facts, &box})
-    for (AtomId id : atomsOf(*part)) {
-      Atom::Kind kind = c[id].kind;
-      if (kind > Atom::Kind::Floor) {
-        reportUnproved();
-        return;
-      }
-      if (c[id].isUniform && kind != Atom::Kind::Floor)
-        symbols.insert(id);
-    }
-  columns.append(symbols.begin(), symbols.end());
-  auto withLocals = [&](const Facts &part) {
-    SmallVector<AtomId> all = columns;
-    for (AtomId id : atomsOf(part))
-      if (!llvm::is_contained(columns, id))
-        all.push_back(id);
-    PresburgerSpace space = PresburgerSpace::getSetSpace(element.size(), symbols.size(),
-                                                         all.size() - columns.size());
-    return polyhedronOf(part, all, space);
-  };
-  IntegerPolyhedron image = withLocals(facts), whole = withLocals(box);
-  if (image.getNumVars() > 16) {
+  if (hasFullSize(group))
+    return;
+  if (auto missing = findMissing(group))
+    reportMissing(group, *missing);
+  else
     reportUnproved();
-    return;
-  }
-  PresburgerRelation missing =
-      PresburgerSet(whole).subtract(PresburgerSet(image).computeReprWithOnlyDivLocals());
-  for (const IntegerRelation &part : missing.getAllDisjuncts()) {
-    if (part.isIntegerEmpty())
-      continue;
-    auto values = smallPoint(part, columns.size());
-    reportMissing(group, columns, values ? ArrayRef<int64_t>(*values) : ArrayRef<int64_t>());
-    return;
-  }
 }
 
-void StoreProof::reportMissing(const Group &group, ArrayRef<AtomId> columns,
-                               ArrayRef<int64_t> values) {
-  auto diagnostic = context.error(store) << "`" << name() << "` isn't fully stored by `" << shown() << "`";
-  Location loc = store.getLoc();
-  size_t rank = group.dimensions.size();
-  if (!values.empty()) {
-    std::string dims;
-    for (size_t n = rank; n < columns.size(); ++n)
-      dims += (dims.empty() ? " with " : ", ") + context.words.of(columns[n]) + " = " +
-              std::to_string(values[n]);
-    diagnostic.attachNote(loc) << "for example" << dims << (dims.empty() ? " " : ", ")
-                               << element(group, values.take_front(rank)) << " is never stored";
+bool StoreProof::hasFullSize(const Group &group) {
+  Linear points = Coordinates::constant(1), elements = points;
+  Facts matched, nothing;
+  for (AtomId id : group.coordinates) {
+    auto range = rangeOf(id, group.restricted, matched);
+    if (!range)
+      return false;
+    Linear size = c.subtract(range->second, range->first);
+    Facts negative;
+    negative.notNegative.push_back(c.plus(c.scale(size, -1), -1));
+    if (!context.solver.isObvious(nothing, size) &&
+        context.solver.solve(nothing, negative) != Solver::Answer::Impossible)
+      return false;
+    points = c.multiply(points, size);
   }
+  for (unsigned n : group.dimensions)
+    elements = c.multiply(elements, extents[n]);
+  return points == elements && isAll(group, matched);
+}
+
+/// True if nothing but these facts bounds the group's coordinates.
+bool StoreProof::isAll(const Group &group, const Facts &matched) const {
+  return group.restricted.zero.empty() &&
+         llvm::all_of(group.restricted.notNegative, [&](const Linear &fact) {
+           return llvm::is_contained(matched.notNegative, fact);
+         });
+}
+
+/// Tries small dimensions until some element of the output is not stored.
+std::optional<Missing> StoreProof::findMissing(const Group &group) {
+  llvm::SmallSetVector<AtomId, 8> atoms;
+  for (unsigned n : group.dimensions) {
+    context.baseAtoms(indices[n], atoms);
+    context.baseAtoms(extents[n], atoms);
+  }
+  for (const auto *sums : {&group.restricted.notNegative, &group.restricted.zero})
+    for (const Linear &sum : *sums)
+      context.baseAtoms(sum, atoms);
+  SmallVector<AtomId> dims;
+  for (AtomId id : atoms)
+    if (c[id].isUniform)
+      dims.push_back(id);
+  // All small dimensions where there are few, growing; at random where there are many.
+  unsigned budget = 20000;
+  std::mt19937 random(1);
+  for (unsigned tried = 0; tried < 2000 && budget > 0; ++tried) {
+    Missing missing;
+    unsigned rest = tried, base = dims.size() <= 2 ? 40 : 1 + tried / 200;
+    for (AtomId id : dims) {
+      missing.dims.push_back({id, dims.size() == 1   ? tried
+                                  : dims.size() == 2 ? rest % base
+                                                     : random() % (base + 1)});
+      rest /= base;
+    }
+    if (storesAll(group, missing, budget))
+      continue;
+    return missing;
+  }
+  return std::nullopt;
+}
+
+/// Marks the elements that a shape's points store; false with an element left out.
+bool StoreProof::storesAll(const Group &group, Missing &missing, unsigned &budget) {
+  Point point;
+  for (auto [id, value] : missing.dims)
+    point[id] = value;
+  for (const Linear &fact : context.solver.launch().notNegative)
+    if (auto value = context.solver.evaluate(fact, point); value && *value < 0)
+      return true; // no such launch
+  for (const Linear &fact : context.solver.launch().zero)
+    if (auto value = context.solver.evaluate(fact, point); value && *value != 0)
+      return true;
+  SmallVector<int64_t> sizes;
+  int64_t elements = 1;
+  for (unsigned n : group.dimensions) {
+    auto extent = context.solver.evaluate(extents[n], point);
+    if (!extent || *extent < 0 || *extent > 512 || (elements *= *extent) > 512)
+      return true; // too large to try
+    sizes.push_back(*extent);
+  }
+  std::vector<bool> stored(elements);
+  if (!mark(group, point, 0, sizes, stored, budget))
+    return true;
+  auto hole = llvm::find(stored, false);
+  if (hole == stored.end())
+    return true;
+  missing.element.resize(sizes.size());
+  int64_t position = hole - stored.begin();
+  for (size_t n = sizes.size(); n-- > 0; position /= sizes[n])
+    missing.element[n] = position % sizes[n];
+  return false;
+}
+
+/// Runs the coordinates from the given one on; false if that is too much.
+bool StoreProof::mark(const Group &group, Point &point, size_t coordinate, ArrayRef<int64_t> sizes,
+                      std::vector<bool> &stored, unsigned &budget) {
+  if (coordinate < group.coordinates.size()) {
+    AtomId id = group.coordinates[coordinate];
+    Facts matched;
+    auto range = rangeOf(id, group.restricted, matched);
+    auto lower = range ? context.solver.evaluate(range->first, point) : std::optional<int64_t>(0);
+    auto upper = range ? context.solver.evaluate(range->second, point) : std::optional<int64_t>(16);
+    if (!lower || !upper || *upper - *lower > 512)
+      return false;
+    bool fits = true;
+    for (int64_t value = *lower; value < *upper && fits; ++value) {
+      point[id] = value;
+      fits = mark(group, point, coordinate + 1, sizes, stored, budget);
+    }
+    point.erase(id);
+    return fits;
+  }
+  if (budget == 0)
+    return false;
+  --budget;
+  for (const Linear &fact : group.restricted.notNegative)
+    if (auto value = context.solver.evaluate(fact, point); !value || *value < 0)
+      return value.has_value();
+  for (const Linear &fact : group.restricted.zero)
+    if (auto value = context.solver.evaluate(fact, point); !value || *value != 0)
+      return value.has_value();
+  int64_t position = 0;
+  for (size_t n = 0; n < sizes.size(); ++n) {
+    auto at = context.solver.evaluate(indices[group.dimensions[n]], point);
+    if (!at)
+      return false;
+    if (*at < 0 || *at >= sizes[n])
+      return true; // reported with the bounds
+    position = position * sizes[n] + *at;
+  }
+  stored[position] = true;
+  return true;
+}
+
+void StoreProof::reportMissing(const Group &group, const Missing &missing) {
+  auto diagnostic = context.error(store)
+                    << "`" << name() << "` isn't fully stored by `" << shown() << "`";
+  Location loc = store.getLoc();
+  std::string dims;
+  for (auto [id, value] : missing.dims)
+    dims += (dims.empty() ? " with " : ", ") + context.words.of(id) + " = " + std::to_string(value);
+  diagnostic.attachNote(loc) << "for example" << dims << (dims.empty() ? " " : ", ")
+                             << element(group, missing.element) << " is never stored";
   // A range that was rounded down is the usual reason.
   for (AtomId id : group.coordinates) {
     Facts matched;
-    auto upper = rangeOf(id, group.restricted, matched);
-    auto quotient = upper ? upper->asAtom() : std::nullopt;
+    auto range = rangeOf(id, group.restricted, matched);
+    auto quotient = range ? range->second.asAtom() : std::nullopt;
     if (!quotient || c[*quotient].kind != Atom::Kind::Floor)
       continue;
     Linear dividend = c[*quotient].a, divisor = c[*quotient].b;
     Linear up = c.divide(c.plus(dividend, divisor.constant - 1), divisor);
-    diagnostic.attachNote(loc) << "hint: `" << context.words.of(*upper)
+    diagnostic.attachNote(loc) << "hint: `" << context.words.of(range->second)
                                << "` rounds down and leaves the last, shorter block out; use `"
                                << context.words.of(up) << "`";
     return;
@@ -467,7 +570,8 @@ void StoreProof::reportMissing(const Group &group, ArrayRef<AtomId> columns,
   if (group.coordinates.size() == 1)
     diagnostic.attachNote(loc) << "hint: dimension " << group.dimensions[0] << " of `" << name()
                                << "` has `" << context.words.of(extent) << "` elements; let `"
-                               << context.words.of(group.coordinates[0]) << "` run over all of them";
+                               << context.words.of(group.coordinates[0])
+                               << "` run over all of them";
   else
     diagnostic.attachNote(loc) << "hint: a binder or a condition leaves elements out; outputs are "
                                   "stored completely";
@@ -490,7 +594,8 @@ static void refuseLoads(ProofContext &context, const Uses &uses, bool isReduce) 
 static void refuseUpdates(ProofContext &context, const Uses &uses) {
   for (UpdateOp update : uses.updates) {
     std::string name = context.words.parameter(update.getTarget());
-    auto diagnostic = context.error(update) << "`" << name << "` is no `reduce` output and can't be updated";
+    auto diagnostic = context.error(update)
+                      << "`" << name << "` is no `reduce` output and can't be updated";
     diagnostic.attachNote(update.getLoc())
         << "hint: declare it `" << name << ": … reduce +`, or store it with `=`";
   }
@@ -507,9 +612,11 @@ static void proveOut(ProofContext &context, unsigned parameter, const Uses &uses
   }
   for (StoreOp again : llvm::drop_begin(llvm::ArrayRef(uses.stores), uses.stores.empty() ? 0 : 1)) {
     StoreOp first = uses.stores[0];
-    auto diagnostic = context.error(again) << "`" << name << "` is stored a second time; an output has one store";
+    auto diagnostic = context.error(again)
+                      << "`" << name << "` is stored a second time; an output has one store";
     diagnostic.attachNote(first.getLoc()) << "the first store is here";
-    diagnostic.attachNote(again.getLoc()) << "hint: choose the value first, with `where` or a `var`";
+    diagnostic.attachNote(again.getLoc())
+        << "hint: choose the value first, with `where` or a `var`";
   }
   if (!uses.stores.empty())
     StoreProof(context, uses.stores[0], /*fully=*/true).run();
@@ -528,7 +635,8 @@ static void proveInOut(ProofContext &context, unsigned parameter, const Uses &us
   std::string name = context.words.parameter(context.kernel.getArgument(parameter));
   for (StoreOp again : llvm::drop_begin(llvm::ArrayRef(uses.stores), uses.stores.empty() ? 0 : 1)) {
     StoreOp first = uses.stores[0];
-    auto diagnostic = context.error(again) << "`" << name << "` is stored a second time; an `inout` has one store";
+    auto diagnostic = context.error(again)
+                      << "`" << name << "` is stored a second time; an `inout` has one store";
     diagnostic.attachNote(first.getLoc()) << "the first store is here";
   }
   if (uses.stores.empty())
@@ -588,7 +696,8 @@ static void proveReduce(ProofContext &context, unsigned parameter, const Uses &u
   StringRef assignment = assignmentOf(context.kernel.getParamReduce(parameter));
   for (StoreOp store : uses.stores) {
     auto diagnostic = context.error(store)
-                      << "`" << name << "` is a `reduce` output: programs combine into it, none stores it";
+                      << "`" << name
+                      << "` is a `reduce` output: programs combine into it, none stores it";
     diagnostic.attachNote(store.getLoc())
         << "hint: update it with `" << assignment << "`, or declare it without `reduce`";
   }
@@ -619,8 +728,10 @@ void tile::ir::proveCoverage(ProofContext &context) {
     case ParamMode::In:
       for (StoreOp store : uses[n].stores) {
         std::string name = context.words.parameter(store.getTarget());
-        auto diagnostic = context.error(store) << "`" << name << "` is an input and can't be stored to";
-        diagnostic.attachNote(store.getLoc()) << "hint: declare an output, or `inout " << name << "`";
+        auto diagnostic = context.error(store)
+                          << "`" << name << "` is an input and can't be stored to";
+        diagnostic.attachNote(store.getLoc())
+            << "hint: declare an output, or `inout " << name << "`";
       }
       refuseUpdates(context, uses[n]);
       break;

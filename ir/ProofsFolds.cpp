@@ -25,12 +25,12 @@ namespace {
 
 struct State {
   enum class Kind {
-    None,    // not reached yet
-    Constant,// a number from the source: maybe the identity of an operator
-    Free,    // the same however blocks are cut
-    Partial, // one block's share
-    Chain,   // a variable on its way through a loop that folds it
-    Bad,     // an error was reported
+    None,     // not reached yet
+    Constant, // a number from the source: maybe the identity of an operator
+    Free,     // the same however blocks are cut
+    Partial,  // one block's share
+    Chain,    // a variable on its way through a loop that folds it
+    Bad,      // an error was reported
   };
   Kind kind = Kind::None;
   /// Partial: the spans of which it saw one block. Chain: the loops it passes.
@@ -44,6 +44,8 @@ struct State {
   TypedAttr constant;
   /// The reassociable loops whose blocks it depends on.
   uint64_t tainted = 0;
+  /// Partial: how many elements there are, which only `mean` asks.
+  bool isCount = false;
 
   bool is(Kind other) const { return kind == other; }
   bool isPlain() const { return kind == Kind::Constant || kind == Kind::Free; }
@@ -109,9 +111,8 @@ private:
   void checkPlain(Operation *op, ValueRange operands, StringRef what, bool taintIsFine = false);
 
   // Errors; each returns Bad
-  State bad(const State &a, const State &b = {}) {
-    return make(Kind::Bad, a.tainted | b.tainted);
-  }
+  State bad(const State &a, const State &b = {}) { return make(Kind::Bad, a.tainted | b.tainted); }
+  bool mayReport(Operation *op, BlockArgument root = {});
   State refuse(Operation *op, const State &offending, StringRef what);
   State refuseRead(Operation *op, const State &chain);
   State refuseOncePerBlock(Operation *op, CombineKind kind, uint64_t spans, StringRef what);
@@ -128,6 +129,8 @@ private:
   ProofContext &context;
   llvm::DenseMap<Value, State> states;
   llvm::DenseMap<Value, std::pair<State, State>> conflicts;
+  llvm::SmallPtrSet<Operation *, 8> reportedOps;
+  llvm::SmallDenseSet<Value> reportedRoots;
   SmallVector<Scope> scopes;
   bool changed = false, reporting = false, isTooDeep = false;
 };
@@ -227,7 +230,8 @@ std::string FoldProof::names(uint64_t spans) const {
 }
 
 std::string FoldProof::share(const State &partial) const {
-  return ("the `" + reductionName(*partial.combine) + "` over one block of " + names(partial.spans)).str();
+  return ("the `" + reductionName(*partial.combine) + "` over one block of " + names(partial.spans))
+      .str();
 }
 
 std::string FoldProof::variable(BlockArgument root) const {
@@ -266,35 +270,48 @@ State FoldProof::get(Value value) const {
 
 //===-- Errors ------------------------------------------------------------===//
 
+/// One error an op, and one a variable, is enough.
+bool FoldProof::mayReport(Operation *op, BlockArgument root) {
+  return reporting && reportedOps.insert(op).second && (!root || reportedRoots.insert(root).second);
+}
+
 State FoldProof::refuse(Operation *op, const State &offending, StringRef what) {
-  if (reporting) {
+  if (offending.isCount && mayReport(op)) {
+    auto diagnostic = context.error(op)
+                      << "`mean` over one block of " << names(offending.spans) << " depends on how "
+                      << names(offending.spans) << " is cut into blocks";
+    diagnostic.attachNote(op->getLoc())
+        << "hint: fold the `sum` and divide once, after the loop, by how many elements there are";
+  } else if (mayReport(op)) {
     bool isCast = isa<CastOpInterface, FpToIntOp>(op);
-    auto diagnostic = context.error(op) << what << " takes " << share(offending)
-                                        << ", which depends on how " << names(offending.spans)
-                                        << " is cut into blocks";
+    auto diagnostic = context.error(op)
+                      << what << " takes " << share(offending) << ", which depends on how "
+                      << names(offending.spans) << " is cut into blocks";
     bool inLoop = false;
     for (auto [n, scope] : llvm::enumerate(scopes))
       inLoop |= (offending.spans >> n & 1) && isa<ForOp>(scope.binder);
     if (isCast)
-      diagnostic.attachNote(op->getLoc()) << "hint: cast it after the loop: fold it first, uncast, with "
-                                          << assignment(*offending.combine);
+      diagnostic.attachNote(op->getLoc())
+          << "hint: cast it after the loop: fold it first, uncast, with "
+          << assignment(*offending.combine);
     else if (inLoop)
       diagnostic.attachNote(op->getLoc())
           << "hint: fold it into a `var` with " << assignment(*offending.combine)
           << " and go on with the variable after the loop, or mark the loop `reassociable` if the "
              "result does not depend on the blocks";
     else
-      diagnostic.attachNote(op->getLoc())
-          << "hint: a value over all of " << names(offending.spans)
-          << " is complete only in a `reduce` output, or with the whole axis `:` instead of a block";
+      diagnostic.attachNote(op->getLoc()) << "hint: a value over all of " << names(offending.spans)
+                                          << " is complete only in a `reduce` output, or with the "
+                                             "whole axis `:` instead of a block";
   }
   return bad(offending);
 }
 
 State FoldProof::refuseRead(Operation *op, const State &chain) {
-  if (reporting) {
+  if (mayReport(op, chain.root)) {
+    auto loop = cast<ForOp>(chain.root.getOwner()->getParentOp());
     auto diagnostic = context.error(op)
-                      << "the loop over " << names(chain.spans) << " reads " << variable(chain.root)
+                      << "the loop over `" << loop.getName() << "` reads " << variable(chain.root)
                       << ", which it folds: the value midway depends on how the blocks are cut";
     diagnostic.attachNote(chain.root.getLoc()) << variable(chain.root) << " is carried from here";
     diagnostic.attachNote(op->getLoc())
@@ -304,16 +321,17 @@ State FoldProof::refuseRead(Operation *op, const State &chain) {
   return bad(chain);
 }
 
-State FoldProof::refuseOncePerBlock(Operation *op, CombineKind kind, uint64_t spans, StringRef what) {
-  if (reporting) {
+State FoldProof::refuseOncePerBlock(Operation *op, CombineKind kind, uint64_t spans,
+                                    StringRef what) {
+  if (mayReport(op)) {
     std::string span = names(spans & -spans);
-    auto diagnostic = context.error(op) << what << " " << verb(kind) << " once per block of " << span
-                                        << ": the result depends on how " << span
-                                        << " is cut into blocks";
+    auto diagnostic = context.error(op)
+                      << what << " " << verb(kind) << " once per block of " << span
+                      << ": the result depends on how " << span << " is cut into blocks";
     std::string bare = StringRef(span).drop_front().drop_back().str();
     diagnostic.attachNote(op->getLoc())
-        << "hint: fold what is reduced over " << span << ", as in `" << reductionName(kind) << "(…, "
-        << bare << ")`, or combine it once, outside";
+        << "hint: fold what is reduced over " << span << ", as in `" << reductionName(kind)
+        << "(…, " << bare << ")`, or combine it once, outside";
   }
   return make(Kind::Bad);
 }
@@ -434,7 +452,7 @@ State FoldProof::fold(Operation *op, const State &chain, const State &folded, Co
   if (uint64_t missing = chain.spans & ~folded.spans)
     return refuseOncePerBlock(op, kind, missing, "this");
   if (chain.combine && chain.combine != kind) {
-    if (reporting) {
+    if (mayReport(op, chain.root)) {
       auto diagnostic = context.error(op)
                         << variable(chain.root) << " is folded with " << assignment(kind)
                         << " and with " << assignment(*chain.combine)
@@ -524,7 +542,9 @@ State FoldProof::stateOfDot(DotOp op) {
 State FoldProof::stateOfCount(CountOp op) {
   SmallVector<StringAttr> axes = llvm::map_to_vector(op.getSpans(), axisOf);
   uint64_t cut = cutBits(axes), tainted = reassociable(cut);
-  return makePartial(cut & ~tainted, CombineKind::add, tainted);
+  State state = makePartial(cut & ~tainted, CombineKind::add, tainted);
+  state.isCount = state.is(Kind::Partial);
+  return state;
 }
 
 State FoldProof::stateOfBroadcast(BroadcastOp op) {
@@ -594,7 +614,7 @@ void FoldProof::checkPlain(Operation *op, ValueRange operands, StringRef what, b
       refuseRead(op, state);
     else if (state.is(Kind::Partial))
       refuse(op, state, what);
-    else if (!taintIsFine && state.tainted && !state.is(Kind::Bad) && reporting) {
+    else if (!taintIsFine && state.tainted && !state.is(Kind::Bad) && mayReport(op)) {
       auto diagnostic = context.error(op)
                         << what << " takes a value that depends on the blocks of "
                         << names(state.tainted) << ", whose loop is `reassociable`";
@@ -643,7 +663,7 @@ void FoldProof::checkUpdate(UpdateOp op) {
   uint64_t inScope = 0;
   for (size_t n = 0; n < scopes.size(); ++n)
     inScope |= uint64_t(1) << n;
-  if (uint64_t missing = inScope & ~indexed & ~value.spans; missing && reporting) {
+  if (uint64_t missing = inScope & ~indexed & ~value.spans; missing && mayReport(op)) {
     std::string span = names(missing & -missing), text = context.words.of(op.getValue());
     auto diagnostic = context.error(op)
                       << "`" << context.spell(access) << "` " << verb(op.getKind()) << " "
@@ -651,9 +671,9 @@ void FoldProof::checkUpdate(UpdateOp op) {
                       << "once per block of " << span << ": the result depends on how " << span
                       << " is cut into blocks";
     diagnostic.attachNote(op.getLoc())
-        << "hint: reduce over " << span << " first, as in `" << reductionName(op.getKind()) << "(…, "
-        << StringRef(span).drop_front().drop_back() << ")`, or index `" << context.nameOf(access)
-        << "` by " << span;
+        << "hint: reduce over " << span << " first, as in `" << reductionName(op.getKind())
+        << "(…, " << StringRef(span).drop_front().drop_back() << ")`, or index `"
+        << context.nameOf(access) << "` by " << span;
   }
 }
 
@@ -689,14 +709,15 @@ State FoldProof::leaveFold(ForOp loop, unsigned n) {
   if (entered.is(Kind::Bad) || yielded.is(Kind::Bad))
     return bad(entered, yielded);
   if (!yielded.is(Kind::Chain) || yielded.root != entered.root || yielded.spans != entered.spans) {
-    if (reporting) {
+    if (mayReport(loop, entered.root)) {
       Operation *assigned = loop.getYield()->getOperand(n).getDefiningOp();
       Location loc = assigned ? assigned->getLoc() : loop.getLoc();
       auto diagnostic = context.error(loc)
                         << variable(entered.root) << " is assigned, not folded, in the loop over `"
                         << loop.getName() << "`: its last value depends on how `" << loop.getName()
                         << "` is cut into blocks";
-      diagnostic.attachNote(entered.root.getLoc()) << variable(entered.root) << " is carried from here";
+      diagnostic.attachNote(entered.root.getLoc())
+          << variable(entered.root) << " is carried from here";
       diagnostic.attachNote(loc)
           << "hint: fold with `+=`, `*=`, `max=`, `min=`, `&=`, `|=` or `^=`, or mark the loop "
              "`reassociable` or `sequential(n)`";
@@ -779,8 +800,9 @@ void FoldProof::visitFor(ForOp loop) {
     if (!isReassociable)
       enterFold(loop, n, bit);
     else
-      set(loop.getCarried()[n], isUnchanged ? get(loop.getInits()[n])
-                                            : make(Kind::Free, get(loop.getInits()[n]).tainted | bit));
+      set(loop.getCarried()[n], isUnchanged
+                                    ? get(loop.getInits()[n])
+                                    : make(Kind::Free, get(loop.getInits()[n]).tainted | bit));
   }
   visit(loop.getBody().front());
   SmallVector<State> results;
@@ -901,11 +923,11 @@ void FoldProof::visit(Operation &op) {
     state = other(&op);
   if (auto arg = dyn_cast<ArgReduceOp>(op); arg && !state.is(Kind::Bad))
     if (uint64_t cut = bitOf(arg.getAxisAttr())) {
-      if (reporting) {
+      if (mayReport(arg)) {
         bool isMax = arg.getKind() == CombineKind::max || arg.getKind() == CombineKind::umax;
-        auto diagnostic = context.error(arg) << "`" << (isMax ? "argmax" : "argmin")
-                                             << "` needs its whole axis; " << names(cut)
-                                             << " is a block";
+        auto diagnostic = context.error(arg)
+                          << "`" << (isMax ? "argmax" : "argmin") << "` needs its whole axis; "
+                          << names(cut) << " is a block";
         diagnostic.attachNote(arg.getLoc())
             << "hint: read the whole dimension: `:`, or `let n = whole(…)`";
       }

@@ -28,6 +28,10 @@ Spelled Spelling::join(Spelled left, StringRef op, Spelled right) {
     wrap(left);
   if (right.level < level || (op != "+" && op != "*" && right.level == level))
     wrap(right);
+  if (op == "+" && right.text[0] == '-') { // a + -b
+    op = "-";
+    right.text = right.text.substr(1);
+  }
   // 2*p, but (K + 127) / 128
   std::string space = op == "*" ? "" : " ";
   return {left.text + space + op.str() + space + right.text, level};
@@ -40,8 +44,9 @@ Spelled Spelling::spell(AtomId id, unsigned depth) const {
   if (++depth > maxDepth)
     return ellipsis;
   auto call = [&](StringRef function) {
-    return Spelled{(function + "(" + spell(atom.a, depth).text + ", " + spell(atom.b, depth).text + ")").str(),
-                   Spelled::Atom};
+    return Spelled{
+        (function + "(" + spell(atom.a, depth).text + ", " + spell(atom.b, depth).text + ")").str(),
+        Spelled::Atom};
   };
   switch (atom.kind) {
   case Atom::Kind::Dim:
@@ -112,7 +117,8 @@ std::string Spelling::parameter(Value argument) const {
 static bool isColon(Value span, KernelOp kernel) {
   StringAttr name = axisOf(span);
   auto axis = span.getDefiningOp<AxisOp>();
-  return axis && llvm::is_contained(kernel.getDims(), name) && matchPattern(axis.getLower(), m_Zero());
+  return axis && llvm::is_contained(kernel.getDims(), name) &&
+         matchPattern(axis.getLower(), m_Zero());
 }
 
 static StringRef symbolOf(Operation *op) {
@@ -182,7 +188,8 @@ Spelled Spelling::spell(AffineExpr expr, ValueRange dims, ValueRange syms, unsig
   case AffineExprKind::Add: {
     // a + (−1)·b is a − b, and a + (−1) is a − 1.
     if (factor && factor.getValue() < 0)
-      return join(recurse(left), "-", recurse(getAffineConstantExpr(-factor.getValue(), expr.getContext())));
+      return join(recurse(left), "-",
+                  recurse(getAffineConstantExpr(-factor.getValue(), expr.getContext())));
     if (auto product = dyn_cast<AffineBinaryOpExpr>(right);
         product && product.getKind() == AffineExprKind::Mul)
       if (auto minus = dyn_cast<AffineConstantExpr>(product.getRHS());
@@ -196,7 +203,8 @@ Spelled Spelling::spell(AffineExpr expr, ValueRange dims, ValueRange syms, unsig
       return {"-" + (operand.level == Spelled::Sum ? "(" + operand.text + ")" : operand.text),
               Spelled::Sum};
     }
-    return factor ? join(recurse(right), "*", recurse(left)) : join(recurse(left), "*", recurse(right));
+    return factor ? join(recurse(right), "*", recurse(left))
+                  : join(recurse(left), "*", recurse(right));
   case AffineExprKind::FloorDiv:
     return join(recurse(left), "/", recurse(right));
   case AffineExprKind::CeilDiv:
