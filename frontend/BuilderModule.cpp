@@ -1,0 +1,433 @@
+//===- BuilderModule.cpp - modules of the C++ API, and calls --------------===//
+
+#include "frontend/BuilderImpl.h"
+
+#include "dsl/BodyElaborator.h"
+#include "dsl/Elaborator.h"
+#include "frontend/Execution.h"
+#include "runtime/Scalar.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+#include <cmath>
+#include <mutex>
+
+using namespace tile;
+using namespace tile::detail;
+
+namespace {
+
+/// What a module loads: the sources, and the templates made of them.
+struct Loaded {
+  dsl::DiagnosticEngine diags;
+  dsl::Program program;
+  dsl::Elaborator elaborator;
+  dsl::LoadedFile *root = nullptr;
+
+  Loaded(mlir::MLIRContext &context, std::vector<std::string> folders)
+      : program(diags, std::move(folders)), elaborator(context, program, diags) {}
+};
+
+Error toError(mlir::Diagnostic &diagnostic) {
+  Error error;
+  error.message = diagnostic.str();
+  if (auto loc = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>()) {
+    error.file = loc.getFilename().str();
+    error.line = loc.getLine();
+    error.column = loc.getColumn();
+  }
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    std::string text = note.str();
+    if (llvm::StringRef(text).starts_with("hint: "))
+      error.hint += (error.hint.empty() ? "" : "; ") + text.substr(6);
+    else
+      error.notes.push_back(std::move(text));
+  }
+  return error;
+}
+
+Error toError(const dsl::Diagnostic &diagnostic) {
+  Error error;
+  error.message = diagnostic.message;
+  if (diagnostic.file) {
+    dsl::SourceFile::Position position = diagnostic.file->position(diagnostic.range.begin);
+    error.file = diagnostic.file->name();
+    error.line = position.line;
+    error.column = position.column;
+  }
+  for (const dsl::Diagnostic &note : diagnostic.notes)
+    error.notes.push_back(note.message);
+  for (const std::string &hint : diagnostic.hints)
+    error.hint += (error.hint.empty() ? "" : "; ") + hint;
+  return error;
+}
+
+/// Collects the errors that MLIR reports while it lives.
+class Collector {
+public:
+  Collector(mlir::MLIRContext &context, std::vector<Error> &errors)
+      : handler(&context, [&errors](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+            errors.push_back(toError(diagnostic));
+          return mlir::success();
+        }) {}
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+runtime::Error firstOf(const std::vector<Error> &errors, std::string otherwise) {
+  if (errors.empty())
+    return {std::move(otherwise), ""};
+  Error first = errors.front();
+  runtime::Error result{"", std::move(first.hint)};
+  first.hint.clear();
+  result.message = first.str();
+  if (errors.size() > 1)
+    result.message += "\n(and " + std::to_string(errors.size() - 1) + " more)";
+  return result;
+}
+
+} // namespace
+
+std::string Error::str() const {
+  std::string text;
+  if (!file.empty())
+    text = file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": ";
+  text += "error: " + message;
+  for (const std::string &note : notes)
+    text += "\n  note: " + note;
+  if (!hint.empty())
+    text += "\n  hint: " + hint;
+  return text;
+}
+
+//===-- Modules -----------------------------------------------------------===//
+
+struct Module::Impl {
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> built;
+  std::unique_ptr<Loaded> loaded;
+  std::vector<Error> errors;
+  std::mutex mutex; // of compiling and running
+  frontend::Compiler compiler;
+  std::map<std::pair<mlir::Operation *, Device>, std::unique_ptr<frontend::Executor>> executors;
+
+  Impl() {
+    context.loadDialect<ir::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                        mlir::scf::SCFDialect>();
+    built = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  }
+
+  dsl::DeclRef declaration(const std::string &name) const {
+    if (!loaded || !loaded->root)
+      return {};
+    dsl::DiagnosticEngine ambiguity;
+    dsl::DeclRef decl = loaded->program.lookup(*loaded->root, name, {}, ambiguity);
+    bool isCallable = decl && (decl.decl->kind == dsl::Decl::Kind::Kernel ||
+                               decl.decl->kind == dsl::Decl::Kind::Graph);
+    return isCallable ? decl : dsl::DeclRef{};
+  }
+
+  std::string names() const {
+    std::string list;
+    auto add = [&](std::string_view name) {
+      list += (list.empty() ? "`" : ", `") + std::string(name) + "`";
+    };
+    for (auto kernel : const_cast<Impl *>(this)->built->getOps<ir::KernelOp>())
+      add(kernel.getSymName());
+    if (loaded && loaded->root)
+      for (const dsl::Decl &decl : loaded->root->module.decls)
+        if (decl.kind == dsl::Decl::Kind::Kernel || decl.kind == dsl::Decl::Kind::Graph)
+          add(decl.name.text);
+    return list;
+  }
+
+  frontend::Executor &executor(mlir::ModuleOp module, Device device) {
+    auto &executor = executors[{module.getOperation(), device}];
+    if (!executor)
+      executor = std::make_unique<frontend::Executor>(
+          compiler, module,
+          device == Device::Cpu ? frontend::Device::Cpu : frontend::Device::Interp);
+    return *executor;
+  }
+};
+
+Module::Module() : impl(std::make_shared<Impl>()) {}
+Module::~Module() = default;
+Module::Module(Module &&) = default;
+Module &Module::operator=(Module &&) = default;
+
+Module Module::load(const std::string &path, std::vector<std::string> folders) {
+  std::string reason;
+  if (std::optional<std::string> text = dsl::readText(path, reason))
+    return parse(*std::move(text), path, std::move(folders));
+  Module module;
+  module.impl->errors.push_back({"can't read " + path + ": " + reason, "", {}, "", 0, 0});
+  return module;
+}
+
+Module Module::parse(std::string text, std::string name, std::vector<std::string> folders) {
+  Module module;
+  Impl &impl = *module.impl;
+  impl.loaded = std::make_unique<Loaded>(impl.context, std::move(folders));
+  Loaded &loaded = *impl.loaded;
+  loaded.root = loaded.program.load(std::move(name), std::move(text));
+  if (loaded.diags.errorCount() == 0)
+    dsl::checkFile(loaded.program, *loaded.root, loaded.diags);
+  for (const dsl::Diagnostic &diagnostic : loaded.diags.diagnostics())
+    if (diagnostic.severity == dsl::Diagnostic::Severity::Error)
+      impl.errors.push_back(toError(diagnostic));
+  return module;
+}
+
+bool Module::kernel(std::string name, const std::function<void(Kernel &)> &build,
+                    std::source_location place) {
+  Collector collector(impl->context, impl->errors);
+  mlir::Location loc =
+      mlir::FileLineColLoc::get(&impl->context, place.file_name(), place.line(), place.column());
+  bool isName = !name.empty() && !llvm::isDigit(name[0]) &&
+                llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  if (!isName) {
+    mlir::emitError(loc) << "a kernel's name is a word of letters, digits, `_` and `.`; this is `"
+                         << name << "`";
+    return false;
+  }
+  if (impl->built->lookupSymbol(name) || impl->declaration(name)) {
+    mlir::emitError(loc) << "there is a kernel `" << name << "` already";
+    return false;
+  }
+  KernelImpl state(*impl->built, name, place);
+  Kernel kernel(state.identity);
+  build(kernel);
+  return state.finish(place);
+}
+
+const std::vector<Error> &Module::errors() const { return impl->errors; }
+
+std::string Module::errorText() const {
+  std::string text;
+  for (const Error &error : impl->errors)
+    text += error.str() + "\n";
+  return text;
+}
+
+std::string Module::ir() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  impl->built->print(stream, mlir::OpPrintingFlags().useLocalScope());
+  return text + "\n";
+}
+
+//===-- Functions ---------------------------------------------------------===//
+
+struct Function::Impl {
+  std::shared_ptr<Module::Impl> module;
+  CompileOptions options;
+  /// Of what was loaded; its generics are bound at each call.
+  dsl::DeclRef decl;
+  std::string symbol;
+
+  Result<std::string> instance(const std::vector<NamedArgument> &arguments) const;
+  Result<frontend::Arguments> order(const frontend::Interface &interface,
+                                    llvm::ArrayRef<llvm::StringRef> dims,
+                                    const std::vector<NamedArgument> &arguments,
+                                    llvm::StringMap<int64_t> &explicitDims) const;
+};
+
+Result<Function> Module::compile(const std::string &name, CompileOptions options) const {
+  std::lock_guard lock(impl->mutex);
+  if (!ok())
+    return firstOf(impl->errors, "");
+  auto function = std::make_shared<Function::Impl>();
+  function->module = impl;
+  function->options = std::move(options);
+  function->symbol = name;
+  if (impl->built->lookupSymbol(name))
+    return Function(std::move(function), name);
+  function->decl = impl->declaration(name);
+  if (!function->decl) {
+    std::string names = impl->names();
+    return runtime::Error{"there is no kernel or graph `" + name + "`",
+                          names.empty() ? "the module is empty" : "there are " + names};
+  }
+  for (const auto &[generic, type] : function->options.types)
+    if (llvm::none_of(function->decl.decl->generics, [&](const dsl::Generic &known) {
+          return !known.isConst && known.name.text == generic;
+        }))
+      return runtime::Error{"`" + name + "` has no type `" + generic + "` to bind", ""};
+  return Function(std::move(function), name);
+}
+
+static ir::ElementType elementType(runtime::DType type) {
+  std::string_view name = runtime::nameOf(type);
+  return *ir::elementTypeNamed(llvm::StringRef(name.data(), name.size()));
+}
+
+/// The symbol of the kernel or graph whose generics are bound to the call's types.
+Result<std::string> Function::Impl::instance(const std::vector<NamedArgument> &arguments) const {
+  if (!decl)
+    return symbol;
+  Loaded &loaded = *module->loaded;
+  dsl::DiagnosticEngine diags;
+  std::vector<std::optional<ir::ElementType>> types(decl.decl->params.size());
+  for (auto [param, type] : llvm::zip(decl.decl->params, types)) {
+    if (auto chosen = options.types.find(param.type.element.text); chosen != options.types.end())
+      type = elementType(chosen->second);
+    for (const NamedArgument &argument : arguments)
+      if (!type && argument.name == param.name.text && argument.value.tensor)
+        type = elementType(argument.value.tensor->dtype());
+  }
+  std::optional<dsl::TypeBindings> bindings =
+      dsl::bindGenerics(diags, decl.file->source, decl.decl->name.range, decl, types);
+  if (!bindings)
+    return firstOf({toError(diags.diagnostics().front())}, "");
+  // Of generics that no input has, only the options tell.
+  for (const dsl::Generic &generic : decl.decl->generics)
+    if (auto chosen = options.types.find(generic.name.text); chosen != options.types.end()) {
+      ir::ElementType type = elementType(chosen->second);
+      if (!llvm::is_contained(loaded.elaborator.alternatives(decl, generic), type))
+        return runtime::Error{"`" + generic.name.text + "` of `" + symbol + "` can't be " +
+                                  ir::nameOf(type).str(),
+                              ""};
+      (*bindings)[generic.name.text] = type;
+    }
+  size_t before = loaded.diags.diagnostics().size();
+  std::string instance = loaded.elaborator.elaborate(decl, *bindings);
+  if (!instance.empty())
+    return instance;
+  std::vector<Error> errors;
+  for (const dsl::Diagnostic &diagnostic : llvm::drop_begin(loaded.diags.diagnostics(), before))
+    errors.push_back(toError(diagnostic));
+  return firstOf(errors, "`" + symbol + "` does not compile");
+}
+
+/// The bits of a number as the parameter's type has them.
+static Result<uint64_t> bitsOf(const frontend::Port &port, const std::string &text) {
+  Result<runtime::Scalar> scalar = runtime::parseScalar(text);
+  if (!scalar)
+    return scalar.takeError();
+  uint64_t bits = 0;
+  if (runtime::Status stored = runtime::storeScalar(*scalar, port.type, &bits); !stored)
+    return runtime::Error{"`" + port.name + "`: " + stored.error().message, stored.error().hint};
+  return bits;
+}
+
+/// The arguments in the order of the interface; what names a dimension goes to `explicitDims`.
+Result<frontend::Arguments> Function::Impl::order(const frontend::Interface &interface,
+                                                  llvm::ArrayRef<llvm::StringRef> dims,
+                                                  const std::vector<NamedArgument> &arguments,
+                                                  llvm::StringMap<int64_t> &explicitDims) const {
+  frontend::Arguments ordered(interface.inputs.size());
+  std::vector<bool> given(ordered.size());
+  for (const NamedArgument &argument : arguments) {
+    const frontend::Port *port = interface.input(argument.name);
+    if (!port && llvm::is_contained(dims, argument.name)) {
+      int64_t value;
+      if (llvm::StringRef(argument.value.text).getAsInteger(10, value))
+        return runtime::Error{"dimension `" + argument.name + "` takes an integer", ""};
+      explicitDims[argument.name] = value;
+      continue;
+    }
+    if (!port) {
+      std::string inputs;
+      for (const frontend::Port &known : interface.inputs)
+        inputs += (inputs.empty() ? "" : ", ") + known.str();
+      return runtime::Error{"`" + symbol + "` has no input `" + argument.name + "`",
+                            "its inputs are " + inputs};
+    }
+    size_t position = port - interface.inputs.data();
+    if (given[position])
+      return runtime::Error{"`" + argument.name + "` is given twice", ""};
+    given[position] = true;
+    if (argument.value.tensor) {
+      ordered[position].tensor =
+          std::shared_ptr<const Tensor>(argument.value.owner, argument.value.tensor);
+      continue;
+    }
+    if (port->isTensor)
+      return runtime::Error{"`" + port->name + "` is a tensor, the argument a number",
+                            "it is declared as " + port->str()};
+    Result<uint64_t> bits = bitsOf(*port, argument.value.text);
+    if (!bits)
+      return bits.takeError();
+    ordered[position].bits = *bits;
+  }
+  for (auto [position, port] : llvm::enumerate(interface.inputs)) {
+    if (!given[position] && !port.defaultBits)
+      return runtime::Error{"`" + symbol + "` needs an argument for `" + port.name + "`",
+                            "it is declared as " + port.str()};
+    if (!given[position])
+      ordered[position].bits = *port.defaultBits;
+  }
+  return ordered;
+}
+
+static llvm::SmallVector<llvm::StringRef> dimsOf(mlir::Operation *function) {
+  mlir::ArrayAttr dims;
+  if (auto kernel = llvm::dyn_cast<ir::KernelOp>(function))
+    dims = kernel.getDims();
+  else
+    dims = llvm::cast<ir::GraphOp>(function).getDims();
+  return llvm::SmallVector<llvm::StringRef>(dims.getAsValueRange<mlir::StringAttr>());
+}
+
+Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments) const {
+  std::lock_guard lock(impl->module->mutex);
+  Result<std::string> instance = impl->instance(arguments);
+  if (!instance)
+    return instance.takeError();
+  std::vector<Error> errors;
+  Collector collector(impl->module->context, errors);
+  mlir::ModuleOp module =
+      impl->decl ? impl->module->loaded->elaborator.module() : *impl->module->built;
+  mlir::Operation *function = module.lookupSymbol(*instance);
+  frontend::Interface interface = frontend::interfaceOf(function);
+  llvm::StringMap<int64_t> dims;
+  Result<frontend::Arguments> ordered = impl->order(interface, dimsOf(function), arguments, dims);
+  if (!ordered)
+    return ordered.takeError();
+
+  frontend::Executor &executor = impl->module->executor(module, impl->options.device);
+  executor.sizes = {};
+  executor.sizes.everywhere = impl->options.sizes;
+  auto kernels = frontend::kernelsOf(module, *instance);
+  if (auto checked = executor.sizes.check(kernels); !checked) {
+    frontend::Failure failure = checked.takeFailure();
+    return runtime::Error{std::move(failure.message), std::move(failure.hint)};
+  }
+  frontend::Outcome<frontend::Outputs> results = executor.run(*instance, *ordered, dims);
+  if (!results) {
+    frontend::Failure failure = results.takeFailure();
+    if (failure.message.empty())
+      return firstOf(errors, "`" + symbol + "` failed");
+    return runtime::Error{std::move(failure.message), std::move(failure.hint)};
+  }
+  Outputs outputs;
+  for (auto [port, tensor] : llvm::zip(interface.outputs, *results)) {
+    // An output that is an input itself would end with the caller's tensor.
+    bool isArgument = llvm::any_of(*ordered, [&](const frontend::Argument &argument) {
+      return argument.tensor && argument.tensor.get() == tensor.get();
+    });
+    if (isArgument) {
+      Result<Tensor> copy = tensor->clone();
+      if (!copy)
+        return copy.takeError();
+      tensor = std::make_shared<const Tensor>(*std::move(copy));
+    }
+    outputs[port.name] = std::move(tensor);
+  }
+  return outputs;
+}
+
+std::string Argument::numberText(double number) {
+  if (std::isnan(number))
+    return "nan";
+  if (std::isinf(number))
+    return number < 0 ? "-inf" : "inf";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  // A real stays a real: 2.0 is no integer.
+  return std::string(text).find_first_of(".e") == std::string::npos ? std::string(text) + ".0"
+                                                                    : text;
+}
