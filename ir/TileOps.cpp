@@ -95,11 +95,19 @@ ParallelOp KernelOp::getParallel() {
   return *parallels.begin();
 }
 
+/// The tile.return that ends a block, or null.
+static ReturnOp returnOf(Block &block) {
+  return block.empty() ? ReturnOp() : dyn_cast<ReturnOp>(block.back());
+}
+
 LogicalResult KernelOp::verify() {
   if (getFunctionType().getNumResults() != 0)
     return emitOpError("has results; outputs are memref parameters");
   if (!llvm::hasSingleElement(getBody()))
     return emitOpError("needs a body of one block");
+  auto end = returnOf(getBody().front());
+  if (!end || end.getNumOperands() != 0)
+    return emitOpError("needs a tile.return without values at the end");
   if (!llvm::hasSingleElement(getBody().front().getOps<ParallelOp>()))
     return emitOpError("needs exactly one tile.parallel");
   for (auto [index, type] : llvm::enumerate(getFunctionType().getInputs())) {
@@ -124,8 +132,10 @@ LogicalResult KernelOp::verify() {
 LogicalResult GraphOp::verify() {
   if (!llvm::hasSingleElement(getBody()))
     return emitOpError("needs a body of one block");
-  auto yielded = getBody().front().getTerminator()->getOperandTypes();
-  if (yielded != TypeRange(getFunctionType().getResults()))
+  auto end = returnOf(getBody().front());
+  if (!end)
+    return emitOpError("needs a tile.return at the end");
+  if (end.getOperandTypes() != TypeRange(getFunctionType().getResults()))
     return emitOpError("returns other types than its signature says");
   return success();
 }
