@@ -20,12 +20,19 @@ include(AddLLVM)
 include(AddMLIR)
 
 add_library(tile_mlir INTERFACE)
-target_include_directories(tile_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+foreach(folder IN LISTS MLIR_INCLUDE_DIRS LLVM_INCLUDE_DIRS)
+  target_include_directories(tile_mlir SYSTEM INTERFACE $<BUILD_INTERFACE:${folder}>)
+endforeach()
 separate_arguments(tile_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
-target_compile_options(tile_mlir INTERFACE ${tile_llvm_definitions})
+target_compile_options(tile_mlir INTERFACE "$<BUILD_INTERFACE:${tile_llvm_definitions}>")
 
 if(NOT TILE_STATIC_LLVM)
-  target_link_libraries(tile_mlir INTERFACE MLIR LLVM)
+  # Users of an installed tilec see none of MLIR's headers, so they need not find its package.
+  foreach(library MLIR LLVM)
+    get_target_property(file ${library} LOCATION)
+    target_link_libraries(tile_mlir INTERFACE $<BUILD_INTERFACE:${library}>
+                                              $<INSTALL_INTERFACE:${file}>)
+  endforeach()
   return()
 endif()
 

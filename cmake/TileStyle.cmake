@@ -5,8 +5,8 @@ add_custom_target(format
   COMMAND "${PROJECT_SOURCE_DIR}/tests/structure/check_format.sh" --fix
   COMMENT "Laying out sources" VERBATIM)
 
-find_program(TILE_RUN_CLANG_TIDY NAMES run-clang-tidy-14 run-clang-tidy)
-find_program(TILE_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
+find_program(TILE_RUN_CLANG_TIDY NAMES run-clang-tidy-22 run-clang-tidy)
+find_program(TILE_CLANG_TIDY NAMES clang-tidy-22 clang-tidy)
 mark_as_advanced(TILE_RUN_CLANG_TIDY TILE_CLANG_TIDY)
 if(TILE_RUN_CLANG_TIDY AND TILE_CLANG_TIDY)
   # GCC's precompiled headers are not Clang's: it reads compile commands without them.

@@ -1,6 +1,7 @@
 # Compile settings shared by every target of ours, and the helpers that create them.
 
 add_library(tile_options INTERFACE)
+target_compile_features(tile_options INTERFACE cxx_std_20)
 target_include_directories(tile_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 target_compile_options(tile_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Werror=switch -Werror=return-type
@@ -20,14 +21,28 @@ if(TILE_SANITIZE)
 endif()
 
 # tile_internal_library(name SOURCES … PUBLIC … PRIVATE … PCH header)
-# One folder's library. PUBLIC links show in its headers, PRIVATE ones do not.
+# One folder's library, installed and exported with the others (TileInstall.cmake). PUBLIC links show
+# in its headers, PRIVATE ones do not.
 function(tile_internal_library name)
   cmake_parse_arguments(ARG "" "PCH" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC tile_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:tile_options> ${ARG_PUBLIC})
+  foreach(library IN LISTS ARG_PRIVATE)
+    # What is only headers is no business of those who link an installed library.
+    if(TARGET ${library})
+      get_target_property(type ${library} TYPE)
+      get_target_property(imported ${library} IMPORTED)
+      if(imported AND type STREQUAL "INTERFACE_LIBRARY")
+        set(library $<BUILD_INTERFACE:${library}>)
+      endif()
+    endif()
+    target_link_libraries(${name} PRIVATE ${library})
+  endforeach()
   if(ARG_PCH)
     tile_precompile_headers(${name} "${ARG_PCH}")
   endif()
+  set_property(GLOBAL APPEND PROPERTY tile_libraries ${name})
 endfunction()
 
 # tile_precompile_headers(target header)

@@ -10,7 +10,7 @@ build_packages=(
   libgtest-dev libbenchmark-dev
   python3 python3-numpy git
 )
-dev_packages=(clang-format-14 clang-tidy-14)
+dev_packages=(clang-format-14 clang-tidy-22)
 
 usage() {
   cat <<EOF

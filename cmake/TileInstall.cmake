@@ -1,0 +1,45 @@
+# What `cmake --install` lays down. A build with shared LLVM: tilec, and the C++ API for
+# find_package(Tile), which offers Tile::tile. A build with static LLVM: tilec with what it needs
+# beside the system's C and C++ libraries, to be copied anywhere.
+
+include(GNUInstallDirs)
+
+if(TILE_STATIC_LLVM)
+  # Debian has oneTBB as a shared library only. It comes along, in a folder of its own. The system's
+  # libstdc++ stays shared, since oneTBB brings it in anyway and two in one process don't mix.
+  set(private_libraries "${CMAKE_INSTALL_LIBDIR}/tilec")
+  set_target_properties(tilec PROPERTIES INSTALL_RPATH "$ORIGIN/../${private_libraries}")
+  install(TARGETS tilec RUNTIME)
+  find_package(TBB REQUIRED CONFIG)
+  install(IMPORTED_RUNTIME_ARTIFACTS TBB::tbb LIBRARY DESTINATION "${private_libraries}")
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  return()
+endif()
+
+set_target_properties(tilec PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS tilec RUNTIME)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# Headers keep their paths: `#include "frontend/tile/Tile.h"` reads the same inside and outside.
+set(headers "${CMAKE_INSTALL_INCLUDEDIR}/tilec")
+set(public_runtime_headers DType.h Memory.h Npy.h Result.h Tensor.h)
+list(TRANSFORM public_runtime_headers PREPEND runtime/)
+install(DIRECTORY frontend/tile DESTINATION "${headers}/frontend" FILES_MATCHING PATTERN "*.h")
+install(FILES ${public_runtime_headers} DESTINATION "${headers}/runtime")
+
+get_property(libraries GLOBAL PROPERTY tile_libraries)
+set_target_properties(tile_builder PROPERTIES EXPORT_NAME tile)
+install(TARGETS ${libraries} tile_mlir EXPORT Tile
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/tilec"
+        INCLUDES DESTINATION "${headers}")
+
+include(CMakePackageConfigHelpers)
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Tile")
+install(EXPORT Tile NAMESPACE Tile:: FILE TileTargets.cmake DESTINATION "${package}")
+configure_package_config_file(cmake/TileConfig.cmake.in "${PROJECT_BINARY_DIR}/TileConfig.cmake"
+                              INSTALL_DESTINATION "${package}")
+# Before 1.0 each minor version may change the API.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/TileConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/TileConfig.cmake" "${PROJECT_BINARY_DIR}/TileConfigVersion.cmake"
+        DESTINATION "${package}")
