@@ -303,7 +303,8 @@ LogicalResult Machine::mergeCarried(ForOp op, Value before, Value after, Tile &m
   SmallVector<StringAttr> names = {op.getNameAttr()};
   llvm::append_range(names, old.axes);
   Box block;
-  if (failed(makeBox(op, names, block)))
+  if (failed(makeBox(op, names, block)) || failed(checkExtents(op, old)) ||
+      failed(checkExtents(op, next)))
     return failure();
   merged = next;
   if (!block.defined)

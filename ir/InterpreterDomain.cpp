@@ -175,7 +175,20 @@ LogicalResult Machine::makeTile(Operation *op, Type element, const Box &box, Til
   return success();
 }
 
+/// A constant knows its axes' extents from its type alone; others had them when they were made.
+LogicalResult Machine::checkExtents(Operation *op, const Tile &tile) {
+  for (auto [name, extent] : llvm::zip(tile.axes, tile.extents)) {
+    auto axis = axes.find(name);
+    if (axis == axes.end() || axis->second.extent != extent)
+      return fail(op, "its operand has " + Twine(extent) + " elements along the axis `" +
+                          name.getValue() + "`, which is of another length here");
+  }
+  return success();
+}
+
 LogicalResult Machine::checkDefined(Operation *op, const Tile &tile, const Box &box) {
+  if (failed(checkExtents(op, tile)))
+    return failure();
   if (!tile.defined || (tile.axes == box.axes && tile.defined == box.defined))
     return success();
   Extents strides = tile.stridesAlong(box.axes);

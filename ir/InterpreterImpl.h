@@ -152,6 +152,8 @@ private:
   /// A tile of this type with elements yet to be computed.
   LogicalResult makeTile(mlir::Operation *op, mlir::Type type, Tile &tile);
   LogicalResult makeTile(mlir::Operation *op, mlir::Type element, const Box &box, Tile &tile);
+  /// Reports if the tile has other extents than its axes in scope.
+  LogicalResult checkExtents(mlir::Operation *op, const Tile &tile);
   /// Reports if an element of `tile` that `op` uses over `box` does not exist.
   LogicalResult checkDefined(mlir::Operation *op, const Tile &tile, const Box &box);
   std::string describe(const Box &box, ArrayRef<int64_t> position) const;

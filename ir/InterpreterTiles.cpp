@@ -11,23 +11,29 @@ using namespace tile::ir::interpreter;
 //===-- Making tiles ------------------------------------------------------===//
 
 LogicalResult Machine::executeConstant(arith::ConstantOp op) {
+  // Folding moves constants out of the scope of their axes: all of it exists.
+  Box box;
+  box.axes = axesOf(op.getType());
+  if (auto type = dyn_cast<RankedTensorType>(op.getType())) {
+    box.extents.assign(type.getShape().begin(), type.getShape().end());
+    box.size = type.getNumElements();
+  }
   Tile result;
-  if (failed(makeTile(op, op.getType(), result)))
+  if (failed(makeTile(op, getElementTypeOrSelf(op.getType()), box, result)))
     return failure();
-  auto write = [&](int64_t index, Attribute element) {
-    uint64_t bits = isa<FloatAttr>(element)
-                        ? cast<FloatAttr>(element).getValue().bitcastToAPInt().getZExtValue()
-                        : cast<IntegerAttr>(element).getValue().getZExtValue();
-    std::memcpy(result.at(index), &bits, byteWidth(result.number));
+  auto bitsOf = [](Attribute element) {
+    auto number = dyn_cast<FloatAttr>(element);
+    return (number ? number.getValue().bitcastToAPInt() : cast<IntegerAttr>(element).getValue())
+        .getZExtValue();
   };
-  if (auto elements = dyn_cast<DenseElementsAttr>(op.getValue())) {
-    if (!elements.isSplat() && elements.getNumElements() != result.size)
-      return fail(op, "a constant of another size than its axes");
-    auto all = elements.getValues<Attribute>();
-    for (int64_t index = 0; index < result.size; ++index)
-      write(index, elements.isSplat() ? elements.getSplatValue<Attribute>() : all[index]);
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (elements && !elements.isSplat()) {
+    for (auto [index, element] : llvm::enumerate(elements.getValues<Attribute>()))
+      writeInteger(result.number, result.at(index), bitsOf(element));
   } else {
-    write(0, op.getValue());
+    uint64_t bits = bitsOf(elements ? elements.getSplatValue<Attribute>() : op.getValue());
+    for (int64_t index = 0; index < result.size; ++index)
+      writeInteger(result.number, result.at(index), bits);
   }
   values[op.getResult()] = std::move(result);
   return success();
@@ -204,7 +210,8 @@ LogicalResult Machine::executeDot(DotOp op) {
   const Tile &lhs = values.at(op.getLhs()), &rhs = values.at(op.getRhs());
   const Tile &acc = values.at(op.getAcc());
   Tile result;
-  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, acc, result)))
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, acc, result)) ||
+      failed(checkExtents(op, lhs)) || failed(checkExtents(op, rhs)))
     return failure();
   if (isFloat(lhs.number) != isFloat(result.number) ||
       isFloat(rhs.number) != isFloat(result.number))

@@ -200,6 +200,19 @@ TEST_F(InterpreterErrorTest, AbsurdAxes) {
   EXPECT_NE(result.message.find("a tile of more than"), std::string::npos) << result.message;
 }
 
+TEST_F(InterpreterErrorTest, ConstantsOfAnotherLength) {
+  auto result = runFaulty(kernel(R"(
+    %a = tile.axis %c0 to %N : !tile.span<"a">
+    %short = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32, #tile.axes<"a">>
+    %w = tile.broadcast %short : tensor<3xf32, #tile.axes<"a">> to tensor<4x3xf32, #tile.axes<"i", "a">>
+    %s = tile.reduce <add> %w over ["a"] : tensor<4x3xf32, #tile.axes<"i", "a">> -> tensor<4xf32, #tile.axes<"i">>
+    %v = tile.broadcast %s : tensor<4xf32, #tile.axes<"i">> to !ij
+)" + store("#id")));
+  EXPECT_NE(result.message.find("3 elements along the axis `a`, which is of another length here"),
+            std::string::npos)
+      << result.message;
+}
+
 TEST_F(InterpreterErrorTest, Requires) {
   auto result = runFaulty(R"(
 #mn = affine_map<()[m, n] -> (m, n)>

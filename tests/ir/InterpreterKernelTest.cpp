@@ -564,6 +564,82 @@ tile.kernel @triangle(
         [&] { expectClose(y, expected, 1e-5); });
 }
 
+TEST_F(InterpreterKernelTest, BatchedDotsOfOtherTypes) {
+  // y[b, i] = Σ_k l[b, i, k] · r[b, k] · c[k], with a constant tile c along a whole axis
+  auto text = [](const std::string &type, const std::string &times, const std::string &sum) {
+    std::string result = R"(
+#bi = affine_map<()[b, i] -> (b, i)>
+#bik = affine_map<()[b, i] -> (b, i, 3)>
+#bk = affine_map<()[b, i] -> (b, 3)>
+!bk = tensor<?x3xT, #tile.axes<"b", "k">>
+!bik = tensor<?x?x3xT, #tile.axes<"b", "i", "k">>
+!ib = tensor<?x?xS, #tile.axes<"i", "b">>
+!bi = tensor<?x?xS, #tile.axes<"b", "i">>
+tile.kernel @batched(
+    %l: memref<?x?x3xT> {tile.name = "l", tile.mode = "in", tile.shape = #bik},
+    %r: memref<?x3xT> {tile.name = "r", tile.mode = "in", tile.shape = #bk},
+    %y: memref<?x?xS> {tile.name = "y", tile.mode = "out", tile.shape = #bi})
+    attributes {dims = ["B", "I"]} {
+  %c0 = arith.constant 0 : i64
+  %c3 = arith.constant 3 : i64
+  %B = tile.dim "B"
+  %I = tile.dim "I"
+  %k = tile.axis %c0 to %c3 : !tile.span<"k", 3>
+  %weights = arith.constant dense<WEIGHTS> : tensor<3xT, #tile.axes<"k">>
+  %ones = arith.constant dense<ONE> : tensor<3xT, #tile.axes<"k">>
+  tile.parallel (%b = tiles "b" %c0 to %B, %i = tiles "i" %c0 to %I) {
+    %tl = tile.load %l at affine_map<(d0, d1, d2) -> (d0, d1, d2)>(%b, %i, %k)[] <exact> : memref<?x?x3xT>, (!tile.span<"b">, !tile.span<"i">, !tile.span<"k", 3>) -> !bik
+    %tr = tile.load %r at affine_map<(d0, d1) -> (d0, d1)>(%b, %k)[] <exact> : memref<?x3xT>, (!tile.span<"b">, !tile.span<"k", 3>) -> !bk
+    %w = TIMES %weights, %ones : tensor<3xT, #tile.axes<"k">>
+    %wb = tile.broadcast %w : tensor<3xT, #tile.axes<"k">> to !bk
+    %rw = TIMES %tr, %wb : !bk
+    %zero = arith.constant ZERO : S
+    %init = tile.broadcast %zero : S to !bi
+    %s = tile.dot %tl, %rw over "k" acc %init : !bik, !bk -> !bi
+    %turned = tile.broadcast %s : !bi to !ib
+    tile.store %turned, %y at affine_map<(d0, d1) -> (d0, d1)>(%b, %i)[] : !ib, memref<?x?xS>, (!tile.span<"b">, !tile.span<"i">)
+  }
+  tile.return
+})";
+    bool isFloat = type[0] != 'i';
+    auto replace = [&](const std::string &from, const std::string &to) {
+      for (size_t at = 0; (at = result.find(from, at)) != std::string::npos; at += to.size())
+        result.replace(at, from.size(), to);
+    };
+    replace("TIMES", times), replace("ONE", isFloat ? "1.0" : "1");
+    replace("WEIGHTS", isFloat ? "[2.0, -1.0, 0.5]" : "[2, -1, 3]");
+    replace("ZERO", isFloat ? "0.0" : "0");
+    replace("xT", "x" + type), replace("xS", "x" + sum), replace(": S", ": " + sum);
+    return result;
+  };
+  const int64_t B = 4, I = 5;
+  auto check = [&](auto zero, const std::string &kernel, double low, double high) {
+    using T = decltype(zero);
+    auto l = uniform<T>({B, I, 3}, low, high), r = uniform<T>({B, 3}, low, high);
+    Tensor<T> y({B, I});
+    T weights[] = {T(2), T(-1), std::is_integral_v<T> ? T(3) : T(0.5)};
+    sweep(kernel, {{"B", B}, {"I", I}}, {{{"b", 1}, {"i", 2}}, {{"b", 3}, {"i", 1}}, {}},
+          {l.argument(), r.argument(), y.argument()}, poisonOf(y), [&] {
+            for (int64_t b = 0; b < B; ++b)
+              for (int64_t i = 0; i < I; ++i) {
+                // Integers wrap: compute them unsigned.
+                using W = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+                W sum = 0;
+                for (int64_t k = 0; k < 3; ++k)
+                  if constexpr (std::is_integral_v<T>)
+                    sum += W(l(b, i, k)) * W(r(b, k)) * W(weights[k]);
+                  else
+                    sum = std::fma(l(b, i, k), r(b, k) * weights[k], sum);
+                ASSERT_EQ(y(b, i), static_cast<T>(sum));
+              }
+          });
+  };
+  check(double(), text("f64", "arith.mulf", "f64"), -2, 2);
+  check(float(), text("f32", "arith.mulf", "f32"), -2, 2);
+  check(int32_t(), text("i32", "arith.muli", "i32"), -2e9, 2e9);
+  check(int64_t(), text("i64", "arith.muli", "i64"), -9e18, 9e18);
+}
+
 TEST_F(InterpreterKernelTest, AxesThatNothingLoadsAreKept) {
   // y[i] = sum(full(1, i, N), N): the span of N has no use but in types.
   const char *text = R"(
