@@ -85,6 +85,11 @@ public:
   Value trig(Value x, Trig which);
 
 private:
+  /// Multiples of π/2 (modulo 4, as i64) and what is left, in f64.
+  struct Angle {
+    Value quadrant, rest;
+  };
+  Angle reduceHuge(Value x);
   Type type() { return lanesOf(b.getF32Type(), width); }
   Type intType() { return lanesOf(b.getI32Type(), width); }
   /// (eʳ − 1 − r) / r² for |r| ≤ ln 2 / 2.
@@ -217,8 +222,42 @@ Value F32::erf(Value x) {
 
 //===-- Trigonometry ------------------------------------------------------===//
 
+F32::Angle F32::reduceHuge(Value x) {
+  // |x| = m · 2ᵉ with a 24-bit m. Only the bits of 2/π from weight 2¹⁻ᵉ on matter
+  // for |x| · 2/π modulo 4: 96 of them, as a fraction, times m, modulo 1.
+  static constexpr uint64_t words[] = {0xa2f9836e4e441529, 0x4e441529fc2757d1, 0xfc2757d1f534ddc0,
+                                       0xf534ddc0db629599, 0xdb6295993c439041, 0x3c439041fe5163ab};
+  Type i64 = lanesOf(b.getI64Type(), width), f64 = lanesOf(b.getF64Type(), width);
+  auto c64 = [&](uint64_t value) { return b.integer(i64, static_cast<int64_t>(value)); };
+  auto shiftLeft = [&](Value v, Value by) { return arith::ShLIOp::create(b, v, by); };
+  auto shiftRight = [&](Value v, Value by) { return arith::ShRUIOp::create(b, v, by); };
+  Value pattern = arith::ExtUIOp::create(b, i64, bits(x));
+  Value mantissa = bor(band(pattern, c64(0x7fffff)), c64(0x800000));
+  Value exponent = band(shiftRight(pattern, c64(23)), c64(255));
+  Value skipped = b.sub(exponent, c64(150 + 2));
+  Value word = shiftRight(band(skipped, c64(127)), c64(5)), shift = band(skipped, c64(31));
+  Value high = c64(words[0]), low = c64(words[2]);
+  for (int n = 1; n < 4; ++n) {
+    Value isHere = b.compare(CmpIPredicate::eq, word, c64(n));
+    high = b.select(isHere, c64(words[n]), high);
+    low = b.select(isHere, c64(words[n + 2]), low);
+  }
+  Value carried = shiftRight(shiftRight(low, c64(1)), b.sub(c64(63), shift));
+  Value window = bor(shiftLeft(high, shift), carried);
+  Value rest = shiftRight(shiftLeft(low, shift), c64(32));
+  Value fraction = b.add(b.mul(mantissa, window), shiftRight(b.mul(mantissa, rest), c64(32)));
+  // Quarters of the fraction are quadrants.
+  Value quadrant = shiftRight(b.add(fraction, c64(uint64_t(1) << 61)), c64(62));
+  Value offset = b.sub(fraction, shiftLeft(quadrant, c64(62)));
+  Value r = arith::MulFOp::create(b, arith::SIToFPOp::create(b, f64, offset),
+                                  b.number(f64, std::ldexp(1.5707963267948966, -62)));
+  Value isNegative = less(x, c(0));
+  return {b.select(isNegative, b.sub(c64(0), quadrant), quadrant),
+          b.select(isNegative, arith::NegFOp::create(b, r), r)};
+}
+
 Value F32::trig(Value x, Trig which) {
-  // The argument minus multiples of π/2, in f64: good up to 2²⁹ · π/2.
+  // The argument minus multiples of π/2, in f64.
   Type f64 = lanesOf(b.getF64Type(), width), i64 = lanesOf(b.getI64Type(), width);
   auto d = [&](double value) { return b.number(f64, value); };
   Value wide = arith::ExtFOp::create(b, f64, x);
@@ -233,7 +272,13 @@ Value F32::trig(Value x, Trig which) {
     Value product = arith::MulFOp::create(b, n, d(part));
     r = arith::SubFOp::create(b, r, product);
   }
-  Value quadrant = arith::TruncIOp::create(b, intType(), b.bitcast(moved, i64));
+  Value magnitude = abs(x);
+  Value isHuge = b.both(less(c(0x1p28), magnitude),
+                        less(magnitude, c(std::numeric_limits<double>::infinity())));
+  Angle huge = reduceHuge(x);
+  r = b.select(isHuge, huge.rest, r);
+  Value quadrant64 = b.select(isHuge, huge.quadrant, b.bitcast(moved, i64));
+  Value quadrant = arith::TruncIOp::create(b, intType(), quadrant64);
   Value y = arith::TruncFOp::create(b, type(), r), square = mul(y, y);
   Value s = poly(square, {2.72437814095e-6, -0.000198400388726, 0.00833333178522, -0.166666666636});
   Value sine = fma(mul(s, square), y, y);
