@@ -8,8 +8,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
-#include <chrono>
-
 using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
@@ -32,18 +30,23 @@ OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindi
   CrashReport::Scope scope("compiling kernel " + source.getSymName().str(), source);
   OwningOpRef<ir::KernelOp> kernel(source.clone());
   for (const PipelinePass &pass : tilePipeline()) {
-    auto start = std::chrono::steady_clock::now();
     PassManager manager(source.getContext(), ir::KernelOp::getOperationName());
     manager.addPass(pass.create(bindings));
-    bool ok = succeeded(manager.run(kernel.get()));
-    times[pass.name] +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!ok)
-      return {};
+    {
+      StageTimer timer(times, pass.name);
+      if (failed(manager.run(kernel.get())))
+        return {};
+    }
     if (observer)
       observer(pass.name, kernel.get());
     if (pass.name == stopAfter)
       break;
   }
   return kernel;
+}
+
+FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel) {
+  CrashReport::Scope scope("generating code for kernel " + kernel.getSymName().str(), kernel);
+  StageTimer timer(times, "cpu code");
+  return codegen::CpuCompiler().jit(kernel);
 }

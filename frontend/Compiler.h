@@ -8,11 +8,13 @@
 #ifndef TILE_FRONTEND_COMPILER_H
 #define TILE_FRONTEND_COMPILER_H
 
+#include "codegen/cpu/CpuCompiler.h"
 #include "ir/Specialize.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -37,6 +39,22 @@ inline constexpr llvm::StringLiteral elaborateStage = "elaborate";
 /// Seconds by stage, in the order in which stages first ran.
 using StageTimes = llvm::MapVector<llvm::StringRef, double>;
 
+/// Adds the seconds it lives to a stage.
+class StageTimer {
+public:
+  StageTimer(StageTimes &times, llvm::StringRef stage)
+      : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
+  ~StageTimer() {
+    times[stage] +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  StageTimes &times;
+  llvm::StringRef stage;
+  std::chrono::steady_clock::time_point start;
+};
+
 class Compiler {
 public:
   /// Called after each pass.
@@ -48,6 +66,8 @@ public:
 
   /// A copy of the template after the pipeline; null after reported errors.
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
+  /// Machine code for this process from what `compile` gave; none after reported errors.
+  mlir::FailureOr<codegen::CpuCode> jit(ir::KernelOp kernel);
 };
 
 } // namespace tile::frontend

@@ -5,6 +5,7 @@
 #include "frontend/ExecutionImpl.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
+#include "runtime/CpuLaunch.h"
 
 #include <chrono>
 #include <new>
@@ -64,6 +65,8 @@ struct Executor::Launch {
 
 struct Executor::Compiled {
   OwningOpRef<ir::KernelOp> kernel;
+  /// On the CPU only.
+  std::optional<codegen::CpuCode> code;
 };
 
 /// A copy of what `inout` reads and writes; poison for what is only written.
@@ -128,10 +131,16 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
   auto start = std::chrono::steady_clock::now();
   auto fresh = std::make_unique<Compiled>();
   fresh->kernel = compiler.compile(kernel, bindings);
-  compileSeconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!fresh->kernel)
     return Failure::reported();
+  if (device == Device::Cpu) {
+    FailureOr<codegen::CpuCode> code = compiler.jit(fresh->kernel.get());
+    if (failed(code))
+      return Failure::reported();
+    fresh->code.emplace(std::move(*code));
+  }
+  compileSeconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
   return entry.get();
 }
@@ -164,7 +173,20 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
 }
 
 Outcome<Outputs> Executor::runOnCpu(ir::KernelOp kernel, Launch &launch) {
-  return Failure::environment({"no cpu yet", ""});
+  Outcome<Compiled *> entry = compiled(kernel);
+  if (!entry)
+    return entry.takeFailure();
+  SmallVector<const void *> params;
+  SmallVector<int64_t> elements;
+  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars)) {
+    params.push_back(tensor ? static_cast<const void *>(tensor->data()) : &bits);
+    elements.push_back(tensor ? tensor->numElements() : 1);
+  }
+  runtime::Status status = runtime::launchCpu(
+      (*entry)->code->entry(), {.params = params, .dims = launch.dims, .elements = elements});
+  if (!status)
+    return Failure::environment(status.takeError());
+  return launch.takeOutputs();
 }
 
 Outcome<Outputs> Executor::run(StringRef symbol, Arguments arguments,

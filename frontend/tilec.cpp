@@ -24,16 +24,25 @@ CLI::Option *tile::frontend::cli::addRepeated(CLI::App &command, const std::stri
   return command.add_option(name, values, help)->allow_extra_args(false);
 }
 
+CLI::Validator tile::frontend::cli::oneOf(std::vector<std::string> words) {
+  auto check = [words](const std::string &value) {
+    return llvm::is_contained(words, value)
+               ? std::string()
+               : "'" + value + "' is none of " + CLI::detail::join(words, ", ");
+  };
+  return CLI::Validator(check, "");
+}
+
 void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &options) {
   addRepeated(command, "-I", options.includePath, "Look for imported files there, too")
       ->type_name("DIR");
   addRepeated(command, "-W", options.warnings, "-Werror: warnings are errors")
       ->type_name("error")
-      ->check(CLI::IsMember({"error"}));
+      ->check(oneOf({"error"}));
   command.add_option("--error-limit", options.errorLimit, "Stop after so many errors; 0: never")
       ->capture_default_str();
   command.add_option("--color", options.colour, "Colours in messages: auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(oneOf({"auto", "always", "never"}));
   command.add_flag("--timing", options.timing, "Show the time of each stage");
 }
 

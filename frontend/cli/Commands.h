@@ -30,6 +30,9 @@ void addPipelineOptions(CLI::App &command, PipelineOptions &options);
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);
 
+/// Takes one of these words.
+CLI::Validator oneOf(std::vector<std::string> words);
+
 /// Prints `error: …` for a call that has no session yet; returns its exit code.
 int failUsage(const std::string &message, const std::string &hint = "");
 

@@ -1,7 +1,9 @@
 //===- CompileCommand.cpp - tilec compile ---------------------------------===//
 
+#include "codegen/cpu/CpuCompiler.h"
 #include "dsl/AstPrinter.h"
 #include "frontend/CrashReport.h"
+#include "frontend/Interface.h"
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
@@ -16,7 +18,7 @@ using namespace tile::frontend::cli;
 
 namespace {
 struct CompileOptions {
-  std::string file, entry, output, emit = "tile";
+  std::string file, entry, output, emit = "tile", target = "native";
   std::vector<std::string> dims, sizes, types;
   SourceOptions source;
   PipelineOptions pipeline;
@@ -38,7 +40,9 @@ public:
 private:
   Outcome<std::string> compile();
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
+  ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
+  Outcome<std::string> emitForCpu();
   Outcome<std::monostate> write(const std::string &text);
 
   const CompileOptions &options;
@@ -79,20 +83,21 @@ Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::str
   return Done{};
 }
 
+/// Dimensions that are given are those of the entry: they are taken where a kernel has them.
+ir::Bindings Compile::bindingsOf(ir::KernelOp kernel) const {
+  ir::Bindings bindings = sizes.of(kernel);
+  for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>())
+    if (auto given = dims.find(name); given != dims.end())
+      bindings.dims[name] = given->second;
+  return bindings;
+}
+
 Outcome<std::string> Compile::emitTile() {
   OwningOpRef<ModuleOp> result(session.module().clone());
-  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
-  if (auto checked = sizes.check(kernels); !checked)
-    return checked.takeFailure();
-  for (ir::KernelOp kernel : kernels) {
+  for (ir::KernelOp kernel : session.module().getOps<ir::KernelOp>()) {
     if (session.compiler.stopAfter == elaborateStage)
       break;
-    ir::Bindings bindings = sizes.of(kernel);
-    // Dimensions that are given are those of the entry: they are taken where a kernel has them.
-    for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>())
-      if (auto given = dims.find(name); given != dims.end())
-        bindings.dims[name] = given->second;
-    OwningOpRef<ir::KernelOp> compiled = session.compiler.compile(kernel, bindings);
+    OwningOpRef<ir::KernelOp> compiled = session.compiler.compile(kernel, bindingsOf(kernel));
     if (!compiled)
       return Failure::reported();
     Operation *old = result->lookupSymbol(kernel.getSymName());
@@ -105,9 +110,36 @@ Outcome<std::string> Compile::emitTile() {
   return text;
 }
 
+/// LLVM IR, assembly and objects are those of one kernel.
+Outcome<std::string> Compile::emitForCpu() {
+  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  if (kernels.size() != 1) {
+    SmallVector<StringRef> names;
+    for (ir::KernelOp kernel : kernels)
+      names.push_back(sourceName(kernel.getSymName()));
+    return Failure::usage({"--emit=" + options.emit + " takes one kernel",
+                           "name it with --entry; there are " + llvm::join(names, ", ")});
+  }
+  OwningOpRef<ir::KernelOp> kernel =
+      session.compiler.compile(kernels.front(), bindingsOf(kernels.front()));
+  if (!kernel)
+    return Failure::reported();
+  CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
+                           kernel.get());
+  codegen::CpuCompiler compiler({.cpu = options.target == "cpu" ? "native" : options.target});
+  FailureOr<std::string> code = options.emit == "llvm"  ? compiler.compileToLlvmIr(kernel.get())
+                                : options.emit == "asm" ? compiler.emitAssembly(kernel.get())
+                                                        : compiler.emitObject(kernel.get());
+  if (failed(code))
+    return Failure::reported();
+  return std::move(*code);
+}
+
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
+  if (options.emit == "obj" && options.output.empty())
+    return Failure::usage({"--emit=obj needs -o FILE", "-o - writes to standard output"});
   auto parsedDims = parseDims(options.dims);
   if (!parsedDims)
     return parsedDims.takeFailure();
@@ -123,7 +155,10 @@ Outcome<std::string> Compile::compile() {
     return dsl::printAst((*file)->module);
   if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
     return done.takeFailure();
-  return emitTile();
+  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  if (auto checked = sizes.check(kernels); !checked)
+    return checked.takeFailure();
+  return options.emit == "tile" ? emitTile() : emitForCpu();
 }
 
 Outcome<std::monostate> Compile::write(const std::string &text) {
@@ -146,8 +181,13 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->type_name("NAME");
   command->add_option("-o", options->output, "Where the result goes; standard output without it")
       ->type_name("FILE");
-  command->add_option("--emit", options->emit, "ast: the syntax tree; tile: the tile IR")
-      ->check(CLI::IsMember({"ast", "tile"}))
+  command->add_option("--emit", options->emit,
+                      "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel")
+      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj"}))
+      ->capture_default_str();
+  command->add_option("--target", options->target,
+                      "The processor of llvm, asm and obj: native, x86-64-v3, x86-64-v4")
+      ->check(oneOf({"cpu", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
       ->capture_default_str();
   addRepeated(*command, "--bind", options->types, "A type parameter; the first choice without it")
       ->type_name("NAME=TYPE");
@@ -162,6 +202,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   command->footer("Examples:\n"
                   "  tilec compile softmax.tile --emit=ast\n"
                   "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
-                  "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir");
+                  "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
+                  "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3");
   return {command, [options] { return Compile(*options).run(); }};
 }

@@ -8,7 +8,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -19,24 +18,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
-
-namespace {
-/// Adds the seconds it lives to a stage.
-class StageTimer {
-public:
-  StageTimer(StageTimes &times, llvm::StringRef stage)
-      : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
-  ~StageTimer() {
-    times[stage] +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-private:
-  StageTimes &times;
-  llvm::StringRef stage;
-  std::chrono::steady_clock::time_point start;
-};
-} // namespace
 
 bool tile::frontend::cli::wantsColour(const std::string &mode) {
   if (mode != "auto")
