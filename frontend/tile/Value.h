@@ -54,7 +54,8 @@ protected:
 /// in reductions, as a value it is the i64 tile of its coordinates.
 class Span : public Value {
 public:
-  using Value::Value;
+  Span() = default;
+  explicit Span(detail::NodePtr node) : Value(std::move(node)) {}
 };
 
 struct Colon {};
@@ -158,7 +159,7 @@ private:
 /// the parameter, and no axis that the index lacks; missing ones broadcast.
 class Element : public Value {
 public:
-  using Value::Value;
+  explicit Element(detail::NodePtr node) : Value(std::move(node)) {}
   Element(const Element &) = default;
   void operator=(const Element &value) { store(Operand(static_cast<const Value &>(value))); }
   void operator=(const Operand &value) { store(value); }

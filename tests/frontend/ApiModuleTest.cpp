@@ -1,0 +1,142 @@
+// Modules that are loaded, and calls.
+
+#include "tests/frontend/ApiTestSupport.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace tile;
+using namespace tile::test;
+
+namespace {
+
+const char *const scaleText = R"(
+map twice<T: float>(x: T) -> T = 2 * x
+
+kernel scale<T: f16 | f32, const G: int = 1>(x: T[N], s: f32 = 3) -> (y: T[N]) requires N % G == 0 {
+    parallel i in tiles(N) {
+        y[i] = T(f32(x[i]) * s)
+    }
+}
+
+graph both(x: f32[N]) -> (y: f32[N]) {
+    y = twice(scale(x))
+}
+)";
+
+TEST(ApiModule, callsWithDefaultsAndDeducedTypes) {
+  Module module = Module::parse(scaleText);
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  Tensor x = random(f32, {17}, -4, 4, 1), half = random(f16, {5}, -4, 4, 2);
+  for (Device device : devices) {
+    auto y = run(module, "scale", {{"x", x}}, "y", device);
+    auto z = run(module, "scale", {{"s", 0.5}, {"x", half}, {"G", 5}}, "y", device);
+    auto w = run(module, "both", {{"x", x}}, "y", device);
+    ASSERT_TRUE(y && z && w);
+    EXPECT_EQ(z->dtype(), f16);
+    for (int64_t n = 0; n < 17; ++n) {
+      EXPECT_EQ(y->getDouble(n), static_cast<float>(3 * x.getDouble(n)));
+      EXPECT_EQ(w->getDouble(n), 2 * y->getDouble(n));
+    }
+    for (int64_t n = 0; n < 5; ++n)
+      EXPECT_EQ(z->getDouble(n),
+                runtime::halfToDouble(runtime::doubleToHalf(half.getDouble(n) * 0.5)));
+  }
+}
+
+TEST(ApiModule, refusedCalls) {
+  Module module = Module::parse(scaleText);
+  Result<Function> scale = module.compile("scale");
+  ASSERT_TRUE(scale) << scale.error().str();
+  Tensor x = random(f32, {6}, 0, 1, 1), wide = random(f64, {6}, 0, 1, 1),
+         matrix = random(f32, {2, 3}, 0, 1, 1);
+  auto refused = [&](const std::vector<NamedArgument> &arguments, const std::string &part) {
+    Result<Outputs> outputs = (*scale)(arguments);
+    ASSERT_FALSE(outputs) << part;
+    EXPECT_NE(outputs.error().str().find(part), std::string::npos) << outputs.error().str();
+  };
+  refused({}, "needs an argument for `x`");
+  refused({{"x", x}, {"x", x}}, "given twice");
+  refused({{"x", x}, {"z", x}}, "no input `z`");
+  refused({{"x", 1.5}}, "`x` is a tensor");
+  refused({{"x", x}, {"s", x}}, "`s`");
+  refused({{"x", x}, {"s", true}}, "`s`");
+  refused({{"x", wide}}, "f64");
+  refused({{"x", matrix}}, "`x`");
+  refused({{"x", x}, {"G", 4}}, "N % G == 0");
+  refused({{"x", x}, {"G", 0.5}}, "integer");
+  Result<Outputs> outputs = (*scale)({{"x", x}});
+  EXPECT_TRUE(outputs) << outputs.error().str();
+}
+
+TEST(ApiModule, refusedNames) {
+  Module module = Module::parse(scaleText);
+  Result<Function> missing = module.compile("scales");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().str().find("`scale`"), std::string::npos) << missing.error().str();
+  EXPECT_FALSE(module.compile("twice"));
+  EXPECT_FALSE(module.compile("both", {.device = Device::Cpu, .types = {{"T", f32}}, .sizes = {}}));
+  EXPECT_FALSE(Module().compile("f"));
+  EXPECT_FALSE(module.kernel("scale", [](Kernel &) {}));
+  // Now the module has errors, and compiles nothing.
+  EXPECT_FALSE(module.compile("scale"));
+}
+
+TEST(ApiModule, errorsOfTexts) {
+  Module module =
+      Module::parse("kernel f(x: f32[N]) -> (y: f32[N]) {\n    parallel i in tiles(N) {\n"
+                    "        y[i] = z[i]\n    }\n}\n",
+                    "mine.tile");
+  ASSERT_FALSE(module.ok());
+  const Error &error = module.errors().front();
+  EXPECT_EQ(error.file, "mine.tile");
+  EXPECT_EQ(error.line, 3u);
+  EXPECT_NE(error.message.find("`z`"), std::string::npos) << error.str();
+  EXPECT_FALSE(module.compile("f"));
+
+  Module unreadable = Module::load("/no/such/file.tile");
+  ASSERT_FALSE(unreadable.ok());
+  EXPECT_NE(unreadable.errorText().find("/no/such/file.tile"), std::string::npos);
+}
+
+TEST(ApiModule, loadsFilesAndImports) {
+  auto folder = std::filesystem::path(testing::TempDir()) / "tile_api_module";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "lib.tile") << "map half(x: f32) -> f32 = x / 2\n";
+  std::ofstream(folder / "main.tile")
+      << "import \"lib.tile\"\ngraph f(x: f32[N]) -> (y: f32[N]) {\n    y = half(x)\n}\n";
+  Module module = Module::load((folder / "main.tile").string());
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  Tensor x = random(f32, {9}, -1, 1, 3);
+  auto y = run(module, "f", {{"x", x}}, "y", Device::Interp);
+  ASSERT_TRUE(y);
+  for (int64_t n = 0; n < 9; ++n)
+    EXPECT_EQ(y->getDouble(n), x.getDouble(n) / 2);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ApiModule, functionsKeepTheirModule) {
+  std::optional<Function> function;
+  {
+    Module module = Module::parse(scaleText);
+    Result<Function> compiled = module.compile("scale");
+    ASSERT_TRUE(compiled);
+    function = *compiled;
+  }
+  Tensor x = random(f32, {3}, -1, 1, 4);
+  Result<Outputs> outputs = (*function)({{"x", x}});
+  ASSERT_TRUE(outputs) << outputs.error().str();
+  EXPECT_EQ(outputs->at("y")->getDouble(2), static_cast<float>(3 * x.getDouble(2)));
+}
+
+TEST(ApiModule, emptyTensors) {
+  Module module = Module::parse(scaleText);
+  Tensor x = random(f32, {0}, -1, 1, 5);
+  for (Device device : devices) {
+    auto y = run(module, "scale", {{"x", x}}, "y", device);
+    ASSERT_TRUE(y);
+    EXPECT_EQ(y->shape(), (Shape{0}));
+  }
+}
+
+} // namespace
