@@ -58,6 +58,10 @@ struct KernelFile {
   int runs = 8;
 };
 
+std::ostream &operator<<(std::ostream &stream, const KernelFile &file) {
+  return stream << file.name;
+}
+
 Choices parseChoices(std::istringstream words) {
   Choices result;
   for (std::string word; words >> word;) {
