@@ -27,7 +27,7 @@ SAMPLES = ROOT / "samples"
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
                "U32": "<u4", "U64": "<u8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 # Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
-FIRST_SWEEP, OTHER_SWEEPS = 24, 3
+FIRST_SWEEP, OTHER_SWEEPS = 12, 2
 
 
 def read_safetensors(path):

@@ -1,0 +1,1 @@
+tilec compile $KERNELS/layers.tile --entry=zzz

@@ -1,0 +1,1 @@
+tilec run $KERNELS/layers.tile:matmull

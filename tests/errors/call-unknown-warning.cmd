@@ -1,0 +1,1 @@
+tilec check -Wall $KERNELS/softmax.tile

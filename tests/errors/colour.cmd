@@ -1,0 +1,1 @@
+echo 'kernel' > a.tile; tilec check --color=always a.tile

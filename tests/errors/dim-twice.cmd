@@ -1,0 +1,1 @@
+tilec run $KERNELS/softmax.tile --device=interp --in x=ones:1x2:f32 --dim M=1 --dim M=1

@@ -1,0 +1,1 @@
+mkdir d.tile; tilec check d.tile

@@ -1,0 +1,1 @@
+> empty.tile; tilec check empty.tile && tilec run empty.tile

@@ -1,0 +1,1 @@
+echo 'import "lib.tile"' > a.tile; tilec check a.tile

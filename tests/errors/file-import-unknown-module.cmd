@@ -1,0 +1,1 @@
+echo 'import std.mth' > a.tile; tilec check a.tile

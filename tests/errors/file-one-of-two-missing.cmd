@@ -1,0 +1,1 @@
+echo > empty.tile; tilec check nowhere.tile empty.tile

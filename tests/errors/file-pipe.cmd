@@ -1,0 +1,1 @@
+mkfifo p.tile; tilec check p.tile

@@ -1,0 +1,1 @@
+echo 'kernel {' > a.tile; tilec fmt a.tile; cat a.tile

@@ -1,0 +1,1 @@
+tilec run $KERNELS/layers.tile:scale --device=interp --in s=1

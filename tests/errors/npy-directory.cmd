@@ -1,0 +1,2 @@
+mkdir x.npy
+tilec run $KERNELS/softmax.tile --device=interp --in x=x.npy

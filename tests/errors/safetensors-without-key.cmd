@@ -1,0 +1,1 @@
+tilec run $KERNELS/softmax.tile --device=interp --in x=x.safetensors

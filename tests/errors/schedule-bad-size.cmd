@@ -1,0 +1,2 @@
+echo '{"softmax": {"i": "four"}}' > s.json
+tilec run $KERNELS/softmax.tile --device=interp --in x=ones:1x2:f32 --schedule s.json

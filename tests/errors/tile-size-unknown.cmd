@@ -1,0 +1,1 @@
+tilec run $KERNELS/layers.tile:matmul --device=interp --in x=ones:2x3:f32 --in w=ones:3x2:f32 --set kk=4
