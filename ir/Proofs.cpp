@@ -131,7 +131,7 @@ std::string ProofContext::spellPoint(const Point &point, ArrayRef<Linear> sums,
 LogicalResult tile::ir::prove(KernelOp kernel) {
   ProofContext context(kernel);
   proveBounds(context);
-  proveCoverage(context);
+  proveParameters(context);
   proveFolds(context);
   return failure(context.failed);
 }

@@ -60,8 +60,14 @@ struct ProofContext {
 };
 
 void proveBounds(ProofContext &context);
-void proveCoverage(ProofContext &context);
+/// Parameters are used as they are declared, and outputs stored completely.
+void proveParameters(ProofContext &context);
+/// The store is one-to-one; and, if fully, reaches every element.
+void proveStore(ProofContext &context, StoreOp store, bool fully);
 void proveFolds(ProofContext &context);
+
+/// How an assignment that combines is written: `+=`.
+llvm::StringRef assignmentOf(CombineKind kind);
 
 } // namespace tile::ir
 
