@@ -257,8 +257,8 @@ LogicalResult Machine::executePrograms(ParallelOp op) {
       programAt.insert(programAt.begin(), {name.getValue(), start});
       if (op.getEach()[n])
         setScalar(op.getBody().getArgument(n), start);
-      else
-        bindAxis(name, {start, std::min(size, upper[n] - start), size});
+      else if (failed(bindAxis(op, name, {start, std::min(size, upper[n] - start), size})))
+        return failure();
     }
     if (failed(runBlock(op.getBody().front())))
       return failure();
@@ -282,9 +282,9 @@ LogicalResult Machine::executeFor(ForOp op) {
   for (int64_t done = 0; done < *length;) {
     Scope scope(*this);
     int64_t count = std::min(size, *length - done);
-    bindAxis(op.getNameAttr(), {lower + done, count, size});
     setTiles(op.getCarried(), carried);
-    if (failed(runBlock(op.getBody().front())))
+    if (failed(bindAxis(op, op.getNameAttr(), {lower + done, count, size})) ||
+        failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :
          llvm::zip_equal(carried, op.getCarried(), op.getYield().getOperands()))

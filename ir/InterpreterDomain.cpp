@@ -23,10 +23,11 @@ void Machine::forgetDomains(llvm::function_ref<bool(ArrayRef<StringAttr>)> conce
     domains.erase(key);
 }
 
-void Machine::bindAxis(StringAttr name, Axis axis) {
-  forgetDomains([&](ArrayRef<StringAttr> names) { return llvm::is_contained(names, name); });
-  axes[name] = axis;
+LogicalResult Machine::bindAxis(Operation *op, StringAttr name, Axis axis) {
+  if (!axes.try_emplace(name, axis).second)
+    return fail(op, "the axis `" + name.getValue() + "` is bound twice");
   boundAxes.push_back(name);
+  return success();
 }
 
 static bool restricts(RestrictOp op, ArrayRef<StringAttr> names) {
@@ -57,8 +58,7 @@ LogicalResult Machine::executeAxis(AxisOp op) {
   if (extent < *length)
     return fail(op, "the axis `" + type.getName().getValue() + "` has " + Twine(*length) +
                         " coordinates, but its type has room for " + Twine(extent));
-  bindAxis(type.getName(), {lower, *length, extent});
-  return success();
+  return bindAxis(op, type.getName(), {lower, *length, extent});
 }
 
 LogicalResult Machine::executeRestrict(RestrictOp op) {

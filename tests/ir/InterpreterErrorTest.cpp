@@ -200,6 +200,15 @@ TEST_F(InterpreterErrorTest, AbsurdAxes) {
   EXPECT_NE(result.message.find("a tile of more than"), std::string::npos) << result.message;
 }
 
+TEST_F(InterpreterErrorTest, AxesBoundTwice) {
+  auto result = runFaulty(kernel(R"(
+    %a = tile.axis %c0 to %N : !tile.span<"a">
+    %b = tile.axis %c0 to %M : !tile.span<"a">
+)" + load("#id") + store("#id")));
+  EXPECT_NE(result.message.find("the axis `a` is bound twice"), std::string::npos)
+      << result.message;
+}
+
 TEST_F(InterpreterErrorTest, ConstantsOfAnotherLength) {
   auto result = runFaulty(kernel(R"(
     %a = tile.axis %c0 to %N : !tile.span<"a">
