@@ -3,7 +3,8 @@
 // A store's index maps the coordinates of its program, of the loops around it
 // and of its axes to elements. The map has to be one-to-one and onto the whole
 // output. Indices that share no coordinate are proved apart: bare binders and
-// mixed radix (`128*g + c`) by rule, the rest by Presburger sets.
+// mixed radix (`128*g + c`) by rule; the rest by showing that no two points
+// store one element, and that there are as many points as elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,7 @@ private:
   bool proveOneToOne(const Group &group);
   void proveOnto(const Group &group);
   void reportUnproved();
+  bool isNeverNegative(const Linear &size);
   bool hasFullSize(const Group &group);
   bool isAll(const Group &group, const Facts &matched) const;
   std::optional<Missing> findMissing(const Group &group);
@@ -285,7 +287,7 @@ bool StoreProof::isMixedRadix(const Group &group) {
     if (digit == left.end())
       return false;
     auto range = rangeOf(*digit, group.restricted, matched);
-    if (!range || !range->first.isConstant(0))
+    if (!range || !range->first.isConstant(0) || !isNeverNegative(range->second))
       return false;
     rest = c.subtract(rest, c.multiply(weight, Coordinates::atom(*digit)));
     before = weight;
@@ -402,18 +404,23 @@ void StoreProof::proveOnto(const Group &group) {
     reportUnproved();
 }
 
+/// A product of sizes counts points only if none is negative.
+bool StoreProof::isNeverNegative(const Linear &size) {
+  Facts nothing, negative;
+  negative.notNegative.push_back(c.plus(c.scale(size, -1), -1));
+  return context.solver.isObvious(nothing, size) ||
+         context.solver.solve(nothing, negative) == Solver::Answer::Impossible;
+}
+
 bool StoreProof::hasFullSize(const Group &group) {
   Linear points = Coordinates::constant(1), elements = points;
-  Facts matched, nothing;
+  Facts matched;
   for (AtomId id : group.coordinates) {
     auto range = rangeOf(id, group.restricted, matched);
     if (!range)
       return false;
     Linear size = c.subtract(range->second, range->first);
-    Facts negative;
-    negative.notNegative.push_back(c.plus(c.scale(size, -1), -1));
-    if (!context.solver.isObvious(nothing, size) &&
-        context.solver.solve(nothing, negative) != Solver::Answer::Impossible)
+    if (!isNeverNegative(size))
       return false;
     points = c.multiply(points, size);
   }
