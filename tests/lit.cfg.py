@@ -4,7 +4,7 @@ import os
 import lit.formats
 
 config.suffixes = [".mlir"]
-config.excludes = ["Inputs"]
+config.excludes = ["kernels"]  # inputs of other tests
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.environment["PATH"] = os.pathsep.join(config.tool_dirs + [config.environment["PATH"]])
 # FileCheck shows the whole input of a check that failed, not only its surroundings.
