@@ -37,7 +37,8 @@ struct Tensor {
     for (int64_t extent : shape)
       size *= extent;
     data.resize(size);
-    std::memset(data.data(), 0xDB, data.size() * sizeof(T));
+    if (size != 0)
+      std::memset(data.data(), 0xDB, data.size() * sizeof(T));
   }
 
   template <typename... I>
