@@ -2,6 +2,8 @@
 
 #include "codegen/cpu/CodeBuilder.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace tile::codegen;
 
