@@ -45,8 +45,7 @@ public:
   StageTimer(StageTimes &times, llvm::StringRef stage)
       : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
   ~StageTimer() {
-    times[stage] +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    times[stage] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
 private:

@@ -14,9 +14,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 
-StringRef tile::frontend::nameOf(Device device) {
-  return device == Device::Cpu ? "cpu" : "interp";
-}
+StringRef tile::frontend::nameOf(Device device) { return device == Device::Cpu ? "cpu" : "interp"; }
 
 Executor::Executor(Compiler &compiler, ModuleOp module, Device device)
     : compiler(compiler), module(module), device(device) {}
@@ -111,9 +109,9 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
   for (const Port &port : interface.outputs) {
     auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position]);
     if (!tensor)
-      return Failure::environment({"output `" + port.name + "` of `" + interface.name +
-                                       "`: " + tensor.error().message,
-                                   tensor.error().hint});
+      return Failure::environment(
+          {"output `" + port.name + "` of `" + interface.name + "`: " + tensor.error().message,
+           tensor.error().hint});
     launch.tensors[port.position] = std::make_shared<runtime::Tensor>(*std::move(tensor));
     launch.outputs.push_back(port.position);
   }
@@ -139,8 +137,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
       return Failure::reported();
     fresh->code.emplace(std::move(*code));
   }
-  compileSeconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
   return entry.get();
 }

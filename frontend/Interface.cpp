@@ -32,11 +32,10 @@ uint64_t tile::frontend::bitsOf(Attribute number) {
 
 static std::string spellShape(AffineMap shape, ArrayAttr dims) {
   SmallVector<StringRef> names(dims.getAsValueRange<StringAttr>());
-  return llvm::join(llvm::map_range(shape.getResults(),
-                                    [&](AffineExpr extent) {
-                                      return ir::formatAffine(extent, names);
-                                    }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(shape.getResults(),
+                      [&](AffineExpr extent) { return ir::formatAffine(extent, names); }),
+      ", ");
 }
 
 static Port portOf(DictionaryAttr attributes, Type type, unsigned position, ArrayAttr dims) {
@@ -74,7 +73,8 @@ Interface tile::frontend::interfaceOf(Operation *function) {
   auto graph = cast<ir::GraphOp>(function);
   Interface result{graph.getSymName().str(), {}, {}};
   for (auto [position, type] : llvm::enumerate(graph.getArgumentTypes()))
-    result.inputs.push_back(portOf(graph.getArgAttrDict(position), type, position, graph.getDims()));
+    result.inputs.push_back(
+        portOf(graph.getArgAttrDict(position), type, position, graph.getDims()));
   for (auto [position, type] : llvm::enumerate(graph.getResultTypes())) {
     Port port = portOf(graph.getResultAttrDict(position), type, position, graph.getDims());
     port.mode = ir::ParamMode::Out;

@@ -18,9 +18,9 @@ static bool isMeant(const std::string &name, ir::KernelOp kernel) {
 }
 
 static Failure badSize(StringRef binder, const Twine &size) {
-  return Failure::usage({("the tile size of '" + binder + "' is '" + size + "'").str(),
-                         "a tile size is a whole number from 1 to " +
-                             std::to_string(ir::maxTileSize)});
+  return Failure::usage(
+      {("the tile size of '" + binder + "' is '" + size + "'").str(),
+       "a tile size is a whole number from 1 to " + std::to_string(ir::maxTileSize)});
 }
 
 static bool isSize(int64_t size) { return size >= 1 && size <= ir::maxTileSize; }
@@ -81,8 +81,8 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   }
   for (const auto &[name, sizes] : byKernel)
     if (!llvm::any_of(kernels, [&](ir::KernelOp kernel) { return isMeant(name, kernel); }))
-      return Failure::invalid({"no kernel `" + name + "` runs here",
-                               ir::adviseName(name, names, "the kernels are")});
+      return Failure::invalid(
+          {"no kernel `" + name + "` runs here", ir::adviseName(name, names, "the kernels are")});
   // Of a single kernel, `specialize` says more.
   if (kernels.size() == 1)
     return Done{};

@@ -50,8 +50,7 @@ void tile::frontend::cli::addPipelineOptions(CLI::App &command, PipelineOptions 
   std::string names = elaborateStage.str();
   for (const PipelinePass &pass : tilePipeline())
     names += ", " + pass.name.str();
-  addRepeated(command, "--print-after", options.printAfter,
-              "Show the IR after a pass: " + names)
+  addRepeated(command, "--print-after", options.printAfter, "Show the IR after a pass: " + names)
       ->type_name("PASS");
 }
 
@@ -77,8 +76,8 @@ static int rejectExtra(const CLI::App &command, const std::vector<std::string> &
     }
   std::string flag = extra.substr(0, extra.find('='));
   bool isFlag = flag.size() > 1 && flag.front() == '-';
-  std::string help = command.get_name() == "tilec" ? "tilec --help"
-                                                   : "tilec " + command.get_name() + " --help";
+  std::string help =
+      command.get_name() == "tilec" ? "tilec --help" : "tilec " + command.get_name() + " --help";
   std::string advice = isFlag ? didYouMean(flag, flagsOf(command)) : "";
   return failUsage(isFlag ? "unknown option '" + flag + "'" : "unexpected argument '" + extra + "'",
                    advice.empty() ? "`" + help + "` lists the options" : advice);
@@ -105,10 +104,11 @@ int main(int argc, char **argv) {
   app.allow_extras();
   for (const Command &command : commands)
     command.app->allow_extras();
-  app.footer("`tilec COMMAND --help` explains a command, with examples. Start with\n"
-             "  tilec run samples/03-softmax/softmax.tile --in x=randn:1823x781:f32:7 --check\n\n"
-             "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
-             "3 files, devices or memory; 70 a fault of tilec.");
+  app.footer(
+      "`tilec COMMAND --help` explains a command, with examples. Start with\n"
+      "  tilec run samples/03-softmax/softmax.tile --in x=randn:1823x781:f32:7 --check\n\n"
+      "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
+      "3 files, devices or memory; 70 a fault of tilec.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &answer) { // --help, --version

@@ -176,17 +176,20 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
   auto options = std::make_shared<CompileOptions>();
   command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
-  command->add_option("--entry,--kernel", options->entry,
-                      "A kernel or graph, with what it calls; all of the file without it")
+  command
+      ->add_option("--entry,--kernel", options->entry,
+                   "A kernel or graph, with what it calls; all of the file without it")
       ->type_name("NAME");
   command->add_option("-o", options->output, "Where the result goes; standard output without it")
       ->type_name("FILE");
-  command->add_option("--emit", options->emit,
-                      "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel")
+  command
+      ->add_option("--emit", options->emit,
+                   "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel")
       ->check(oneOf({"ast", "tile", "llvm", "asm", "obj"}))
       ->capture_default_str();
-  command->add_option("--target", options->target,
-                      "The processor of llvm, asm and obj: native, x86-64-v3, x86-64-v4")
+  command
+      ->add_option("--target", options->target,
+                   "The processor of llvm, asm and obj: native, x86-64-v3, x86-64-v4")
       ->check(oneOf({"cpu", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
       ->capture_default_str();
   addRepeated(*command, "--bind", options->types, "A type parameter; the first choice without it")

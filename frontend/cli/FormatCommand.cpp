@@ -63,7 +63,8 @@ int formatFile(const std::string &path, const FormatCommandOptions &options) {
 Command tile::frontend::cli::addFormatCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("fmt", "Format sources, in place");
   auto options = std::make_shared<FormatCommandOptions>();
-  command->add_option("FILE", options->files, "Sources; - formats standard input to standard output")
+  command
+      ->add_option("FILE", options->files, "Sources; - formats standard input to standard output")
       ->required();
   command->add_flag("--check", options->check,
                     "Change nothing; list the files that would change, and exit with 1 then");

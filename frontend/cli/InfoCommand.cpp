@@ -44,8 +44,8 @@ void describe(const dsl::Decl &decl, const dsl::SourceFile &source) {
     for (llvm::StringRef line : lines)
       llvm::outs() << (line.empty() ? "" : "    ") << line << "\n";
   for (const dsl::Schedule &schedule : decl.schedules)
-    llvm::outs() << "    "
-                 << onOneLine(textOf(source, schedule.range.begin, schedule.range.end)) << "\n";
+    llvm::outs() << "    " << onOneLine(textOf(source, schedule.range.begin, schedule.range.end))
+                 << "\n";
 }
 
 struct InfoOptions {
@@ -86,8 +86,8 @@ int info(const InfoOptions &options) {
 } // namespace
 
 Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
-  CLI::App *command =
-      app.add_subcommand("info", "Show the kernels and graphs of a source: what they take and give");
+  CLI::App *command = app.add_subcommand(
+      "info", "Show the kernels and graphs of a source: what they take and give");
   auto options = std::make_shared<InfoOptions>();
   command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
   addSourceOptions(*command, options->source);

@@ -15,8 +15,7 @@ using runtime::Tensor;
 
 std::string tile::frontend::cli::declarationOf(const dsl::Param &param,
                                                const dsl::SourceFile &source) {
-  return std::string(
-      source.text().substr(param.range.begin, param.range.end - param.range.begin));
+  return std::string(source.text().substr(param.range.begin, param.range.end - param.range.begin));
 }
 
 //===-- NAME=VALUE --------------------------------------------------------===//
@@ -163,8 +162,7 @@ Outcome<std::monostate> InputReader::parse(const std::vector<std::string> &texts
       return Failure::usage({"input '" + name + "' is given twice", ""});
     auto spec = runtime::parseTensorSpec(specText);
     if (!spec)
-      return Failure::usage(
-          {"input '" + name + "': " + spec.error().message, spec.error().hint});
+      return Failure::usage({"input '" + name + "': " + spec.error().message, spec.error().hint});
     specs[position] = *std::move(spec);
   }
   std::string missing, calls;
@@ -189,9 +187,9 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
   };
   bool isNumber = std::holds_alternative<runtime::Scalar>(spec);
   if (isNumber && param.type.isTensor)
-    return Failure::usage({"input '" + param.name.text + "' is a tensor, `" + declaration(param) +
-                               "`, not a number",
-                           "full:VALUE:SHAPE:TYPE gives a tensor of equal numbers"});
+    return Failure::usage(
+        {"input '" + param.name.text + "' is a tensor, `" + declaration(param) + "`, not a number",
+         "full:VALUE:SHAPE:TYPE gives a tensor of equal numbers"});
   if (auto *generator = std::get_if<runtime::GeneratorSpec>(&spec))
     if (auto checked = runtime::checkGenerator(*generator); !checked)
       return Failure::usage(explain(checked.takeError()));
@@ -200,8 +198,8 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
     return isNumber ? Failure::usage(explain(tensor.takeError()))
                     : Failure::environment(explain(tensor.takeError()));
   if (!param.type.isTensor && tensor->rank() != 0)
-    return Failure::invalid({"input '" + param.name.text + "' is a scalar, `" +
-                                 declaration(param) + "`, not " + tensor->describe(),
+    return Failure::invalid({"input '" + param.name.text + "' is a scalar, `" + declaration(param) +
+                                 "`, not " + tensor->describe(),
                              ""});
   inputs.tensors[position] = std::make_shared<Tensor>(*std::move(tensor));
   return Done{};
@@ -218,8 +216,8 @@ Outcome<std::monostate> InputReader::readTensors() {
     if (!generic)
       continue;
     auto type = ir::elementTypeNamed(runtime::nameOf(inputs.tensors[n]->dtype()));
-    if (auto bound = bindType(session, ref, *generic, *type, "by `" + param.name.text + "`",
-                              inputs.types);
+    if (auto bound =
+            bindType(session, ref, *generic, *type, "by `" + param.name.text + "`", inputs.types);
         !bound)
       return bound;
   }
@@ -239,10 +237,9 @@ Outcome<std::monostate> InputReader::bindRest() {
     else if (allowed.size() == 1)
       inputs.types[generic.name.text] = allowed.front();
     else
-      return Failure::usage({"no input says what " + generic.name.text + " of `" +
-                                 decl.name.text + "` is",
-                             "add --bind " + generic.name.text + "=TYPE, one of " +
-                                 listOf(allowed)});
+      return Failure::usage(
+          {"no input says what " + generic.name.text + " of `" + decl.name.text + "` is",
+           "add --bind " + generic.name.text + "=TYPE, one of " + listOf(allowed)});
   }
   return Done{};
 }

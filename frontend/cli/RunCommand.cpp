@@ -132,9 +132,9 @@ Outcome<std::monostate> Run::parseOutputs() {
       return Failure::usage({"'" + text + "' is not NAME=FILE, such as y=y.npy", ""});
     if (!llvm::is_contained(known, name)) {
       std::string advice = didYouMean(name.str(), known);
-      return Failure::usage({"`" + decl.decl->name.text + "` has no output '" + name.str() + "'",
-                             advice.empty() ? "its outputs are " + llvm::join(known, ", ")
-                                            : advice});
+      return Failure::usage(
+          {"`" + decl.decl->name.text + "` has no output '" + name.str() + "'",
+           advice.empty() ? "its outputs are " + llvm::join(known, ", ") : advice});
     }
     auto spec = runtime::parseOutputSpec(target.str(), name.str());
     if (!spec)
@@ -153,9 +153,8 @@ Outcome<std::monostate> Run::saveInputs() {
     if (tensor)
       list.push_back({{options.saveInputs, param.name.text}, tensor.get()});
   if (!runtime::FileSpec{options.saveInputs, ""}.isSafetensors())
-    return Failure::usage({"inputs are saved in a .safetensors file, not '" + options.saveInputs +
-                               "'",
-                           ""});
+    return Failure::usage(
+        {"inputs are saved in a .safetensors file, not '" + options.saveInputs + "'", ""});
   if (auto written = runtime::writeOutputs(list); !written)
     return Failure::environment(written.takeError());
   return Done{};
@@ -283,11 +282,14 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->type_name("NAME=TYPE");
   addRepeated(command, "--set", options.sizes, "A tile size: BINDER or KERNEL.BINDER")
       ->type_name("NAME=SIZE");
-  command.add_option("--schedule", options.schedule, "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}")
+  command
+      .add_option("--schedule", options.schedule,
+                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}")
       ->type_name("FILE.json");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
-  command.add_option("--sweep-tiles", options.sweep,
-                     "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
+  command
+      .add_option("--sweep-tiles", options.sweep,
+                  "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
       ->type_name("COUNT")
       ->expected(0, 1)
       ->default_str("24");
@@ -315,7 +317,8 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "  uniform:SHAPE:TYPE[:SEED[:LO:HI]]    random numbers, LO <= v < HI\n"
       "  arange:SHAPE:TYPE, zeros:…, ones:…, full:VALUE:SHAPE:TYPE\n\n"
       "--check and --sweep-tiles compare integers exactly, and floats a, b by |a - b| <= atol +\n"
-      "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, 2^-2\n"
+      "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, "
+      "2^-2\n"
       "for f8e4m3 and 2^-1 for f8e5m2; atol is rtol / 10 times the root mean square of b.\n\n"
       "Examples:\n"
       "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"

@@ -17,9 +17,9 @@ bool Agreement::ok() const {
 }
 
 bool RunReport::ok() const {
-  return (!check || check->ok()) &&
-         (!sweep ||
-          llvm::all_of(*sweep, [](const SweepResult &result) { return result.agreement.ok(); }));
+  return (!check || check->ok()) && (!sweep || llvm::all_of(*sweep, [](const SweepResult &result) {
+           return result.agreement.ok();
+         }));
 }
 
 /// The signed digits of a tolerance or time: short, and the same everywhere.
@@ -31,8 +31,7 @@ static std::string number(double value, const char *format = "%.3g") {
 
 static std::string checksumOf(const runtime::Tensor &tensor) {
   char buffer[20];
-  snprintf(buffer, sizeof(buffer), "%016llx",
-           static_cast<unsigned long long>(tensor.checksum()));
+  snprintf(buffer, sizeof(buffer), "%016llx", static_cast<unsigned long long>(tensor.checksum()));
   return buffer;
 }
 
@@ -74,8 +73,8 @@ static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
 }
 
 static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream &stream) {
-  size_t failed = llvm::count_if(
-      sweep, [](const SweepResult &result) { return !result.agreement.ok(); });
+  size_t failed =
+      llvm::count_if(sweep, [](const SweepResult &result) { return !result.agreement.ok(); });
   stream << "sweep: " << sweep.size() << " choices of tile sizes, ";
   if (failed == 0)
     stream << "all agree\n";
@@ -142,13 +141,11 @@ void tile::frontend::cli::printJson(const RunReport &report, llvm::raw_ostream &
                                          {"checksum", checksumOf(*tensor)}});
   for (double value : report.seconds)
     seconds.push_back(value);
-  llvm::json::Object object{{"entry", report.entry},
-                            {"device", nameOf(report.device)},
-                            {"types", std::move(types)},
-                            {"ok", report.ok()},
-                            {"outputs", std::move(outputs)},
-                            {"compile_seconds", report.compileSeconds},
-                            {"seconds", std::move(seconds)}};
+  llvm::json::Object object{
+      {"entry", report.entry},         {"device", nameOf(report.device)},
+      {"types", std::move(types)},     {"ok", report.ok()},
+      {"outputs", std::move(outputs)}, {"compile_seconds", report.compileSeconds},
+      {"seconds", std::move(seconds)}};
   if (report.check)
     object["check"] = toJson(*report.check, report.outputs);
   if (report.sweep) {

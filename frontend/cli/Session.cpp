@@ -68,9 +68,8 @@ std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::s
   if (colon == std::string::npos || std::filesystem::exists(path))
     return {path, ""};
   llvm::StringRef name = llvm::StringRef(path).drop_front(colon + 1);
-  bool isName = !name.empty() && llvm::all_of(name, [](char c) {
-    return llvm::isAlnum(c) || c == '_';
-  });
+  bool isName =
+      !name.empty() && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return isName ? std::pair(path.substr(0, colon), name.str()) : std::pair(path, std::string());
 }
 
@@ -132,9 +131,9 @@ Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &n
     return only;
   if (graphs.size() == 1)
     return onlyGraph;
-  return Failure::usage({"'" + source + "' has several kernels and graphs: which one?",
-                         list + "; say --entry=" + names.front() + " or " + source + ":" +
-                             names.front()});
+  return Failure::usage(
+      {"'" + source + "' has several kernels and graphs: which one?",
+       list + "; say --entry=" + names.front() + " or " + source + ":" + names.front()});
 }
 
 Outcome<std::string> Session::elaborate(dsl::DeclRef decl, const dsl::TypeBindings &types) {
@@ -160,9 +159,9 @@ Outcome<std::monostate> Session::configure(const PipelineOptions &wanted) {
   for (const std::string &name : given)
     if (!llvm::is_contained(known, name)) {
       std::string advice = didYouMean(name, known);
-      return Failure::usage({"there is no pass '" + name + "'",
-                             advice + (advice.empty() ? "" : " ") + "the passes are " +
-                                 llvm::join(known, ", ")});
+      return Failure::usage(
+          {"there is no pass '" + name + "'",
+           advice + (advice.empty() ? "" : " ") + "the passes are " + llvm::join(known, ", ")});
     }
   pipeline = wanted;
   compiler.stopAfter = wanted.stopAfter;

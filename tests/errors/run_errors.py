@@ -22,7 +22,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 # What differs from run to run.
 VOLATILE = [(re.compile(r"^time: .*$", re.M), "time: …"),
-            (re.compile(r"\b[\d.]+ [KMGT]iB are available"), "… are available"),
+            (re.compile(r"\b[\d.]+ [KMGT]iB of memory are available"), "… of memory are available"),
             (re.compile(r"tilec-crash-\d+"), "tilec-crash-…")]
 
 
