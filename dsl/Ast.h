@@ -37,10 +37,24 @@ struct Arg {
 
 enum class UnaryOp { Neg, Not, BitNot };
 enum class BinaryOp {
-  Add, Sub, Mul, Div, Rem,
-  Shl, Shr, BitAnd, BitOr, BitXor,
-  Eq, Ne, Lt, Le, Gt, Ge,
-  And, Or // && and ||
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  Shl,
+  Shr,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or // && and ||
 };
 
 struct Expr {
@@ -130,9 +144,9 @@ struct Stmt {
 
 /// `f32`, `T`, `f32[M, (K+127)/128]`, `T[..S]`, `int`, `axis`
 struct TypeExpr {
-  Ident element;                // a type name, a generic's name, `int`, `bool`, `axis`
-  bool isTensor = false;        // written with [ ]
-  std::vector<ExprPtr> dims;    // of a tensor
+  Ident element;                 // a type name, a generic's name, `int`, `bool`, `axis`
+  bool isTensor = false;         // written with [ ]
+  std::vector<ExprPtr> dims;     // of a tensor
   std::optional<Ident> rankPack; // x: T[..S]
   Range range;
 };
@@ -168,7 +182,7 @@ struct Clause {
 /// `i = [64, 128]`, `order = grouped(8)`, `split k`, `persistent`
 struct ScheduleEntry {
   Ident key;
-  ExprPtr value;              // null: a flag
+  ExprPtr value;               // null: a flag
   std::optional<Ident> object; // `split k`
   Range range;
 };
@@ -183,13 +197,13 @@ struct Decl {
   enum class Kind { Import, Kernel, Map, Fn, Graph };
   Kind kind;
   Range range;
-  Ident name;      // Import: "std.nn" or the path's text
+  Ident name;          // Import: "std.nn" or the path's text
   bool isPath = false; // import "mine.tile"
-  std::string doc; // the /// lines, without the marks
+  std::string doc;     // the /// lines, without the marks
   std::vector<Generic> generics;
   std::vector<Param> params;
-  std::vector<Param> outputs;       // kernel, graph
-  std::optional<TypeExpr> result;   // map, fn
+  std::vector<Param> outputs;     // kernel, graph
+  std::optional<TypeExpr> result; // map, fn
   std::vector<Clause> clauses;
   Block body;
   ExprPtr bodyExpr; // `= expr` form of map and fn

@@ -112,8 +112,8 @@ void BodyElaborator::statement(const Stmt &stmt) {
       return;
     }
     evaluate(*stmt.value);
-    error(stmt.range, "this value is not used").hints.push_back(
-        "bind it with `let`, or store it to an output");
+    error(stmt.range, "this value is not used")
+        .hints.push_back("bind it with `let`, or store it to an output");
     return;
   }
 }
@@ -244,10 +244,10 @@ void BodyElaborator::assignStatement(const Stmt &stmt) {
   if (!binding || binding->kind != Binding::Kind::Variable) {
     if (!binding && !tensorNamed(target))
       return (void)unknownName(target);
-    auto &report = error(target.range, quoted(target.text) + (binding ? " is not a variable"
-                                                                      : " is a whole tensor"));
-    report.hints.push_back(binding ? "declare it with `var`" : "index it, as in `" + target.text +
-                                                                   "[i, :]`");
+    auto &report = error(target.range, quoted(target.text) +
+                                           (binding ? " is not a variable" : " is a whole tensor"));
+    report.hints.push_back(binding ? "declare it with `var`"
+                                   : "index it, as in `" + target.text + "[i, :]`");
     return;
   }
   unsigned variable = binding->variable;
@@ -304,8 +304,7 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
     error(stmt.binders[1].range, "`for` has one binder; nest the loops");
   ir::BinderSpec spec = binderSpec(binder);
   if (binder.kind == Binder::Kind::Count) {
-    ir::Expr step =
-        binder.step ? evaluate(*binder.step) : ir::KernelBuilder::literal(int64_t(1));
+    ir::Expr step = binder.step ? evaluate(*binder.step) : ir::KernelBuilder::literal(int64_t(1));
     if (stmt.reassociable || stmt.sequential || binder.condition)
       error(stmt.range, "a loop over integers runs in order and takes no condition or modifier");
     at(binder.range);

@@ -18,9 +18,9 @@ std::vector<ir::ElementType> genericAlternatives(DiagnosticEngine &diags, const 
 
 /// A declaration's type generics as its arguments bind them (no type: a literal);
 /// none after an error, reported at `use`.
-std::optional<TypeBindings>
-bindGenerics(DiagnosticEngine &diags, const SourceFile &at, Range use, DeclRef decl,
-             const std::vector<std::optional<ir::ElementType>> &args);
+std::optional<TypeBindings> bindGenerics(DiagnosticEngine &diags, const SourceFile &at, Range use,
+                                         DeclRef decl,
+                                         const std::vector<std::optional<ir::ElementType>> &args);
 
 /// The arguments of a call in the order of the parameters, defaults where none
 /// was given; empty after an error (and where there are no parameters).

@@ -138,7 +138,8 @@ ir::Expr BodyElaborator::evaluate(const dsl::Expr &expr) {
     ir::Expr left = evaluate(*expr.children[0]), right = evaluate(*expr.children[1]);
     at(expr.range);
     // Both enumerations list the operators in the same order.
-    static_assert(static_cast<int>(BinaryOp::Or) == static_cast<int>(ir::KernelBuilder::Binary::Or));
+    static_assert(static_cast<int>(BinaryOp::Or) ==
+                  static_cast<int>(ir::KernelBuilder::Binary::Or));
     return builder.binary(static_cast<ir::KernelBuilder::Binary>(expr.binary), left, right);
   }
   case dsl::Expr::Kind::Call:
@@ -173,8 +174,8 @@ std::vector<ir::Expr> BodyElaborator::evaluateTuple(const dsl::Expr &expr) {
   }
   if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name &&
       !lookup(expr.children[0]->text))
-    if (DeclRef decl = program.lookup(*file, expr.children[0]->text,
-                                      expr.children[0]->range, diags);
+    if (DeclRef decl =
+            program.lookup(*file, expr.children[0]->text, expr.children[0]->range, diags);
         decl && decl.decl->kind == Decl::Kind::Fn)
       return expandFn(decl, expr);
   return {evaluate(expr)};
@@ -190,7 +191,8 @@ const ir::TensorRef *BodyElaborator::tensorNamed(const dsl::Expr &expr) {
   return scopeBase == 0 ? builder.tensor(expr.text) : nullptr;
 }
 
-std::optional<BodyElaborator::Place> BodyElaborator::place(const dsl::Expr &base, const dsl::Expr &indexed) {
+std::optional<BodyElaborator::Place> BodyElaborator::place(const dsl::Expr &base,
+                                                           const dsl::Expr &indexed) {
   Place result;
   result.tensor = tensorNamed(base);
   if (!result.tensor) {
@@ -205,7 +207,8 @@ std::optional<BodyElaborator::Place> BodyElaborator::place(const dsl::Expr &base
   bool failed = false;
   for (size_t n = 1; n < indexed.children.size(); ++n) {
     const dsl::Expr &part = *indexed.children[n];
-    ir::Index index{part.kind == dsl::Expr::Kind::Colon, {},
+    ir::Index index{part.kind == dsl::Expr::Kind::Colon,
+                    {},
                     toLocation(builder.context(), file->source, part.range)};
     if (!index.isColon) {
       index.expr = evaluate(part);
@@ -417,8 +420,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
 /// The arguments of a call in the order of the parameters, defaults where none
 /// was given; empty after an error.
 std::vector<const dsl::Expr *> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
-                                                    const SourceFile &file, const dsl::Expr &call,
-                                                    const Decl &decl) {
+                                                         const SourceFile &file,
+                                                         const dsl::Expr &call, const Decl &decl) {
   auto error = [&](dsl::Range range, std::string message) {
     diags.error(&file, range, std::move(message));
   };
@@ -427,9 +430,9 @@ std::vector<const dsl::Expr *> tile::dsl::matchArguments(dsl::DiagnosticEngine &
   for (const Arg &arg : call.args) {
     size_t slot = position;
     if (arg.name) {
-      slot = llvm::find_if(decl.params, [&](const Param &param) {
-               return param.name.text == arg.name->text;
-             }) - decl.params.begin();
+      slot = llvm::find_if(decl.params,
+                           [&](const Param &param) { return param.name.text == arg.name->text; }) -
+             decl.params.begin();
     } else {
       ++position;
     }
@@ -460,22 +463,23 @@ std::vector<const dsl::Expr *> tile::dsl::matchArguments(dsl::DiagnosticEngine &
 
 namespace {
 /// Enters another declaration's world: its file, types and names alone.
-template <typename Fn> struct OnExit {
+template <typename Fn>
+struct OnExit {
   Fn fn;
   ~OnExit() { fn(); }
 };
-template <typename Fn> OnExit(Fn) -> OnExit<Fn>;
+template <typename Fn>
+OnExit(Fn) -> OnExit<Fn>;
 } // namespace
 
 std::optional<TypeBindings>
-tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl::Range use, DeclRef ref,
-                        const std::vector<std::optional<ir::ElementType>> &args) {
+tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl::Range use,
+                        DeclRef ref, const std::vector<std::optional<ir::ElementType>> &args) {
   TypeBindings types;
   for (const Generic &generic : ref.decl->generics) {
     if (generic.isConst)
       continue;
-    std::vector<ir::ElementType> allowed =
-        genericAlternatives(diags, ref.file->source, generic);
+    std::vector<ir::ElementType> allowed = genericAlternatives(diags, ref.file->source, generic);
     if (allowed.empty())
       return std::nullopt;
     std::optional<ir::ElementType> bound;
@@ -489,8 +493,9 @@ tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl:
       std::string list;
       for (ir::ElementType type : allowed)
         list += (list.empty() ? "" : ", ") + ir::nameOf(type).str();
-      diags.error(&at, use, quoted(ref.decl->name.text) + " does not take " +
-                                ir::nameOf(*bound).str())
+      diags
+          .error(&at, use,
+                 quoted(ref.decl->name.text) + " does not take " + ir::nameOf(*bound).str())
           .hints.push_back(generic.name.text + " is one of " + list);
       return std::nullopt;
     }
@@ -513,7 +518,8 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call, std::vect
     error(call.range, quoted(map.decl->name.text) + " calls itself");
     return {};
   }
-  std::optional<TypeBindings> inner = bindGenerics(diags, file->source, call.range, map, typesOf(args));
+  std::optional<TypeBindings> inner =
+      bindGenerics(diags, file->source, call.range, map, typesOf(args));
   if (!inner)
     return {};
   Scope scope;
@@ -523,10 +529,9 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call, std::vect
     if (!type)
       return {};
     if (!arg.isLiteral() && arg.type != *type) {
-      auto &report = error(call.range, quoted(map.decl->name.text) + " takes " +
-                                           ir::nameOf(*type).str() + " for " +
-                                           quoted(param.name.text) + "; this is " +
-                                           ir::nameOf(arg.type).str());
+      auto &report = error(
+          call.range, quoted(map.decl->name.text) + " takes " + ir::nameOf(*type).str() + " for " +
+                          quoted(param.name.text) + "; this is " + ir::nameOf(arg.type).str());
       report.hints.push_back("cast it: `" + ir::nameOf(*type).str() + "(…)`");
       return {};
     }
@@ -598,7 +603,8 @@ std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call
         return failure;
     }
   }
-  std::optional<TypeBindings> inner = bindGenerics(diags, file->source, call.range, fn, typesOf(values));
+  std::optional<TypeBindings> inner =
+      bindGenerics(diags, file->source, call.range, fn, typesOf(values));
   if (!inner)
     return failure;
   for (auto [n, param] : llvm::enumerate(fn.decl->params)) {

@@ -103,8 +103,8 @@ void GraphElaborator::open() {
     attrs.set("tile.name", builder.getStringAttr(param.name));
     attrs.set("tile.type", builder.getStringAttr(ir::nameOf(param.type)));
     if (param.isTensor)
-      attrs.set("tile.shape", AffineMapAttr::get(AffineMap::get(0, dims.size(), param.shape,
-                                                                parts.context)));
+      attrs.set("tile.shape",
+                AffineMapAttr::get(AffineMap::get(0, dims.size(), param.shape, parts.context)));
     if (param.defaultValue)
       attrs.set("tile.default", param.defaultValue);
     bool isInput = param.mode == ir::ParamMode::In;
@@ -125,8 +125,8 @@ void GraphElaborator::open() {
   mlir::Block &body = graph.getBody().emplaceBlock();
   for (const ir::ParamSpec &param : signature.spec.params)
     if (param.mode == ir::ParamMode::In)
-      names[param.name] = {body.addArgument(graphType(param, parts.context), param.loc),
-                           param.type, param.isTensor, param.shape};
+      names[param.name] = {body.addArgument(graphType(param, parts.context), param.loc), param.type,
+                           param.isTensor, param.shape};
   builder.setInsertionPointToEnd(&body);
 }
 
@@ -217,9 +217,8 @@ void GraphElaborator::requires_(const dsl::Expr &expr) {
 //===-- Statements --------------------------------------------------------===//
 
 void GraphElaborator::bind(const Ident &name, GraphValue value) {
-  bool isOutput = llvm::any_of(decl.decl->outputs, [&](const Param &output) {
-    return output.name.text == name.text;
-  });
+  bool isOutput = llvm::any_of(decl.decl->outputs,
+                               [&](const Param &output) { return output.name.text == name.text; });
   if (names.count(name.text) || isOutput || signature.dimIndex(name.text))
     error(name.range, quoted(name.text) + " already means something here; nothing is shadowed");
   names[name.text] = std::move(value);
@@ -263,12 +262,12 @@ void GraphElaborator::statement(const Stmt &stmt) {
     error(stmt.range, quoted(name) + " is assigned twice");
   if (value->type != output->type || !value->isTensor ||
       value->shape.size() != output->shape.size())
-    error(stmt.value->range, quoted(name) + " is a " + ir::nameOf(output->type).str() +
-                                 " tensor of rank " + std::to_string(output->shape.size()) +
-                                 "; this is a " + ir::nameOf(value->type).str() +
-                                 (value->isTensor ? " tensor of rank " +
-                                                        std::to_string(value->shape.size())
-                                                  : " scalar"));
+    error(stmt.value->range,
+          quoted(name) + " is a " + ir::nameOf(output->type).str() + " tensor of rank " +
+              std::to_string(output->shape.size()) + "; this is a " +
+              ir::nameOf(value->type).str() +
+              (value->isTensor ? " tensor of rank " + std::to_string(value->shape.size())
+                               : " scalar"));
   results[name] = *value;
   names[name] = *value; // later statements may read it
 }
@@ -298,8 +297,8 @@ std::optional<GraphValue> GraphElaborator::evaluate(const dsl::Expr &expr) {
     if (values.size() == 1)
       return values[0];
     if (!values.empty())
-      error(expr.range, quoted(callee.decl->name.text) + " gives " +
-                            std::to_string(values.size()) + " tensors")
+      error(expr.range,
+            quoted(callee.decl->name.text) + " gives " + std::to_string(values.size()) + " tensors")
           .hints.push_back("bind them with `let (a, b) = …`");
     return std::nullopt;
   }
@@ -351,11 +350,11 @@ std::optional<GraphValue> GraphElaborator::scalar(const dsl::Expr &expr, ir::Ele
   std::optional<int64_t> integer;
   if (literal->kind == dsl::Expr::Kind::Int)
     integer = integerLiteral(literal->text);
-  bool isFloatLiteral = literal->kind == dsl::Expr::Kind::Float || integer ||
-                        literal->kind == dsl::Expr::Kind::Name;
+  bool isFloatLiteral =
+      literal->kind == dsl::Expr::Kind::Float || integer || literal->kind == dsl::Expr::Kind::Name;
   if (ir::isFloat(type) && isFloatLiteral) {
     double number = literal->kind != dsl::Expr::Kind::Name ? floatLiteral(literal->text)
-                    : literal->text == "inf" ? std::numeric_limits<double>::infinity()
+                    : literal->text == "inf"               ? std::numeric_limits<double>::infinity()
                                              : std::numeric_limits<double>::quiet_NaN();
     attr = builder.getFloatAttr(mlirType, negative ? -number : number);
   } else if (type == ir::ElementType::Bool && literal->kind == dsl::Expr::Kind::Bool) {
@@ -365,7 +364,8 @@ std::optional<GraphValue> GraphElaborator::scalar(const dsl::Expr &expr, ir::Ele
         mlirType, APInt(ir::bitWidth(type), negative ? -*integer : *integer, true, true));
   } else {
     error(expr.range, "a scalar argument in a graph is a literal, a scalar parameter or a "
-                      "dimension, here of type " + ir::nameOf(type).str())
+                      "dimension, here of type " +
+                          ir::nameOf(type).str())
         .hints.push_back("give the graph a scalar parameter for it");
     return std::nullopt;
   }
@@ -390,18 +390,17 @@ std::vector<GraphValue> GraphElaborator::call(const dsl::Expr &expr, DeclRef cal
     }
     size_t slot = position;
     if (arg.name)
-      slot = llvm::find_if(target.params, [&](const Param &param) {
-               return param.name.text == arg.name->text;
-             }) - target.params.begin();
+      slot = llvm::find_if(target.params,
+                           [&](const Param &param) { return param.name.text == arg.name->text; }) -
+             target.params.begin();
     else
       ++position;
     if (slot >= arguments.size() || arguments[slot]) {
-      error(arg.value->range, slot < arguments.size()
-                                  ? quoted(target.params[slot].name.text) + " is given twice"
-                              : arg.name ? quoted(target.name.text) + " has no parameter " +
-                                               quoted(arg.name->text)
-                                         : quoted(target.name.text) + " takes " +
-                                               std::to_string(arguments.size()) + " arguments");
+      error(arg.value->range,
+            slot < arguments.size() ? quoted(target.params[slot].name.text) + " is given twice"
+            : arg.name ? quoted(target.name.text) + " has no parameter " + quoted(arg.name->text)
+                       : quoted(target.name.text) + " takes " + std::to_string(arguments.size()) +
+                             " arguments");
       return {};
     }
     arguments[slot] = arg.value.get();
@@ -462,8 +461,7 @@ std::vector<GraphValue> GraphElaborator::call(const dsl::Expr &expr, DeclRef cal
     }
     if (values[n].shape.size() != param.shape.size()) {
       error(arguments[n]->range, quoted(param.name) + " of " + quoted(target.name.text) + " has " +
-                                     std::to_string(param.shape.size()) +
-                                     " dimensions; this has " +
+                                     std::to_string(param.shape.size()) + " dimensions; this has " +
                                      std::to_string(values[n].shape.size()));
       return {};
     }
@@ -472,13 +470,12 @@ std::vector<GraphValue> GraphElaborator::call(const dsl::Expr &expr, DeclRef cal
         AffineExpr &slot = dims[symbol.getPosition()];
         if (slot && isa<AffineConstantExpr>(slot) && isa<AffineConstantExpr>(actual) &&
             slot != actual)
-          error(arguments[n]->range, "dimension " +
-                                         quoted(inner.spec.dims[symbol.getPosition()]) + " of " +
-                                         quoted(target.name.text) + " is " +
-                                         std::to_string(cast<AffineConstantExpr>(slot).getValue()) +
-                                         " in one argument and " +
-                                         std::to_string(cast<AffineConstantExpr>(actual).getValue()) +
-                                         " here");
+          error(arguments[n]->range,
+                "dimension " + quoted(inner.spec.dims[symbol.getPosition()]) + " of " +
+                    quoted(target.name.text) + " is " +
+                    std::to_string(cast<AffineConstantExpr>(slot).getValue()) +
+                    " in one argument and " +
+                    std::to_string(cast<AffineConstantExpr>(actual).getValue()) + " here");
         if (!slot)
           slot = actual;
       }
@@ -581,9 +578,8 @@ GraphElaborator::buildPointwise(ModuleOp module, const dsl::Expr &expr, ArrayRef
   BodyElaborator body(kernel, parts.program, parts.diags, file, {}, kernelSignature);
   SmallVector<ir::BinderSpec> binders;
   for (auto [n, extent] : llvm::enumerate(extents))
-    binders.push_back({"i" + std::to_string(n), false,
-                       ir::KernelBuilder::literal(int64_t(0)), kernel.shapeExpr(extent),
-                       at(expr.range)});
+    binders.push_back({"i" + std::to_string(n), false, ir::KernelBuilder::literal(int64_t(0)),
+                       kernel.shapeExpr(extent), at(expr.range)});
   SmallVector<ir::Expr> spans = kernel.beginParallel(binders);
   for (const Operand &operand : operands) {
     if (!operand.value.isTensor)
@@ -593,8 +589,8 @@ GraphElaborator::buildPointwise(ModuleOp module, const dsl::Expr &expr, ArrayRef
     SmallVector<ir::Index> indices;
     for (auto [n, extent] : llvm::enumerate(tensor->shape)) {
       // Only what is declared 1 broadcasts.
-      bool broadcasts = extent == getAffineConstantExpr(1, parts.context) &&
-                        extents[offset + n] != extent;
+      bool broadcasts =
+          extent == getAffineConstantExpr(1, parts.context) && extents[offset + n] != extent;
       indices.push_back({false,
                          broadcasts ? ir::KernelBuilder::literal(int64_t(0)) : spans[offset + n],
                          at(operand.expr->range)});
@@ -652,11 +648,11 @@ std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
         spec.dims.push_back("D" + std::to_string(offset + n));
       } else if (slot != extent && isa<AffineConstantExpr>(slot) &&
                  isa<AffineConstantExpr>(extent)) {
-        error(operand.expr->range, "dimension " + std::to_string(n) + " is " +
-                                       std::to_string(cast<AffineConstantExpr>(extent).getValue()) +
-                                       " here and " +
-                                       std::to_string(cast<AffineConstantExpr>(slot).getValue()) +
-                                       " in another operand; only a dimension declared 1 broadcasts");
+        error(operand.expr->range,
+              "dimension " + std::to_string(n) + " is " +
+                  std::to_string(cast<AffineConstantExpr>(extent).getValue()) + " here and " +
+                  std::to_string(cast<AffineConstantExpr>(slot).getValue()) +
+                  " in another operand; only a dimension declared 1 broadcasts");
         return std::nullopt;
       }
     }
@@ -705,10 +701,10 @@ std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
   SmallVector<Value> inputs =
       llvm::map_to_vector(operands, [](const Operand &operand) { return operand.value.value; });
   GraphValue value{Value(), *type, true, shape};
-  auto callOp = ir::CallOp::create(
-      builder, at(expr.range), TypeRange(graphType(spec.params.back(), parts.context)),
-      FlatSymbolRefAttr::get(parts.context, spec.name), inputs, builder.getArrayAttr({}),
-      ValueRange());
+  auto callOp = ir::CallOp::create(builder, at(expr.range),
+                                   TypeRange(graphType(spec.params.back(), parts.context)),
+                                   FlatSymbolRefAttr::get(parts.context, spec.name), inputs,
+                                   builder.getArrayAttr({}), ValueRange());
   value.value = callOp.getResult(0);
   return value;
 }

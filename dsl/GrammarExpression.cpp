@@ -4,8 +4,8 @@
 
 namespace tile::dsl::grammar {
 
-BOOST_SPIRIT_DEFINE(parentheses, brackets, argument, arguments, postfix, chain, arithmeticChain, expression,
-                    arithmetic)
+BOOST_SPIRIT_DEFINE(parentheses, brackets, argument, arguments, postfix, chain, arithmeticChain,
+                    expression, arithmetic)
 
 BOOST_SPIRIT_INSTANTIATE(ExpressionRule, Iterator, Context)
 BOOST_SPIRIT_INSTANTIATE(ArithmeticRule, Iterator, Context)

@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace tile::dsl;
 
-Location tile::dsl::toLocation(MLIRContext *context, const SourceFile &file, tile::dsl::Range range) {
+Location tile::dsl::toLocation(MLIRContext *context, const SourceFile &file,
+                               tile::dsl::Range range) {
   SourceFile::Position begin = file.position(range.begin);
   SourceFile::Position end = file.position(std::max(range.begin, range.end));
   return FileLineColRange::get(StringAttr::get(context, file.name()), begin.line, begin.column,

@@ -34,8 +34,8 @@ std::optional<std::string> tile::dsl::readText(const std::string &path, std::str
 }
 
 LoadedFile *Program::load(std::string name, std::string text) {
-  LoadedFile &file = *files.emplace_back(
-      std::make_unique<LoadedFile>(std::move(name), std::move(text)));
+  LoadedFile &file =
+      *files.emplace_back(std::make_unique<LoadedFile>(std::move(name), std::move(text)));
   file.module = parse(file.source, diags);
   for (const Decl &decl : file.module.decls) {
     if (decl.kind == Decl::Kind::Import) {
@@ -45,8 +45,8 @@ LoadedFile *Program::load(std::string name, std::string text) {
     auto [position, isNew] = file.names.try_emplace(decl.name.text, &decl);
     if (isNew)
       continue;
-    Diagnostic &error = diags.error(&file.source, decl.name.range,
-                                    "`" + decl.name.text + "` is declared twice");
+    Diagnostic &error =
+        diags.error(&file.source, decl.name.range, "`" + decl.name.text + "` is declared twice");
     Diagnostic note;
     note.severity = Diagnostic::Severity::Note;
     note.file = &file.source;
@@ -70,8 +70,8 @@ void Program::import(LoadedFile &into, const Decl &decl) {
         break;
     }
     if (!text) {
-      Diagnostic &report = diags.error(&into.source, decl.name.range,
-                                       "can't import \"" + name + "\": " + error);
+      Diagnostic &report =
+          diags.error(&into.source, decl.name.range, "can't import \"" + name + "\": " + error);
       report.hints.push_back("it is looked for beside this file and in the -I directories");
       return;
     }

@@ -44,8 +44,7 @@ public:
   LoadedFile *load(std::string name, std::string text);
 
   /// The declaration a name means in a file; reports an ambiguous one at `use`.
-  DeclRef lookup(LoadedFile &from, std::string_view name, Range use,
-                 DiagnosticEngine &diags) const;
+  DeclRef lookup(LoadedFile &from, std::string_view name, Range use, DiagnosticEngine &diags) const;
   /// All names a file sees, for suggestions.
   std::vector<std::string> visibleNames(const LoadedFile &from) const;
   /// The file a diagnostic's location names; null for an unknown one.

@@ -110,8 +110,8 @@ AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &di
 //===-- Schedules ---------------------------------------------------------===//
 
 /// One value of a schedule: an integer, a list of them, a word or `grouped(8)`.
-static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags, const SourceFile &file,
-                               const dsl::Expr &expr) {
+static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
+                               const SourceFile &file, const dsl::Expr &expr) {
   switch (expr.kind) {
   case dsl::Expr::Kind::Int: {
     int64_t value;
@@ -233,10 +233,10 @@ static Attribute defaultOf(Builder &builder, dsl::DiagnosticEngine &diags, const
   int64_t integer;
   if (ir::isInteger(type) && literal->kind == dsl::Expr::Kind::Int &&
       !StringRef(literal->text).getAsInteger(0, integer))
-    return builder.getIntegerAttr(mlirType, APInt(ir::bitWidth(type), negative ? -integer : integer,
-                                                  true, true));
-  diags.error(&file, expr.range, "a default is a literal of the parameter's type, " +
-                                     ir::nameOf(type).str());
+    return builder.getIntegerAttr(
+        mlirType, APInt(ir::bitWidth(type), negative ? -integer : integer, true, true));
+  diags.error(&file, expr.range,
+              "a default is a literal of the parameter's type, " + ir::nameOf(type).str());
   return {};
 }
 

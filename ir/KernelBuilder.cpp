@@ -22,7 +22,8 @@ static StringRef modeName(ParamMode mode) {
 }
 
 KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc)
-    : ctx(module.getContext()), module(module), spec(std::move(givenSpec)), builder(module.getContext()), loc(loc) {
+    : ctx(module.getContext()), module(module), spec(std::move(givenSpec)),
+      builder(module.getContext()), loc(loc) {
   counter = std::make_unique<ScopedDiagnosticHandler>(context(), [this](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
     return failure(); // counted only; the next handler reports it
@@ -44,8 +45,8 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
     if (param.isTensor) {
       AffineMap shape = AffineMap::get(0, spec.dims.size(), param.shape, context());
       attrs.set("tile.shape", AffineMapAttr::get(shape));
-      element = MemRefType::get(SmallVector<int64_t>(param.shape.size(), ShapedType::kDynamic),
-                                element);
+      element =
+          MemRefType::get(SmallVector<int64_t>(param.shape.size(), ShapedType::kDynamic), element);
     }
     types.push_back(element);
     argAttrs.push_back(attrs.getDictionary(context()));
@@ -74,8 +75,7 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
   for (auto &[first, second] : spec.sameDims) {
     Value left = dim(first).value;
     Value right = DimOp::create(builder, loc, builder.getI64Type(), builder.getStringAttr(second));
-    Value equal =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
+    Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
     RequireOp::create(builder, loc, equal, builder.getStringAttr(first + " == " + second));
   }
 }
@@ -269,9 +269,9 @@ SmallVector<Expr> KernelBuilder::beginParallel(ArrayRef<BinderSpec> binders) {
     locs.push_back(binder.loc);
   }
   parallelSeen = parallelOpen = true;
-  auto parallel = ParallelOp::create(builder, loc, lower, upper, builder.getStrArrayAttr(names),
-                                     builder.getDenseBoolArrayAttr(each),
-                                     builder.getDenseI64ArrayAttr(sizes));
+  auto parallel =
+      ParallelOp::create(builder, loc, lower, upper, builder.getStrArrayAttr(names),
+                         builder.getDenseBoolArrayAttr(each), builder.getDenseI64ArrayAttr(sizes));
   Block &body = parallel.getBody().emplaceBlock();
   body.addArguments(types, locs);
   openFrame(parallel);
@@ -370,16 +370,17 @@ static void dropArguments(Block &body, unsigned lead, const llvm::BitVector &cha
 
 Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
   setLoc(binder.loc);
-  Value lower = integerScalar(binder.lower, "a bound"), upper = integerScalar(binder.upper, "a bound");
+  Value lower = integerScalar(binder.lower, "a bound"),
+        upper = integerScalar(binder.upper, "a bound");
   if (!lower || !upper)
     lower = upper = constant(ElementType::I64, 0, 0);
   auto span = SpanType::get(context(), builder.getStringAttr(binder.name), loop.blockSize);
   SmallVector<Value> inits = currentValues(variables.size());
-  auto forOp = ForOp::create(builder, loc, TypeRange(ValueRange(inits)), lower, upper, inits,
-                             builder.getStringAttr(binder.name),
-                             builder.getI64IntegerAttr(loop.blockSize),
-                             LoopKindAttr::get(context(), loop.kind),
-                             loop.merge.empty() ? StringAttr() : builder.getStringAttr(loop.merge));
+  auto forOp =
+      ForOp::create(builder, loc, TypeRange(ValueRange(inits)), lower, upper, inits,
+                    builder.getStringAttr(binder.name), builder.getI64IntegerAttr(loop.blockSize),
+                    LoopKindAttr::get(context(), loop.kind),
+                    loop.merge.empty() ? StringAttr() : builder.getStringAttr(loop.merge));
   Block &body = forOp.getBody().emplaceBlock();
   Value spanArgument = body.addArgument(span, loc);
   for (Variable &variable : variables)

@@ -154,8 +154,24 @@ public:
   //===-- Elementwise -----------------------------------------------------===//
   enum class Unary { Neg, Not, BitNot };
   enum class Binary {
-    Add, Sub, Mul, Div, Rem, Shl, Shr, BitAnd, BitOr, BitXor,
-    Eq, Ne, Lt, Le, Gt, Ge, And, Or
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or
   };
   Expr unary(Unary op, Expr x);
   Expr binary(Binary op, Expr a, Expr b);
@@ -230,8 +246,8 @@ private:
   struct Frame { // an open region
     mlir::Operation *op = nullptr;
     mlir::OpBuilder::InsertPoint after;
-    unsigned variables = 0;                  // alive when it was opened
-    llvm::SmallVector<mlir::Value> entry;    // their values on entry
+    unsigned variables = 0;                    // alive when it was opened
+    llvm::SmallVector<mlir::Value> entry;      // their values on entry
     llvm::SmallVector<mlir::Value> thenValues; // of an if, once else has begun
     mlir::Value condition;
     Frame(mlir::OpBuilder::InsertPoint after) : after(after) {}

@@ -40,9 +40,8 @@ Value KernelBuilder::constant(ElementType type, int64_t integer, double number) 
   if (isFloat(type))
     attr = builder.getFloatAttr(mlirType, number);
   else
-    attr = builder.getIntegerAttr(mlirType,
-                                  APInt(bitWidth(type), static_cast<uint64_t>(integer),
-                                        /*isSigned=*/true, /*implicitTrunc=*/true));
+    attr = builder.getIntegerAttr(mlirType, APInt(bitWidth(type), static_cast<uint64_t>(integer),
+                                                  /*isSigned=*/true, /*implicitTrunc=*/true));
   return arith::ConstantOp::create(builder, loc, attr);
 }
 
@@ -220,8 +219,8 @@ std::optional<ElementType> KernelBuilder::commonType(StringRef what, ArrayRef<Ex
 }
 
 static StringRef symbolOf(KernelBuilder::Binary op) {
-  static constexpr StringLiteral symbols[] = {"+", "-", "*", "/", "%", "<<", ">>", "&", "|",
-                                              "^", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
+  static constexpr StringLiteral symbols[] = {"+", "-",  "*",  "/", "%",  "<<", ">>", "&",  "|",
+                                              "^", "==", "!=", "<", "<=", ">",  ">=", "&&", "||"};
   return symbols[static_cast<unsigned>(op)];
 }
 
@@ -387,20 +386,17 @@ Expr KernelBuilder::accumulate(const Expr &a, const Expr &b) {
   if (!product || !a.value || a.type != b.type)
     return {};
   auto fresh = product.getAcc().getDefiningOp<BroadcastOp>();
-  if (product.getAcc() != b.value && !(fresh || product.getAcc().getDefiningOp<arith::ConstantOp>()))
-    return {};
   Value zero = fresh ? fresh.getInput() : product.getAcc();
   if (!matchPattern(zero, m_AnyZeroFloat()) && !matchPattern(zero, m_Zero()))
     return {};
   Type type = product.getType();
-  if (llvm::any_of(axesOf(a.value.getType()), [&](StringAttr axis) {
-        return !llvm::is_contained(axesOf(type), axis);
-      }))
+  if (llvm::any_of(axesOf(a.value.getType()),
+                   [&](StringAttr axis) { return !llvm::is_contained(axesOf(type), axis); }))
     return {};
   Value onto = broadcastTo(a.value, type);
-  return make(DotOp::create(builder, loc, product.getLhs(), product.getRhs(),
-                            product.getAxisAttr(), onto),
-              b.type);
+  return make(
+      DotOp::create(builder, loc, product.getLhs(), product.getRhs(), product.getAxisAttr(), onto),
+      b.type);
 }
 
 /// A shift count in the type of what is shifted: counts that don't fit there
@@ -438,9 +434,9 @@ Expr KernelBuilder::compare(Binary op, const Expr &a, const Expr &b) {
   if (isFloat(*type)) {
     using P = arith::CmpFPredicate;
     static constexpr P predicates[] = {P::OEQ, P::UNE, P::OLT, P::OLE, P::OGT, P::OGE};
-    result = arith::CmpFOp::create(
-        builder, loc, predicates[static_cast<int>(op) - static_cast<int>(Binary::Eq)], operands[0],
-        operands[1]);
+    result = arith::CmpFOp::create(builder, loc,
+                                   predicates[static_cast<int>(op) - static_cast<int>(Binary::Eq)],
+                                   operands[0], operands[1]);
   } else {
     using P = arith::CmpIPredicate;
     static constexpr P isSigned[] = {P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge};
@@ -529,7 +525,10 @@ Expr KernelBuilder::unary(Unary op, Expr x) {
     Value one = broadcastTo(constant(ElementType::Bool, 1, 0), x.value.getType());
     return make(arith::XOrIOp::create(builder, loc, x.value, one), ElementType::Bool);
   }
-  error() << "`" << (op == Unary::Neg ? "-" : op == Unary::Not ? "!" : "~")
+  error() << "`"
+          << (op == Unary::Neg   ? "-"
+              : op == Unary::Not ? "!"
+                                 : "~")
           << "` does not apply to " << (x.isLiteral() ? "a literal" : nameOf(x.type));
   return {};
 }

@@ -9,7 +9,8 @@ using namespace tile::ir;
 
 //===-- Functions of one float --------------------------------------------===//
 
-template <typename OpT> static Value makeOp(OpBuilder &builder, Location loc, Value x) {
+template <typename OpT>
+static Value makeOp(OpBuilder &builder, Location loc, Value x) {
   return OpT::create(builder, loc, x);
 }
 
@@ -39,10 +40,10 @@ static UnaryMaker floatFunction(StringRef name) {
 }
 
 static constexpr StringRef names[] = {
-    "abs",   "cdiv",  "ceil",  "clamp", "cos",   "erf",   "exp",    "exp2",  "expdiff",
-    "expm1", "floor", "fma",   "fmax",  "fmin",  "isinf", "isnan",  "log",   "log10",
-    "log1p", "log2",  "max",   "min",   "pow",   "round", "rsqrt",  "sigmoid", "sin",
-    "sqrt",  "tan",   "tanh",  "tdiv",  "trem",  "where"};
+    "abs",   "cdiv",  "ceil", "clamp", "cos",  "erf",   "exp",   "exp2",    "expdiff",
+    "expm1", "floor", "fma",  "fmax",  "fmin", "isinf", "isnan", "log",     "log10",
+    "log1p", "log2",  "max",  "min",   "pow",  "round", "rsqrt", "sigmoid", "sin",
+    "sqrt",  "tan",   "tanh", "tdiv",  "trem", "where"};
 
 ArrayRef<StringRef> KernelBuilder::functionNames() { return names; }
 bool KernelBuilder::isFunction(StringRef name) { return llvm::is_contained(names, name); }
@@ -115,8 +116,8 @@ Expr KernelBuilder::call(StringRef function, ArrayRef<Expr> args) {
   auto operands = operandsOf(function, args, type);
   if (!operands)
     return {};
-  Expr result = isFloat(type) ? floatCall(function, type, *operands)
-                              : integerCall(function, type, *operands);
+  Expr result =
+      isFloat(type) ? floatCall(function, type, *operands) : integerCall(function, type, *operands);
   if (!result.isValid()) {
     auto diagnostic = error() << "`" << function << "` does not apply to " << nameOf(type);
     if (!isFloat(type))
@@ -153,8 +154,8 @@ Expr KernelBuilder::floatCall(StringRef function, ElementType type, ArrayRef<Val
     // exp(a − b), and 0 where a = −inf even if b is −inf too.
     Value difference = arith::SubFOp::create(builder, loc, v[0], v[1]);
     Value power = math::ExpOp::create(builder, loc, difference);
-    Value isLeast = compare(arith::CmpFPredicate::OEQ, v[0],
-                            splat(-std::numeric_limits<double>::infinity()));
+    Value isLeast =
+        compare(arith::CmpFPredicate::OEQ, v[0], splat(-std::numeric_limits<double>::infinity()));
     return make(arith::SelectOp::create(builder, loc, isLeast, splat(0), power), type);
   }
   if (function == "pow")
@@ -180,15 +181,17 @@ Expr KernelBuilder::integerCall(StringRef function, ElementType type, ArrayRef<V
     return make(minMax("min", type, minMax("max", type, v[0], v[1]), v[2]), type);
   if (function == "tdiv" || function == "trem") {
     bool isSignless = isUnsigned(type);
-    return make(function == "tdiv"
-                    ? Value(DivOp::create(builder, loc, v[0].getType(), v[0], v[1], isSignless, true))
-                    : Value(RemOp::create(builder, loc, v[0].getType(), v[0], v[1], isSignless, true)),
-                type);
+    return make(
+        function == "tdiv"
+            ? Value(DivOp::create(builder, loc, v[0].getType(), v[0], v[1], isSignless, true))
+            : Value(RemOp::create(builder, loc, v[0].getType(), v[0], v[1], isSignless, true)),
+        type);
   }
   if (function == "cdiv") {
     // −((−a) / b) in floor division; for unsigned types (a + b − 1) would wrap,
     // so a / b + (a % b ≠ 0).
-    Value quotient = DivOp::create(builder, loc, v[0].getType(), v[0], v[1], isUnsigned(type), false);
+    Value quotient =
+        DivOp::create(builder, loc, v[0].getType(), v[0], v[1], isUnsigned(type), false);
     Value rest = RemOp::create(builder, loc, v[0].getType(), v[0], v[1], isUnsigned(type), false);
     Value zero = broadcastTo(constant(type, 0, 0), v[0].getType());
     Value inexact = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, rest, zero);
@@ -203,10 +206,9 @@ Expr KernelBuilder::integerCall(StringRef function, ElementType type, ArrayRef<V
 //===-- Reductions --------------------------------------------------------===//
 
 bool KernelBuilder::isReduction(StringRef name) {
-  return llvm::is_contained(
-      ArrayRef<StringRef>{"sum", "prod", "max", "min", "fmax", "fmin", "any", "all", "mean",
-                          "argmax", "argmin"},
-      name);
+  return llvm::is_contained(ArrayRef<StringRef>{"sum", "prod", "max", "min", "fmax", "fmin", "any",
+                                                "all", "mean", "argmax", "argmin"},
+                            name);
 }
 
 /// The type a reduction computes and gives, or none where it does not apply.
@@ -284,8 +286,8 @@ Expr KernelBuilder::reduce(StringRef function, Expr x, ArrayRef<std::string> axi
   }
   Type resultType = left.tileOf(getElementTypeOrSelf(value.getType()));
   SmallVector<Attribute> reducedAttrs(reduced.begin(), reduced.end());
-  Value result = ReduceOp::create(builder, loc, resultType, kind, value,
-                                  builder.getArrayAttr(reducedAttrs));
+  Value result =
+      ReduceOp::create(builder, loc, resultType, kind, value, builder.getArrayAttr(reducedAttrs));
   if (function != "mean")
     return make(result, *type);
   Value size = convert(countOf(value.getType(), reduced), ElementType::I64, *type);
@@ -333,8 +335,8 @@ Expr KernelBuilder::dot(Expr a, Expr b, StringRef axisName) {
     return {};
   }
   Value operands[] = {narrow(a), narrow(b)};
-  StringAttr axis = builder.getStringAttr(isDim(axisName) ? canonicalDim(axisName)
-                                                          : axisName.str());
+  StringAttr axis =
+      builder.getStringAttr(isDim(axisName) ? canonicalDim(axisName) : axisName.str());
   AxisList result;
   for (Value operand : operands) {
     if (!llvm::is_contained(axesOf(operand.getType()), axis)) {

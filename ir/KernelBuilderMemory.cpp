@@ -168,7 +168,8 @@ void KernelBuilder::restrict(Expr condition, Expr binder) {
   if (relations.empty()) {
     auto diagnostic = error() << "a binder's condition is made of comparisons of coordinates, of "
                                  "scalars, and of `scalar || comparison`, joined by `&&`";
-    diagnostic.attachNote(loc) << "hint: use `where(condition, value, other)` for conditions on data";
+    diagnostic.attachNote(loc)
+        << "hint: use `where(condition, value, other)` for conditions on data";
     return;
   }
   for (const Relation &relation : relations) {
@@ -182,7 +183,8 @@ void KernelBuilder::restrict(Expr condition, Expr binder) {
     if (!llvm::is_contained(dims, own))
       dims.push_back(own);
     if (llvm::any_of(dims, [](Value dim) { return !isa<SpanType>(dim.getType()); })) {
-      auto diagnostic = error() << "a binder's condition compares coordinates; this one depends on data";
+      auto diagnostic =
+          error() << "a binder's condition compares coordinates; this one depends on data";
       diagnostic.attachNote(loc)
           << "hint: use `where(condition, value, other)` for conditions on data";
       return;
@@ -263,7 +265,8 @@ std::optional<KernelBuilder::AccessMap> KernelBuilder::accessMap(const TensorRef
   return access;
 }
 
-Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Access access, Expr pad) {
+Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Access access,
+                         Expr pad) {
   if (spec.params[tensor.position].mode == ParamMode::Out ||
       spec.params[tensor.position].mode == ParamMode::Reduce) {
     error() << "`" << tensor.name << "` is an output: it can only be written";
@@ -289,8 +292,7 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
                                               : BoundsMode::exact;
   Type type = mapAxes(at->map, at->dims).tileOf(toMlir(tensor.type, context()));
   Value loaded = LoadOp::create(builder, loc, type, tensor.memory, AffineMapAttr::get(at->map),
-                                at->dims, at->syms,
-                                BoundsModeAttr::get(context(), mode), padValue);
+                                at->dims, at->syms, BoundsModeAttr::get(context(), mode), padValue);
   return make(loaded, tensor.type);
 }
 
@@ -311,8 +313,8 @@ Value KernelBuilder::storedValue(const TensorRef &tensor, const AccessMap &at, E
   for (StringAttr axis : axesOf(stored.getType()))
     if (axes.indexOf(axis.getValue()) < 0) {
       error() << "a value with axes " << axesText(stored.getType()) << " is stored to `"
-              << tensor.name << "` at axes " << axesText(axes.tileOf(builder.getI1Type())) << ": no index has `"
-              << axis.getValue() << "`";
+              << tensor.name << "` at axes " << axesText(axes.tileOf(builder.getI1Type()))
+              << ": no index has `" << axis.getValue() << "`";
       return {};
     }
   return stored;
@@ -321,9 +323,10 @@ Value KernelBuilder::storedValue(const TensorRef &tensor, const AccessMap &at, E
 void KernelBuilder::store(const TensorRef &tensor, ArrayRef<Index> indices, Expr value) {
   ParamMode mode = spec.params[tensor.position].mode;
   if (mode == ParamMode::In || mode == ParamMode::Reduce) {
-    auto diagnostic = error() << "`" << tensor.name << "` is "
-                              << (mode == ParamMode::In ? "an input: it can't be written"
-                                                        : "a `reduce` output: it can't be stored to");
+    auto diagnostic =
+        error() << "`" << tensor.name << "` is "
+                << (mode == ParamMode::In ? "an input: it can't be written"
+                                          : "a `reduce` output: it can't be stored to");
     diagnostic.attachNote(loc) << (mode == ParamMode::In
                                        ? "hint: declare it `inout`, or write to an output"
                                        : "hint: combine into it with its operator, such as `+=`");
