@@ -68,7 +68,8 @@ static std::string longSource(size_t bytes) {
   for (size_t n = 0; text.size() < bytes; ++n)
     for (const std::string &kernel : kernels) {
       size_t nameEnd = kernel.find_first_of("<(");
-      std::string one = kernel.substr(0, nameEnd) + "_" + std::to_string(n) + kernel.substr(nameEnd);
+      std::string one =
+          kernel.substr(0, nameEnd) + "_" + std::to_string(n) + kernel.substr(nameEnd);
       if (size_t generic = one.find("<T: f16 | bf16 | f32>"); generic != std::string::npos)
         one.replace(generic, 21, "<T: f32>");
       size_t close = one.rfind("\n}");
