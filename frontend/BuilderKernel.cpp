@@ -389,10 +389,10 @@ Span Kernel::let(const Binder &binder, Place place) {
 Var Kernel::var(std::string name, const Operand &init) {
   KernelImpl *impl = KernelImpl::of(identity);
   if (!impl || !impl->statement(init.where()))
-    return Var(0, 0, 0);
+    return Var(0, 0, 0, init.where());
   ir::Expr value = impl->evaluate(init.get());
   impl->ops().setLoc(impl->at(init.where()));
   unsigned index = 0;
   uint64_t variable = impl->declare(name, value, index);
-  return Var(identity, index, variable);
+  return Var(identity, index, variable, init.where());
 }

@@ -39,7 +39,8 @@ KernelImpl::~KernelImpl() {
     builder->kernel()->erase();
 }
 
-mlir::Location KernelImpl::at(const Place &where) const {
+mlir::Location KernelImpl::at(const Place &given) const {
+  const Place &where = given.line() ? given : place; // `x[{}]` has none
   return mlir::FileLineColLoc::get(context, where.file_name(), where.line(), where.column());
 }
 

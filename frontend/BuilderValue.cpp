@@ -402,6 +402,11 @@ static void writeElement(const NodePtr &node, const Operand &value, Fn write) {
   write(*impl, *impl->ops().tensor(node->access->param), *indices, given);
 }
 
+void Element::operator=(const Element &value) {
+  // An assignment of the same class tells no place: that of the index stands for it.
+  store(Operand(static_cast<const Value &>(value), value.node ? value.node->place : Place()));
+}
+
 void Element::store(const Operand &value) {
   writeElement(node, value,
                [](KernelImpl &kernel, const ir::TensorRef &tensor,

@@ -33,9 +33,9 @@ enum class Device {
 struct CompileOptions {
   Device device = Device::Cpu;
   /// Type generics by name, where the arguments of the call don't tell them: {{"T", f16}}.
-  std::map<std::string, Type> types;
+  std::map<std::string, Type> types = {};
   /// Tile sizes by binder, instead of the schedule's.
-  std::map<std::string, int64_t> sizes;
+  std::map<std::string, int64_t> sizes = {};
 };
 
 /// An argument of a call: a tensor, which it refers to until the call is over, or a number.

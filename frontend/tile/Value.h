@@ -127,7 +127,7 @@ private:
 class Var {
 public:
   Var(const Var &) = delete;
-  void operator=(const Var &value) { assign(Operand(value)); }
+  void operator=(const Var &value) { assign(Operand(value, place)); }
   void operator=(const Operand &value) { assign(value); }
   void operator+=(const Operand &value);
   void operator-=(const Operand &value);
@@ -144,14 +144,16 @@ private:
   friend class Kernel;
   friend class Operand;
   friend class Value;
-  Var(uint64_t kernel, unsigned index, uint64_t identity)
-      : kernel(kernel), index(index), identity(identity) {}
+  Var(uint64_t kernel, unsigned index, uint64_t identity, std::source_location place)
+      : kernel(kernel), index(index), identity(identity), place(place) {}
   void assign(const Operand &value);
   detail::NodePtr read(const std::source_location &place) const;
 
   uint64_t kernel;
   unsigned index;
   uint64_t identity;
+  /// Of its declaration: where C++ tells no better one.
+  std::source_location place;
 };
 
 /// Elements of a parameter, `x[{i, colon}]`. As a value they are loaded; assigning to them stores
@@ -161,7 +163,7 @@ class Element : public Value {
 public:
   explicit Element(detail::NodePtr node) : Value(std::move(node)) {}
   Element(const Element &) = default;
-  void operator=(const Element &value) { store(Operand(static_cast<const Value &>(value))); }
+  void operator=(const Element &value);
   void operator=(const Operand &value) { store(value); }
   void operator+=(const Operand &value);
   /// Adds the negative.

@@ -87,7 +87,7 @@ TEST(ApiError, statements) {
   expectBodyError([](Body &b, Span i) { b.k.var("v", exp(b.n[i])); }, "`exp` does not apply");
   expectBodyError([](Body &b, Span i) { b.k.var("v", sum(b.x[i], b.N)); }, "`N` is no axis here");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[{i, i}]); }, "2 indices are given");
-  expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[i + 1]); }, "");
+  expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[i + 1]); }, "nothing ensures `i + 1 < N`");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[b.x[i]]); }, "an index is");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.y[i] + 1); }, "only be written");
   expectBodyError([](Body &b, Span i) { b.x[i] = b.x[i]; }, "`x` is an input");
@@ -129,7 +129,31 @@ TEST(ApiError, statements) {
         auto v = b.k.var("v", 0);
         v = b.n[i];
       },
-      "");
+      "`v` is i64");
+}
+
+TEST(ApiError, placesOfAssignments) {
+  // Assignments of the same class go through members of the API; the line is still the caller's.
+  unsigned line = 0;
+  auto errors = errorsOf([&](Body &b) {
+    b.k.parallel(tiles("i", b.N), [&](Span i) {
+      line = __LINE__ + 1;
+      b.y[i] = b.n[i];
+      b.m[i] = b.n[i];
+    });
+  });
+  expectError(errors, "`y` holds f32", line);
+  errors = errorsOf([&](Body &b) {
+    b.k.parallel(tiles("i", b.N), [&](Span i) {
+      auto v = b.k.var("v", b.x[i]);
+      line = __LINE__ + 1;
+      auto w = b.k.var("w", b.n[i]);
+      w = v;
+      b.y[i] = b.x[i];
+      b.m[i] = b.n[i];
+    });
+  });
+  expectError(errors, "`w` is i32", line);
 }
 
 TEST(ApiError, valuesOutliveTheirBlock) {
@@ -185,7 +209,11 @@ TEST(ApiError, signatures) {
   };
   expectError(build([](Kernel &k) { k.output("y", f32, {k.dim("P")}); }),
               "`P` stands alone in no input");
-  expectError(build([](Kernel &k) { k.input("x", f32, {k.dim("N") / 0}); }), "");
+  expectError(build([](Kernel &k) {
+                auto N = k.dim("N");
+                k.input("x", f32, {N, N / 0});
+              }),
+              "divided by a positive number");
   expectError(build([](Kernel &k) {
                 k.input("x", f32, {k.dim("N"), k.dim("N")});
               }),

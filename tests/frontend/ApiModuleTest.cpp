@@ -75,7 +75,7 @@ TEST(ApiModule, refusedNames) {
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().str().find("`scale`"), std::string::npos) << missing.error().str();
   EXPECT_FALSE(module.compile("twice"));
-  EXPECT_FALSE(module.compile("both", {.device = Device::Cpu, .types = {{"T", f32}}, .sizes = {}}));
+  EXPECT_FALSE(module.compile("both", {.types = {{"T", f32}}}));
   EXPECT_FALSE(Module().compile("f"));
   EXPECT_FALSE(module.kernel("scale", [](Kernel &) {}));
   // Now the module has errors, and compiles nothing.

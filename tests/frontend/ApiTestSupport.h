@@ -25,8 +25,7 @@ inline std::shared_ptr<const Tensor> run(const Module &module, const std::string
                                          const std::string &output, Device device,
                                          std::map<std::string, int64_t> sizes = {}) {
   EXPECT_TRUE(module.ok()) << module.errorText();
-  Result<Function> function =
-      module.compile(name, {.device = device, .types = {}, .sizes = std::move(sizes)});
+  Result<Function> function = module.compile(name, {.device = device, .sizes = std::move(sizes)});
   if (!function) {
     ADD_FAILURE() << function.error().str();
     return nullptr;
