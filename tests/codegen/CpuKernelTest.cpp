@@ -248,7 +248,7 @@ void CpuKernelTest::runCompiled(const CpuCode &code, std::vector<Param> &params,
   for (Param &param : params) {
     memory.emplace_back(param.bytes(), side);
     if (param.mode == ParamMode::In || param.mode == ParamMode::InOut)
-      std::memcpy(memory.back().data(), param.initial.data(), param.bytes());
+      std::copy(param.initial.begin(), param.initial.end(), memory.back().data());
     else
       memory.back().fill(0xDB);
     pointers.push_back(memory.back().data());
@@ -276,7 +276,7 @@ void CpuKernelTest::runCompiled(const CpuCode &code, std::vector<Param> &params,
   for (auto [param, data] : llvm::zip(params, memory)) {
     EXPECT_TRUE(data.isIntact()) << "wrote beside " << param.name;
     if (param.mode == ParamMode::In) {
-      EXPECT_EQ(std::memcmp(data.data(), param.initial.data(), param.bytes()), 0)
+      EXPECT_TRUE(std::equal(param.initial.begin(), param.initial.end(), data.data()))
           << "changed " << param.name;
       continue;
     }
