@@ -15,20 +15,13 @@ struct Row {
   enum Class { Bool, Signed, Unsigned, Half, Float } kind;
 };
 constexpr Row table[] = {
-    {ElementType::Bool, "bool", 1, Row::Bool},
-    {ElementType::I8, "i8", 8, Row::Signed},
-    {ElementType::I16, "i16", 16, Row::Signed},
-    {ElementType::I32, "i32", 32, Row::Signed},
-    {ElementType::I64, "i64", 64, Row::Signed},
-    {ElementType::U8, "u8", 8, Row::Unsigned},
-    {ElementType::U16, "u16", 16, Row::Unsigned},
-    {ElementType::U32, "u32", 32, Row::Unsigned},
-    {ElementType::U64, "u64", 64, Row::Unsigned},
-    {ElementType::F8E4M3, "f8e4m3", 8, Row::Half},
-    {ElementType::F8E5M2, "f8e5m2", 8, Row::Half},
-    {ElementType::F16, "f16", 16, Row::Half},
-    {ElementType::BF16, "bf16", 16, Row::Half},
-    {ElementType::F32, "f32", 32, Row::Float},
+    {ElementType::Bool, "bool", 1, Row::Bool},     {ElementType::I8, "i8", 8, Row::Signed},
+    {ElementType::I16, "i16", 16, Row::Signed},    {ElementType::I32, "i32", 32, Row::Signed},
+    {ElementType::I64, "i64", 64, Row::Signed},    {ElementType::U8, "u8", 8, Row::Unsigned},
+    {ElementType::U16, "u16", 16, Row::Unsigned},  {ElementType::U32, "u32", 32, Row::Unsigned},
+    {ElementType::U64, "u64", 64, Row::Unsigned},  {ElementType::F8E4M3, "f8e4m3", 8, Row::Half},
+    {ElementType::F8E5M2, "f8e5m2", 8, Row::Half}, {ElementType::F16, "f16", 16, Row::Half},
+    {ElementType::BF16, "bf16", 16, Row::Half},    {ElementType::F32, "f32", 32, Row::Float},
     {ElementType::F64, "f64", 64, Row::Float},
 };
 const Row &rowOf(ElementType type) { return table[static_cast<unsigned>(type)]; }

@@ -14,7 +14,21 @@
 namespace tile::ir {
 
 enum class ElementType : uint8_t {
-  Bool, I8, I16, I32, I64, U8, U16, U32, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64
+  Bool,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F8E4M3,
+  F8E5M2,
+  F16,
+  BF16,
+  F32,
+  F64
 };
 
 /// All of them, in order.

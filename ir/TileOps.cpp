@@ -187,8 +187,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
     std::string name;
     StringRef kind;
     int64_t size = ShapedType::kDynamic;
-    if (parser.parseArgument(argument) || parser.parseEqual() ||
-        parser.parseKeyword(&kind))
+    if (parser.parseArgument(argument) || parser.parseEqual() || parser.parseKeyword(&kind))
       return failure();
     if (kind != "tiles" && kind != "each")
       return parser.emitError(parser.getCurrentLocation(), "expected tiles or each");
@@ -245,9 +244,9 @@ LogicalResult ParallelOp::verify() {
   for (size_t n = 0; n < count; ++n) {
     Type type = getBody().getArgument(n).getType();
     auto span = dyn_cast<SpanType>(type);
-    if (getEach()[n] ? !type.isInteger(64)
-                     : !span || span.getName() != getNames()[n] ||
-                           span.getExtent() != getSizes()[n])
+    if (getEach()[n]
+            ? !type.isInteger(64)
+            : !span || span.getName() != getNames()[n] || span.getExtent() != getSizes()[n])
       return emitOpError("binder ") << getNames()[n] << " has the wrong argument type";
     if (!ShapedType::isDynamic(getSizes()[n]) && getSizes()[n] <= 0)
       return emitOpError("binder ") << getNames()[n] << " has a size that is not positive";
@@ -301,8 +300,7 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addTypes(types);
   result.addAttribute(getNameAttrName(result.name), nameAttr);
   result.addAttribute(getSizeAttrName(result.name), builder.getI64IntegerAttr(size));
-  result.addAttribute(getKindAttrName(result.name),
-                      LoopKindAttr::get(builder.getContext(), *kind));
+  result.addAttribute(getKindAttrName(result.name), LoopKindAttr::get(builder.getContext(), *kind));
   Region *body = result.addRegion();
   return failure(parser.parseRegion(*body, arguments) ||
                  parser.parseOptionalAttrDictWithKeyword(result.attributes));
@@ -331,7 +329,8 @@ YieldOp ForOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator
 
 LogicalResult ForOp::verify() {
   Block &body = getBody().front();
-  auto span = body.getNumArguments() ? dyn_cast<SpanType>(body.getArgument(0).getType()) : SpanType();
+  auto span =
+      body.getNumArguments() ? dyn_cast<SpanType>(body.getArgument(0).getType()) : SpanType();
   if (!span || span.getName() != getNameAttr() ||
       span.getExtent() != static_cast<int64_t>(getSize()))
     return emitOpError("needs its span as first block argument");
@@ -386,7 +385,8 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
-void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void LoadOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   // An input never changes during a launch; only `inout` reads are ordered.
   Value source = getSource();
   if (auto argument = dyn_cast<BlockArgument>(source))
@@ -396,7 +396,8 @@ void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
   effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
 }
 
-template <typename OpT> static LogicalResult verifyWrite(OpT op) {
+template <typename OpT>
+static LogicalResult verifyWrite(OpT op) {
   MemRefType memory = op.getTarget().getType();
   if (failed(verifyAccess(op, memory, op.getMap(), op.getDims(), op.getSyms())))
     return failure();
@@ -530,7 +531,8 @@ static APInt divide(const APInt &x, const APInt &y, bool isUnsigned, bool trunca
   return quotient;
 }
 
-template <typename FoldT> static Attribute foldIntegers(ArrayRef<Attribute> operands, FoldT fold) {
+template <typename FoldT>
+static Attribute foldIntegers(ArrayRef<Attribute> operands, FoldT fold) {
   auto lhs = dyn_cast_or_null<IntegerAttr>(operands[0]);
   auto rhs = dyn_cast_or_null<IntegerAttr>(operands[1]);
   if (!lhs || !rhs)
