@@ -10,7 +10,10 @@ class InterpreterKernelTest : public IrTest {
 protected:
   template <typename T>
   static auto poisonOf(Tensor<T> &tensor) {
-    return [&tensor] { std::memset(tensor.data.data(), 0xDB, tensor.data.size() * sizeof(T)); };
+    return [&tensor] {
+      if (!tensor.data.empty())
+        std::memset(tensor.data.data(), 0xDB, tensor.data.size() * sizeof(T));
+    };
   }
 };
 
