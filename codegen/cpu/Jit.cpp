@@ -123,16 +123,38 @@ static orc::SymbolMap librarySymbols(orc::MangleAndInterner &mangle) {
     add(name, wide);
     add((name + "f").str(), narrow);
   };
-#define UNARY(NAME) unary(#NAME, static_cast<double (*)(double)>(::NAME), ::NAME##f);
-  UNARY(exp)
-  UNARY(exp2)
-  UNARY(expm1)
-  UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin)
-      UNARY(acos) UNARY(atan) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh)
-          UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(cbrt) UNARY(floor) UNARY(ceil) UNARY(trunc)
-              UNARY(round) UNARY(roundeven) UNARY(rint) UNARY(nearbyint)
+#define UNARY(NAME) unary(#NAME, static_cast<double (*)(double)>(::NAME), ::NAME##f)
+  UNARY(exp);
+  UNARY(exp2);
+  UNARY(expm1);
+  UNARY(log);
+  UNARY(log2);
+  UNARY(log10);
+  UNARY(log1p);
+  UNARY(sin);
+  UNARY(cos);
+  UNARY(tan);
+  UNARY(asin);
+  UNARY(acos);
+  UNARY(atan);
+  UNARY(sinh);
+  UNARY(cosh);
+  UNARY(tanh);
+  UNARY(asinh);
+  UNARY(acosh);
+  UNARY(atanh);
+  UNARY(erf);
+  UNARY(erfc);
+  UNARY(cbrt);
+  UNARY(floor);
+  UNARY(ceil);
+  UNARY(trunc);
+  UNARY(round);
+  UNARY(roundeven);
+  UNARY(rint);
+  UNARY(nearbyint);
 #undef UNARY
-                  add("pow", static_cast<double (*)(double, double)>(::pow));
+  add("pow", static_cast<double (*)(double, double)>(::pow));
   add("powf", ::powf);
   add("atan2", static_cast<double (*)(double, double)>(::atan2));
   add("atan2f", ::atan2f);
