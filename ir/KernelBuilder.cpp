@@ -239,7 +239,7 @@ Value KernelBuilder::wholeAxis(StringRef name, AffineExpr extent) {
 
 SmallVector<Expr> KernelBuilder::beginParallel(ArrayRef<BinderSpec> binders) {
   SmallVector<Expr> result(binders.size());
-  if (parallelSeen)
+  if (parallelSeen || !frames.empty())
     error() << "a kernel has one `parallel`, at its top";
   SmallVector<Value> lower, upper;
   SmallVector<StringRef> names;
@@ -303,6 +303,13 @@ void KernelBuilder::require(Expr condition, StringRef text) {
     return;
   }
   RequireOp::create(builder, loc, value, builder.getStringAttr(text));
+}
+
+bool KernelBuilder::checkInParallel(StringRef what) {
+  if (parallelOpen)
+    return true;
+  error() << what << " stands inside `parallel`";
+  return false;
 }
 
 //===-- Regions -----------------------------------------------------------===//
@@ -370,6 +377,7 @@ static void dropArguments(Block &body, unsigned lead, const llvm::BitVector &cha
 
 Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
   setLoc(binder.loc);
+  checkInParallel("a loop over spans");
   Value lower = integerScalar(binder.lower, "a bound"),
         upper = integerScalar(binder.upper, "a bound");
   if (!lower || !upper)

@@ -302,6 +302,8 @@ private:
   mlir::Value wholeAxis(llvm::StringRef name, mlir::AffineExpr extent);
   void addAxisName(llvm::StringRef name, mlir::Value span);
 
+  /// Reports what stands outside the program space but belongs into it.
+  bool checkInParallel(llvm::StringRef what);
   Frame &openFrame(mlir::Operation *op);
   void closeFrame();
   llvm::SmallVector<mlir::Value> currentValues(unsigned count) const;

@@ -273,7 +273,7 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
     return {};
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);
-  if (!at)
+  if (!at || !checkInParallel("a load"))
     return {};
   Value padValue;
   if (access == Access::Pad) {
@@ -333,6 +333,8 @@ void KernelBuilder::store(const TensorRef &tensor, ArrayRef<Index> indices, Expr
     return;
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);
+  if (!checkInParallel("a store"))
+    return;
   Value stored = at ? storedValue(tensor, *at, value) : Value();
   if (stored)
     StoreOp::create(builder, loc, stored, tensor.memory, AffineMapAttr::get(at->map), at->dims,
@@ -349,6 +351,8 @@ void KernelBuilder::update(const TensorRef &tensor, ArrayRef<Index> indices, Com
     return;
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);
+  if (!checkInParallel("a store"))
+    return;
   Value stored = at ? storedValue(tensor, *at, value) : Value();
   if (stored)
     UpdateOp::create(builder, loc, stored, tensor.memory, AffineMapAttr::get(at->map), at->dims,

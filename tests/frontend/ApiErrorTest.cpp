@@ -132,6 +132,23 @@ TEST(ApiError, statements) {
       "`v` is i64");
 }
 
+TEST(ApiError, outsideOfParallel) {
+  auto expectOutside = [](const std::function<void(Body &)> &statement) {
+    for (bool isBefore : {true, false}) {
+      auto errors = errorsOf([&](Body &b) {
+        if (isBefore)
+          statement(b);
+        b.k.parallel(tiles("i", b.N), [&](Span i) { b.m[i] = b.n[i]; });
+        if (!isBefore)
+          statement(b);
+      });
+      expectError(errors, "stands inside `parallel`");
+    }
+  };
+  expectOutside([](Body &b) { b.y[0] = 1; });
+  expectOutside([](Body &b) { b.k.for_(tiles("j", b.N), [&](Span j) { b.y[j] = 1; }); });
+}
+
 TEST(ApiError, placesOfAssignments) {
   // Assignments of the same class go through members of the API; the line is still the caller's.
   unsigned line = 0;
