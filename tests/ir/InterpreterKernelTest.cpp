@@ -10,10 +10,7 @@ class InterpreterKernelTest : public IrTest {
 protected:
   template <typename T>
   static auto poisonOf(Tensor<T> &tensor) {
-    return [&tensor] {
-      if (!tensor.data.empty())
-        std::memset(tensor.data.data(), 0xDB, tensor.data.size() * sizeof(T));
-    };
+    return [&tensor] { tensor.poison(); };
   }
 };
 
