@@ -37,7 +37,11 @@ struct Tensor {
     for (int64_t extent : shape)
       size *= extent;
     data.resize(size);
-    if (size != 0)
+    poison();
+  }
+
+  void poison() {
+    if (!data.empty())
       std::memset(data.data(), 0xDB, data.size() * sizeof(T));
   }
 
