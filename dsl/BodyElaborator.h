@@ -71,6 +71,7 @@ private:
   ir::Expr name(const Expr &expr);
   ir::Expr unknownName(const Expr &expr);
   ir::Expr call(const Expr &expr);
+  ir::Expr dotCall(const Expr &expr);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
   ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
   ir::Expr newTile(const Expr &expr, const std::string &name);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every lesson of samples/ on every shape of its shapes.json and compares it with its reference.
+"""Runs every lesson of samples/ and every folder of tests/e2e/kernels/, each on every shape of its
+shapes.json, and compares it with its reference.
 
     run_samples.py TILEC [SAMPLE...] [--device cpu|interp] [--jobs N]
 
@@ -23,7 +24,7 @@ sys.dont_write_bytecode = True
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLES = ROOT / "samples"
+PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
                "U32": "<u4", "U64": "<u8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 # Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
@@ -155,12 +156,12 @@ def cases_of(tilec, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
-    parser.add_argument("samples", nargs="*", help="names of folders of samples/; all by default")
+    parser.add_argument("samples", nargs="*", help="names of folders; all by default")
     parser.add_argument("--device", default="cpu", choices=["cpu", "interp"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    folders = [SAMPLES / name for name in options.samples]
-    folders = folders or sorted(path.parent for path in SAMPLES.glob("*/shapes.json"))
+    folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
+               if not options.samples or path.parent.name in options.samples]
     tilec = os.path.abspath(options.tilec)
     cases = [case for folder in folders for case in cases_of(tilec, folder)]
     failures = 0

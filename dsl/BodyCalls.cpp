@@ -1,0 +1,417 @@
+//===- BodyCalls.cpp - calls in a body: operators, maps and functions -----===//
+
+#include "dsl/BodyElaborator.h"
+
+#include "dsl/Locations.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::dsl;
+
+/// zeros(f32, i, j) and full(f32, value, i, j).
+/// The axis that a bare name stands for in an operation.
+std::optional<std::string> BodyElaborator::axisNamed(const dsl::Expr &expr) {
+  if (expr.kind != dsl::Expr::Kind::Name)
+    return std::nullopt;
+  if (const Binding *binding = lookup(expr.text)) {
+    if (binding->kind == Binding::Kind::Axis)
+      return binding->axis;
+    if (binding->kind != Binding::Kind::Value)
+      return std::nullopt;
+    std::string axis = builder.axisNameOf(binding->value);
+    return axis.empty() ? std::nullopt : std::optional(axis);
+  }
+  std::string canonical = builder.canonicalDim(expr.text);
+  if (scopeBase == 0 && builder.isAxis(canonical))
+    return canonical;
+  return std::nullopt;
+}
+
+ir::Expr BodyElaborator::reductionCall(const dsl::Expr &expr, const std::string &function,
+                                       const ir::Expr &value) {
+  std::vector<std::string> axes;
+  for (size_t n = 1; n < expr.args.size(); ++n) {
+    std::optional<std::string> axis = axisNamed(*expr.args[n].value);
+    if (!axis) {
+      const dsl::Expr &argument = *expr.args[n].value;
+      error(argument.range, argument.kind == dsl::Expr::Kind::Name
+                                ? quoted(argument.text) + " is no axis here"
+                                : "an axis is named by its span or dimension");
+      return {};
+    }
+    axes.push_back(*axis);
+  }
+  at(expr.range);
+  if (axes.empty()) {
+    if (value.isValid())
+      error(expr.range, quoted(function) + " needs the axis to reduce")
+          .hints.push_back("name a span or a dimension, as in `" + function + "(t, N)`");
+    return {};
+  }
+  return builder.reduce(function, value, axes);
+}
+
+ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &function) {
+  size_t lead = function == "full" ? 2 : 1;
+  std::optional<ir::ElementType> type;
+  if (!expr.args.empty() && expr.args[0].value->kind == dsl::Expr::Kind::Name)
+    type = typeNamed(expr.args[0].value->text);
+  if (expr.args.size() < lead || !type) {
+    error(expr.range, quoted(function) + " takes a type" + (lead == 2 ? ", a value" : "") +
+                          " and spans, as in `" +
+                          (lead == 2 ? "full(f32, -inf, i)`" : "zeros(f32, i, j)`"));
+    return {};
+  }
+  ir::Expr value =
+      lead == 2 ? evaluate(*expr.args[1].value) : ir::KernelBuilder::literal(int64_t(0));
+  SmallVector<ir::Expr> spans;
+  for (size_t n = lead; n < expr.args.size(); ++n) {
+    const dsl::Expr &argument = *expr.args[n].value;
+    std::optional<std::string> axis = axisNamed(argument);
+    if (axis) {
+      spans.push_back(builder.axisExpr(*axis));
+      continue;
+    }
+    // A dimension whose `:` has not occurred yet names its axis here.
+    if (argument.kind == dsl::Expr::Kind::Name && scopeBase == 0 && !lookup(argument.text) &&
+        (builder.isDim(argument.text) || signature.derived(argument.text))) {
+      at(argument.range);
+      spans.push_back(builder.dimAxis(argument.text));
+      continue;
+    }
+    error(argument.range, "the axes of a new tile are spans, dimensions and named axes");
+    return {};
+  }
+  at(expr.range);
+  return builder.full(*type, value, spans);
+}
+
+ir::Expr BodyElaborator::dotCall(const dsl::Expr &expr) {
+  if (expr.args.size() != 3) {
+    error(expr.range, "`dot` takes two tiles and the axis to contract, as in `dot(a, b, k)`");
+    return {};
+  }
+  // First the tiles: their `:` makes the axis that the last argument may name.
+  ir::Expr a = evaluate(*expr.args[0].value), b = evaluate(*expr.args[1].value);
+  if (!a.isValid() || !b.isValid())
+    return {};
+  std::optional<std::string> axis = axisNamed(*expr.args[2].value);
+  if (!axis) {
+    error(expr.args[2].value->range, "`dot` contracts a span or a dimension; this is no axis");
+    return {};
+  }
+  at(expr.range);
+  return builder.dot(a, b, *axis);
+}
+
+ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &function) {
+  for (const Arg &arg : expr.args)
+    if (arg.name) {
+      error(arg.name->range, quoted(function) + " has no named arguments");
+      return {};
+    }
+  if (function == "zeros" || function == "full")
+    return newTile(expr, function);
+  if (function == "whole" || function == "range") {
+    error(expr.range, quoted(function) + " binds an axis: it stands directly after `let n =`");
+    return {};
+  }
+  if (function == "dot")
+    return dotCall(expr);
+  SmallVector<ir::Expr> args;
+  if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
+    // First the value: its `:` makes the axis that the last argument may name.
+    args.push_back(evaluate(*expr.args[0].value));
+    bool namesAxis = expr.args.size() >= 2 && axisNamed(*expr.args.back().value);
+    if (namesAxis || !ir::KernelBuilder::isFunction(function))
+      return reductionCall(expr, function, args[0]);
+  }
+  for (const Arg &arg : llvm::ArrayRef(expr.args).drop_front(args.size()))
+    args.push_back(evaluate(*arg.value));
+  at(expr.range);
+  return builder.call(function, args);
+}
+
+ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
+  const dsl::Expr &callee = *expr.children[0];
+  if (callee.kind != dsl::Expr::Kind::Name) {
+    error(callee.range, "only a name is called");
+    return {};
+  }
+  const std::string &function = callee.text;
+  if (lookup(function) || tensorNamed(callee)) {
+    error(callee.range, quoted(function) + " is no function")
+        .hints.push_back("a tensor is indexed with brackets");
+    return {};
+  }
+  if (std::optional<ir::ElementType> type = typeNamed(function)) {
+    if (expr.args.size() != 1 || expr.args[0].name) {
+      error(expr.range, "a cast takes one value");
+      return {};
+    }
+    ir::Expr value = evaluate(*expr.args[0].value);
+    at(expr.range);
+    return builder.castTo(*type, value);
+  }
+  if (DeclRef decl = program.lookup(*file, function, callee.range, diags)) {
+    switch (decl.decl->kind) {
+    case Decl::Kind::Map: {
+      std::vector<ir::Expr> args;
+      for (const dsl::Expr *argument : matchArguments(diags, file->source, expr, *decl.decl))
+        args.push_back(argument ? evaluate(*argument) : ir::Expr());
+      return args.empty() && !decl.decl->params.empty() ? ir::Expr()
+                                                        : expandMap(decl, expr, std::move(args));
+    }
+    case Decl::Kind::Fn: {
+      std::vector<ir::Expr> values = expandFn(decl, expr);
+      if (values.size() == 1)
+        return values[0];
+      error(expr.range, quoted(function) + " gives " + std::to_string(values.size()) + " values")
+          .hints.push_back("bind them with `let (a, b) = …`");
+      return {};
+    }
+    default:
+      error(callee.range, quoted(function) + " is a kernel or graph; only a graph calls those");
+      return {};
+    }
+  }
+  static const std::vector<std::string> others = {"zeros", "full", "whole", "range", "dot"};
+  if (ir::KernelBuilder::isFunction(function) || ir::KernelBuilder::isReduction(function) ||
+      llvm::is_contained(others, function))
+    return builtinCall(expr, function);
+  return unknownName(callee);
+}
+
+/// The arguments of a call in the order of the parameters, defaults where none
+/// was given; empty after an error.
+std::vector<const dsl::Expr *> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
+                                                         const SourceFile &file,
+                                                         const dsl::Expr &call, const Decl &decl) {
+  auto error = [&](dsl::Range range, std::string message) {
+    diags.error(&file, range, std::move(message));
+  };
+  std::vector<const dsl::Expr *> matched(decl.params.size());
+  size_t position = 0;
+  for (const Arg &arg : call.args) {
+    size_t slot = position;
+    if (arg.name) {
+      slot = llvm::find_if(decl.params,
+                           [&](const Param &param) { return param.name.text == arg.name->text; }) -
+             decl.params.begin();
+    } else {
+      ++position;
+    }
+    if (slot >= matched.size()) {
+      error(arg.name ? arg.name->range : arg.value->range,
+            arg.name ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
+                     : quoted(decl.name.text) + " takes " + std::to_string(matched.size()) +
+                           " argument" + (matched.size() == 1 ? "" : "s"));
+      return {};
+    }
+    if (matched[slot]) {
+      error(arg.value->range, quoted(decl.params[slot].name.text) + " is given twice");
+      return {};
+    }
+    matched[slot] = arg.value.get();
+  }
+  for (size_t n = 0; n < matched.size(); ++n) {
+    if (!matched[n])
+      matched[n] = decl.params[n].defaultValue.get();
+    if (!matched[n]) {
+      error(call.range,
+            quoted(decl.name.text) + " needs an argument for " + quoted(decl.params[n].name.text));
+      return {};
+    }
+  }
+  return matched;
+}
+
+namespace {
+/// Enters another declaration's world: its file, types and names alone.
+template <typename Fn>
+struct OnExit {
+  Fn fn;
+  ~OnExit() { fn(); }
+};
+template <typename Fn>
+OnExit(Fn) -> OnExit<Fn>;
+} // namespace
+
+std::optional<TypeBindings>
+tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl::Range use,
+                        DeclRef ref, const std::vector<std::optional<ir::ElementType>> &args) {
+  TypeBindings types;
+  for (const Generic &generic : ref.decl->generics) {
+    if (generic.isConst)
+      continue;
+    std::vector<ir::ElementType> allowed = genericAlternatives(diags, ref.file->source, generic);
+    if (allowed.empty())
+      return std::nullopt;
+    std::optional<ir::ElementType> bound;
+    for (size_t n = 0; n < args.size() && !bound; ++n)
+      if (ref.decl->params[n].type.element.text == generic.name.text)
+        bound = args[n];
+    if (!bound) // only literals: f32 where that is allowed
+      bound = llvm::is_contained(allowed, ir::ElementType::F32) ? ir::ElementType::F32
+                                                                : allowed.front();
+    if (!llvm::is_contained(allowed, *bound)) {
+      std::string list;
+      for (ir::ElementType type : allowed)
+        list += (list.empty() ? "" : ", ") + ir::nameOf(type).str();
+      diags
+          .error(&at, use,
+                 quoted(ref.decl->name.text) + " does not take " + ir::nameOf(*bound).str())
+          .hints.push_back(generic.name.text + " is one of " + list);
+      return std::nullopt;
+    }
+    types[generic.name.text] = *bound;
+  }
+  return types;
+}
+
+static std::vector<std::optional<ir::ElementType>> typesOf(ArrayRef<ir::Expr> args) {
+  std::vector<std::optional<ir::ElementType>> result;
+  for (const ir::Expr &arg : args)
+    result.push_back(arg.isLiteral() ? std::nullopt : std::optional(arg.type));
+  return result;
+}
+
+ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call, std::vector<ir::Expr> args) {
+  if (llvm::any_of(args, [](const ir::Expr &arg) { return !arg.isValid(); }))
+    return {};
+  if (llvm::is_contained(expanding, map.decl) || expanding.size() >= 64) {
+    error(call.range, quoted(map.decl->name.text) + " calls itself");
+    return {};
+  }
+  std::optional<TypeBindings> inner =
+      bindGenerics(diags, file->source, call.range, map, typesOf(args));
+  if (!inner)
+    return {};
+  Scope scope;
+  for (auto [param, arg] : llvm::zip(map.decl->params, args)) {
+    std::optional<ir::ElementType> type =
+        elementTypeOf(diags, map.file->source, param.type, *inner);
+    if (!type)
+      return {};
+    if (!arg.isLiteral() && arg.type != *type) {
+      auto &report = error(
+          call.range, quoted(map.decl->name.text) + " takes " + ir::nameOf(*type).str() + " for " +
+                          quoted(param.name.text) + "; this is " + ir::nameOf(arg.type).str());
+      report.hints.push_back("cast it: `" + ir::nameOf(*type).str() + "(…)`");
+      return {};
+    }
+    // A call rounds its arguments and its result to their types.
+    at(call.range);
+    scope[param.name.text] = Binding(builder.castTo(*type, arg));
+  }
+  std::optional<ir::ElementType> result =
+      elementTypeOf(diags, map.file->source, *map.decl->result, *inner);
+  if (!result)
+    return {};
+  std::swap(types, *inner);
+  scopes.push_back(std::move(scope));
+  size_t savedBase = std::exchange(scopeBase, scopes.size() - 1);
+  LoadedFile *savedFile = std::exchange(file, map.file);
+  expanding.push_back(map.decl);
+  ir::Expr value;
+  {
+    OnExit restore{[&] {
+      std::swap(types, *inner);
+      scopes.pop_back();
+      scopeBase = savedBase;
+      file = savedFile;
+      expanding.pop_back();
+    }};
+    value = evaluate(*map.decl->bodyExpr);
+    if (value.isValid() && !value.isLiteral() && value.type != *result) {
+      error(map.decl->bodyExpr->range, quoted(map.decl->name.text) + " gives " +
+                                           ir::nameOf(*result).str() + "; this is " +
+                                           ir::nameOf(value.type).str());
+      value = {};
+    }
+  }
+  at(call.range);
+  return value.isValid() ? builder.castTo(*result, value) : ir::Expr();
+}
+
+std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call) {
+  std::vector<ir::Expr> failure(1);
+  if (llvm::is_contained(expanding, fn.decl) || expanding.size() >= 64) {
+    error(call.range, quoted(fn.decl->name.text) + " calls itself");
+    return failure;
+  }
+  std::vector<const dsl::Expr *> arguments = matchArguments(diags, file->source, call, *fn.decl);
+  if (arguments.size() != fn.decl->params.size())
+    return failure;
+  std::vector<ir::Expr> values(arguments.size());
+  Scope scope;
+  for (auto [n, param] : llvm::enumerate(fn.decl->params)) {
+    Binding &binding = scope[param.name.text];
+    if (param.isAxis) {
+      std::optional<std::string> axis = axisNamed(*arguments[n]);
+      if (!axis) {
+        error(arguments[n]->range, "this is no axis, and " + quoted(param.name.text) + " is one");
+        return failure;
+      }
+      binding.kind = Binding::Kind::Axis;
+      binding.axis = *axis;
+    } else if (const ir::TensorRef *tensor = tensorNamed(*arguments[n])) {
+      binding.kind = Binding::Kind::Tensor;
+      binding.tensor = tensor;
+      values[n].type = tensor->type;
+      for (auto [dim, extent] : llvm::zip(param.type.dims, tensor->shape))
+        if (dim->kind == dsl::Expr::Kind::Name)
+          scope[dim->text] = Binding(builder.shapeExpr(extent));
+    } else {
+      binding.value = values[n] = evaluate(*arguments[n]);
+      if (!binding.value.isValid())
+        return failure;
+    }
+  }
+  std::optional<TypeBindings> inner =
+      bindGenerics(diags, file->source, call.range, fn, typesOf(values));
+  if (!inner)
+    return failure;
+  for (auto [n, param] : llvm::enumerate(fn.decl->params)) {
+    if (param.isAxis || param.type.element.text.empty())
+      continue;
+    std::optional<ir::ElementType> type = elementTypeOf(diags, fn.file->source, param.type, *inner);
+    if (!type)
+      return failure;
+    Binding &binding = scope[param.name.text];
+    if (binding.kind == Binding::Kind::Value && binding.value.isLiteral()) {
+      at(call.range);
+      binding.value = builder.castTo(*type, binding.value);
+    } else if (values[n].type != *type) {
+      error(arguments[n]->range, quoted(fn.decl->name.text) + " takes " + ir::nameOf(*type).str() +
+                                     " for " + quoted(param.name.text) + "; this is " +
+                                     ir::nameOf(values[n].type).str());
+      return failure;
+    }
+  }
+  std::swap(types, *inner);
+  scopes.push_back(std::move(scope));
+  size_t savedBase = std::exchange(scopeBase, scopes.size() - 1);
+  size_t savedScopes = scopes.size() - 1;
+  LoadedFile *savedFile = std::exchange(file, fn.file);
+  auto savedReturn = std::exchange(returned, std::nullopt);
+  expanding.push_back(fn.decl);
+  ++expansions;
+  OnExit restore{[&] {
+    std::swap(types, *inner);
+    scopes.resize(savedScopes);
+    scopeBase = savedBase;
+    file = savedFile;
+    returned = savedReturn;
+    expanding.pop_back();
+  }};
+  if (fn.decl->bodyExpr)
+    return evaluateTuple(*fn.decl->bodyExpr);
+  elaborate(fn.decl->body);
+  if (returned)
+    return *returned;
+  error(fn.decl->name.range, quoted(fn.decl->name.text) + " ends without a `return`");
+  return failure;
+}
