@@ -240,8 +240,8 @@ private:
   struct Variable {
     std::string name;
     ElementType type;
-    mlir::Value value; // in arithmeticType(type)
-    mlir::Location loc;
+    mlir::Value value;  // in arithmeticType(type)
+    mlir::Location loc; // where it is declared, with its name
   };
   struct Frame { // an open region
     mlir::Operation *op = nullptr;

@@ -51,9 +51,9 @@ bool KernelBuilder::isFunction(StringRef name) { return llvm::is_contained(names
 /// How many arguments a function takes.
 static unsigned arityOf(StringRef name) {
   return llvm::StringSwitch<unsigned>(name)
-      .Cases("cdiv", "expdiff", "fmax", "fmin", "max", "min", "pow", 2)
-      .Cases("tdiv", "trem", 2)
-      .Cases("clamp", "fma", "where", 3)
+      .Cases({"cdiv", "expdiff", "fmax", "fmin", "max", "min", "pow"}, 2)
+      .Cases({"tdiv", "trem"}, 2)
+      .Cases({"clamp", "fma", "where"}, 3)
       .Default(1);
 }
 
@@ -227,10 +227,10 @@ static std::optional<ElementType> reducedType(StringRef function, ElementType ty
 static CombineKind combineOf(StringRef function, ElementType type) {
   bool ofUnsigned = isUnsigned(type);
   return llvm::StringSwitch<CombineKind>(function)
-      .Cases("sum", "mean", CombineKind::add)
+      .Cases({"sum", "mean"}, CombineKind::add)
       .Case("prod", CombineKind::mul)
-      .Cases("max", "argmax", ofUnsigned ? CombineKind::umax : CombineKind::max)
-      .Cases("min", "argmin", ofUnsigned ? CombineKind::umin : CombineKind::min)
+      .Cases({"max", "argmax"}, ofUnsigned ? CombineKind::umax : CombineKind::max)
+      .Cases({"min", "argmin"}, ofUnsigned ? CombineKind::umin : CombineKind::min)
       .Case("fmax", CombineKind::fmax)
       .Case("fmin", CombineKind::fmin)
       .Case("any", CombineKind::ori)

@@ -1,7 +1,8 @@
 //===- ProofsBounds.cpp - every access lies inside its tensor -------------===//
 //
 // An access is proved dimension by dimension: no point of its domain has an
-// index below zero or at or past the extent.
+// index below zero or at or past the extent. The counters that indices are
+// made of advance: a step is proved positive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,6 +126,25 @@ static void proveAccess(ProofContext &context, const Access &access) {
   }
 }
 
+/// The loop ends: its step is positive.
+static void proveStep(ProofContext &context, scf::ForOp loop) {
+  Coordinates &c = context.coordinates;
+  Linear step = c.trace(loop.getStep()), below = c.plus(step, -1);
+  Facts facts = context.factsAt(loop, {}), violated;
+  if (context.solver.isObvious(facts, below))
+    return;
+  violated.notNegative.push_back(c.scale(step, -1));
+  if (context.solver.solve(facts, violated, nullptr) == Solver::Answer::Impossible)
+    return;
+  std::string name = context.words.of(step);
+  auto diagnostic = context.error(loop)
+                    << "nothing ensures that the step `" << name << "` is positive";
+  diagnostic.attachNote(loop.getLoc())
+      << "hint: "
+      << (c.isUniform(step) && !c.hasData(step) ? "state `requires " + name + " >= 1`"
+                                                : "write `step max(" + name + ", 1)`");
+}
+
 void tile::ir::proveBounds(ProofContext &context) {
   context.kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
@@ -134,6 +154,8 @@ void tile::ir::proveBounds(ProofContext &context) {
       proveAccess(context, Access(store));
     } else if (auto update = dyn_cast<UpdateOp>(op)) {
       proveAccess(context, Access(update));
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      proveStep(context, loop);
     }
   });
 }

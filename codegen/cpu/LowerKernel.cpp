@@ -152,7 +152,7 @@ Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::Buff
 
 void KernelFunctions::emitEntry(LLVM::LLVMFuncOp body) {
   Type i64 = b.getI64Type();
-  LLVM::LLVMFuncOp function = newFunction("", voidType(), {b.ptr(), b.ptr(), i64, i64, b.ptr()});
+  newFunction("", voidType(), {b.ptr(), b.ptr(), i64, i64, b.ptr()});
   Block *prologue = b.getInsertionBlock();
   auto arguments = prologue->getArguments();
   ScalarLowering scalars(b, kernel, target, domains, prologue);

@@ -38,6 +38,8 @@ void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const 
 namespace {
 /// Decides from the last use backwards.
 struct Planner {
+  explicit Planner(llvm::DenseSet<Value> &kept) : kept(kept) {}
+
   llvm::DenseSet<Value> &kept;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
@@ -103,7 +105,7 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner{kept, {}, {}};
+  Planner planner(kept);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
 }

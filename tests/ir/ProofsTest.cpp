@@ -281,8 +281,9 @@ TEST_F(ProofsTest, coverageAgainstAllSmallShapes) {
       for (int count : stores)
         fails |= count != 1;
     }
-    if (verdict.accepted || verdict.hasExample)
+    if (verdict.accepted || verdict.hasExample) {
       ASSERT_EQ(verdict.accepted, !fails);
+    }
     ++(verdict.accepted ? accepted : refused);
   }
   EXPECT_GT(accepted, 20u);
@@ -318,10 +319,11 @@ TEST_F(ProofsTest, hostileIndices) {
         "(i * N + r) floordiv (N * N * N) + r", "i floordiv 0 + r", "i mod (0 - 3) + r"}) {
     auto start = std::chrono::steady_clock::now();
     for (StringRef mode : {"in", "out"})
-      if (parses(kernelText(mode, "N", "arith.addi %N, %c0 : i64", 3, index, false)))
+      if (parses(kernelText(mode, "N", "arith.addi %N, %c0 : i64", 3, index, false))) {
         EXPECT_FALSE(
             prove(kernelText(mode, "N", "arith.addi %N, %c0 : i64", 3, index, false)).accepted)
             << index.str();
+      }
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << index.str();
   }
 }

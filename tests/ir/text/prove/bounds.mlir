@@ -241,3 +241,33 @@ tile.kernel @too_far(
   }
   tile.return
 }
+
+// A loop whose step nothing keeps from being 0 might never end.
+tile.kernel @step(
+    %x: memref<?xf32> {tile.name = "x", tile.type = "f32", tile.mode = "in", tile.shape = affine_map<()[M] -> (M)>},
+    %s: i64 {tile.name = "s", tile.type = "i64", tile.mode = "in"},
+    %t: i64 {tile.name = "t", tile.type = "i64", tile.mode = "in"},
+    %y: memref<?xf32> {tile.name = "y", tile.type = "f32", tile.mode = "out", tile.shape = affine_map<()[M] -> (M)>})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c8 = arith.constant 8 : i64
+  %M = tile.dim "M"
+  %known = arith.cmpi sge, %t, %c1 : i64
+  tile.require %known, "t >= 1"
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %tx = tile.load %x at affine_map<(d0) -> (d0)>(%i)[] <exact> : memref<?xf32>, (!tile.span<"i">) -> tensor<?xf32, #tile.axes<"i">>
+    // expected-error@+2 {{nothing ensures that the step `s` is positive}}
+    // expected-note@+1 {{hint: state `requires s >= 1`}}
+    %a = scf.for %r = %c0 to %c8 step %s iter_args(%arg = %tx) -> (tensor<?xf32, #tile.axes<"i">>) : i64 {
+      %b = arith.addf %arg, %arg : tensor<?xf32, #tile.axes<"i">>
+      scf.yield %b : tensor<?xf32, #tile.axes<"i">>
+    }
+    %c = scf.for %r = %c0 to %c8 step %t iter_args(%arg = %a) -> (tensor<?xf32, #tile.axes<"i">>) : i64 {
+      %d = arith.addf %arg, %arg : tensor<?xf32, #tile.axes<"i">>
+      scf.yield %d : tensor<?xf32, #tile.axes<"i">>
+    }
+    tile.store %c, %y at affine_map<(d0) -> (d0)>(%i)[] : tensor<?xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i">)
+  }
+  tile.return
+}
