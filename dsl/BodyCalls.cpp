@@ -21,6 +21,8 @@ std::optional<std::string> BodyElaborator::axisNamed(const dsl::Expr &expr) {
     if (binding->kind != Binding::Kind::Value)
       return std::nullopt;
     std::string axis = builder.axisNameOf(binding->value);
+    if (axis.empty() && builder.isAxis(binding->axis))
+      axis = binding->axis;
     return axis.empty() ? std::nullopt : std::optional(axis);
   }
   std::string canonical = builder.canonicalDim(expr.text);
@@ -157,13 +159,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
   }
   if (DeclRef decl = program.lookup(*file, function, callee.range, diags)) {
     switch (decl.decl->kind) {
-    case Decl::Kind::Map: {
-      std::vector<ir::Expr> args;
-      for (const dsl::Expr *argument : matchArguments(diags, file->source, expr, *decl.decl))
-        args.push_back(argument ? evaluate(*argument) : ir::Expr());
-      return args.empty() && !decl.decl->params.empty() ? ir::Expr()
-                                                        : expandMap(decl, expr, std::move(args));
-    }
+    case Decl::Kind::Map:
+      return expandMap(decl, expr);
     case Decl::Kind::Fn: {
       std::vector<ir::Expr> values = expandFn(decl, expr);
       if (values.size() == 1)
@@ -184,60 +181,50 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
   return unknownName(callee);
 }
 
-/// The arguments of a call in the order of the parameters, defaults where none
-/// was given; empty after an error.
-std::vector<const dsl::Expr *> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
-                                                         const SourceFile &file,
-                                                         const dsl::Expr &call, const Decl &decl) {
+std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
+                                                          const SourceFile &file,
+                                                          const dsl::Expr &call, const Decl &decl) {
   auto error = [&](dsl::Range range, std::string message) {
     diags.error(&file, range, std::move(message));
+    return std::nullopt;
   };
-  std::vector<const dsl::Expr *> matched(decl.params.size());
+  MatchedArguments matched;
+  matched.values.resize(decl.params.size());
   size_t position = 0;
   for (const Arg &arg : call.args) {
+    bool isConstant = arg.name && llvm::any_of(decl.generics, [&](const Generic &generic) {
+                        return generic.isConst && generic.name.text == arg.name->text;
+                      });
     size_t slot = position;
-    if (arg.name) {
+    if (arg.name)
       slot = llvm::find_if(decl.params,
                            [&](const Param &param) { return param.name.text == arg.name->text; }) -
              decl.params.begin();
-    } else {
+    else
       ++position;
-    }
-    if (slot >= matched.size()) {
-      error(arg.name ? arg.name->range : arg.value->range,
-            arg.name ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
-                     : quoted(decl.name.text) + " takes " + std::to_string(matched.size()) +
-                           " argument" + (matched.size() == 1 ? "" : "s"));
-      return {};
-    }
-    if (matched[slot]) {
-      error(arg.value->range, quoted(decl.params[slot].name.text) + " is given twice");
-      return {};
-    }
-    matched[slot] = arg.value.get();
+    if (!isConstant && slot >= decl.params.size())
+      return error(arg.name ? arg.name->range : arg.value->range,
+                   arg.name
+                       ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
+                       : quoted(decl.name.text) + " takes " + std::to_string(decl.params.size()) +
+                             " argument" + (decl.params.size() == 1 ? "" : "s"));
+    const dsl::Expr *&target =
+        isConstant ? matched.constants[arg.name->text] : matched.values[slot];
+    if (target)
+      return error(arg.value->range,
+                   quoted(isConstant ? arg.name->text : decl.params[slot].name.text) +
+                       " is given twice");
+    target = arg.value.get();
   }
-  for (size_t n = 0; n < matched.size(); ++n) {
-    if (!matched[n])
-      matched[n] = decl.params[n].defaultValue.get();
-    if (!matched[n]) {
-      error(call.range,
-            quoted(decl.name.text) + " needs an argument for " + quoted(decl.params[n].name.text));
-      return {};
-    }
+  for (auto [value, param] : llvm::zip(matched.values, decl.params)) {
+    if (!value)
+      value = param.defaultValue.get();
+    if (!value)
+      return error(call.range,
+                   quoted(decl.name.text) + " needs an argument for " + quoted(param.name.text));
   }
   return matched;
 }
-
-namespace {
-/// Enters another declaration's world: its file, types and names alone.
-template <typename Fn>
-struct OnExit {
-  Fn fn;
-  ~OnExit() { fn(); }
-};
-template <typename Fn>
-OnExit(Fn) -> OnExit<Fn>;
-} // namespace
 
 std::optional<TypeBindings>
 tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl::Range use,
@@ -278,18 +265,79 @@ static std::vector<std::optional<ir::ElementType>> typesOf(ArrayRef<ir::Expr> ar
   return result;
 }
 
-ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call, std::vector<ir::Expr> args) {
+/// True if the declaration may be expanded here: none stands inside itself.
+bool BodyElaborator::mayExpand(DeclRef decl, const dsl::Expr &call) {
+  if (!llvm::is_contained(expanding, decl.decl) && expanding.size() < 64)
+    return true;
+  error(call.range, quoted(decl.decl->name.text) + " calls itself");
+  return false;
+}
+
+/// Evaluates inside another declaration: its file, types and names alone.
+std::vector<ir::Expr> BodyElaborator::inside(DeclRef decl, Scope scope, TypeBindings bindings,
+                                             function_ref<std::vector<ir::Expr>()> body) {
+  std::swap(types, bindings);
+  scopes.push_back(std::move(scope));
+  size_t depth = scopes.size() - 1;
+  size_t outerBase = std::exchange(scopeBase, depth);
+  LoadedFile *outerFile = std::exchange(file, decl.file);
+  auto outerReturn = std::exchange(returned, std::nullopt);
+  expanding.push_back(decl.decl);
+  std::vector<ir::Expr> values = body();
+  std::swap(types, bindings);
+  scopes.resize(depth);
+  scopeBase = outerBase;
+  file = outerFile;
+  returned = std::move(outerReturn);
+  expanding.pop_back();
+  return values;
+}
+
+/// Binds the constants of a map or function: what the call gives, or defaults.
+bool BodyElaborator::bindConstants(DeclRef decl, const dsl::Expr &call,
+                                   const MatchedArguments &matched, Scope &scope) {
+  for (const Generic &generic : decl.decl->generics) {
+    if (!generic.isConst)
+      continue;
+    auto given = matched.constants.find(generic.name.text);
+    const dsl::Expr *value =
+        given != matched.constants.end() ? given->second : generic.defaultValue.get();
+    if (!value) {
+      error(call.range,
+            quoted(decl.decl->name.text) + " needs its constant " + quoted(generic.name.text))
+          .hints.push_back("give it by name: `" + decl.decl->name.text + "(…, " +
+                           generic.name.text + " = 64)`");
+      return false;
+    }
+    ir::Expr constant = evaluate(*value);
+    at(value->range);
+    if (constant.kind == ir::Expr::Kind::Int)
+      constant = builder.castTo(ir::ElementType::I64, constant);
+    if (!constant.isValid())
+      return false;
+    if (constant.type != ir::ElementType::I64 || builder.hasAxes(constant)) {
+      error(value->range, quoted(generic.name.text) + " is an integer constant; this is none");
+      return false;
+    }
+    scope[generic.name.text] = Binding(constant);
+  }
+  return true;
+}
+
+ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
+  std::optional<MatchedArguments> matched = matchArguments(diags, file->source, call, *map.decl);
+  if (!matched || !mayExpand(map, call))
+    return {};
+  std::vector<ir::Expr> args;
+  for (const dsl::Expr *argument : matched->values)
+    args.push_back(evaluate(*argument));
   if (llvm::any_of(args, [](const ir::Expr &arg) { return !arg.isValid(); }))
     return {};
-  if (llvm::is_contained(expanding, map.decl) || expanding.size() >= 64) {
-    error(call.range, quoted(map.decl->name.text) + " calls itself");
-    return {};
-  }
   std::optional<TypeBindings> inner =
       bindGenerics(diags, file->source, call.range, map, typesOf(args));
-  if (!inner)
-    return {};
   Scope scope;
+  if (!inner || !bindConstants(map, call, *matched, scope))
+    return {};
   for (auto [param, arg] : llvm::zip(map.decl->params, args)) {
     std::optional<ir::ElementType> type =
         elementTypeOf(diags, map.file->source, param.type, *inner);
@@ -310,69 +358,79 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call, std::vect
       elementTypeOf(diags, map.file->source, *map.decl->result, *inner);
   if (!result)
     return {};
-  std::swap(types, *inner);
-  scopes.push_back(std::move(scope));
-  size_t savedBase = std::exchange(scopeBase, scopes.size() - 1);
-  LoadedFile *savedFile = std::exchange(file, map.file);
-  expanding.push_back(map.decl);
-  ir::Expr value;
-  {
-    OnExit restore{[&] {
-      std::swap(types, *inner);
-      scopes.pop_back();
-      scopeBase = savedBase;
-      file = savedFile;
-      expanding.pop_back();
-    }};
-    value = evaluate(*map.decl->bodyExpr);
-    if (value.isValid() && !value.isLiteral() && value.type != *result) {
-      error(map.decl->bodyExpr->range, quoted(map.decl->name.text) + " gives " +
-                                           ir::nameOf(*result).str() + "; this is " +
-                                           ir::nameOf(value.type).str());
-      value = {};
-    }
-  }
+  const dsl::Expr &body = *map.decl->bodyExpr;
+  ir::Expr value = inside(map, std::move(scope), std::move(*inner), [&] {
+    ir::Expr value = evaluate(body);
+    if (!value.isValid() || value.isLiteral() || value.type == *result)
+      return std::vector{value};
+    error(body.range, quoted(map.decl->name.text) + " gives " + ir::nameOf(*result).str() +
+                          "; this is " + ir::nameOf(value.type).str());
+    return std::vector{ir::Expr()};
+  })[0];
   at(call.range);
   return value.isValid() ? builder.castTo(*result, value) : ir::Expr();
 }
 
+/// Binds a parameter of a function to an axis, a tensor or a value; gives the
+/// type that binds generics, of what has one.
+bool BodyElaborator::bindParameter(const Param &param, const dsl::Expr &argument, Scope &scope,
+                                   std::optional<ir::ElementType> &type) {
+  Binding &binding = scope[param.name.text];
+  if (param.isAxis) {
+    std::optional<std::string> axis = axisNamed(argument);
+    if (!axis) {
+      error(argument.range, "this is no axis, and " + quoted(param.name.text) + " is one");
+      return false;
+    }
+    binding.kind = Binding::Kind::Axis;
+    binding.axis = *axis;
+    return true;
+  }
+  if (const ir::TensorRef *tensor = tensorNamed(argument)) {
+    binding.kind = Binding::Kind::Tensor;
+    binding.tensor = tensor;
+    type = tensor->type;
+    if (param.type.isTensor && param.type.dims.size() != tensor->shape.size()) {
+      error(argument.range, quoted(param.name.text) + " has " +
+                                std::to_string(param.type.dims.size()) + " dimensions; this has " +
+                                std::to_string(tensor->shape.size()));
+      return false;
+    }
+    for (auto [dim, extent] : llvm::zip(param.type.dims, tensor->shape)) {
+      if (dim->kind != dsl::Expr::Kind::Name)
+        continue;
+      std::string axis = builder.nameOfExtent(extent);
+      auto [known, isNew] = scope.try_emplace(dim->text, builder.shapeExpr(extent));
+      if (isNew)
+        known->second.axis = axis;
+      else if (known->second.axis != axis) {
+        error(argument.range, "dimension " + quoted(dim->text) + " is " +
+                                  quoted(known->second.axis) + " in one argument and " +
+                                  quoted(axis) + " here");
+        return false;
+      }
+    }
+    return true;
+  }
+  binding.value = evaluate(argument);
+  if (!binding.value.isLiteral())
+    type = binding.value.type;
+  return binding.value.isValid();
+}
+
 std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call) {
   std::vector<ir::Expr> failure(1);
-  if (llvm::is_contained(expanding, fn.decl) || expanding.size() >= 64) {
-    error(call.range, quoted(fn.decl->name.text) + " calls itself");
+  std::optional<MatchedArguments> matched = matchArguments(diags, file->source, call, *fn.decl);
+  if (!matched || !mayExpand(fn, call))
     return failure;
-  }
-  std::vector<const dsl::Expr *> arguments = matchArguments(diags, file->source, call, *fn.decl);
-  if (arguments.size() != fn.decl->params.size())
-    return failure;
-  std::vector<ir::Expr> values(arguments.size());
+  const std::vector<const dsl::Expr *> &arguments = matched->values;
+  std::vector<std::optional<ir::ElementType>> given(arguments.size());
   Scope scope;
-  for (auto [n, param] : llvm::enumerate(fn.decl->params)) {
-    Binding &binding = scope[param.name.text];
-    if (param.isAxis) {
-      std::optional<std::string> axis = axisNamed(*arguments[n]);
-      if (!axis) {
-        error(arguments[n]->range, "this is no axis, and " + quoted(param.name.text) + " is one");
-        return failure;
-      }
-      binding.kind = Binding::Kind::Axis;
-      binding.axis = *axis;
-    } else if (const ir::TensorRef *tensor = tensorNamed(*arguments[n])) {
-      binding.kind = Binding::Kind::Tensor;
-      binding.tensor = tensor;
-      values[n].type = tensor->type;
-      for (auto [dim, extent] : llvm::zip(param.type.dims, tensor->shape))
-        if (dim->kind == dsl::Expr::Kind::Name)
-          scope[dim->text] = Binding(builder.shapeExpr(extent));
-    } else {
-      binding.value = values[n] = evaluate(*arguments[n]);
-      if (!binding.value.isValid())
-        return failure;
-    }
-  }
-  std::optional<TypeBindings> inner =
-      bindGenerics(diags, file->source, call.range, fn, typesOf(values));
-  if (!inner)
+  for (auto [n, param] : llvm::enumerate(fn.decl->params))
+    if (!bindParameter(param, *arguments[n], scope, given[n]))
+      return failure;
+  std::optional<TypeBindings> inner = bindGenerics(diags, file->source, call.range, fn, given);
+  if (!inner || !bindConstants(fn, call, *matched, scope))
     return failure;
   for (auto [n, param] : llvm::enumerate(fn.decl->params)) {
     if (param.isAxis || param.type.element.text.empty())
@@ -384,34 +442,21 @@ std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call
     if (binding.kind == Binding::Kind::Value && binding.value.isLiteral()) {
       at(call.range);
       binding.value = builder.castTo(*type, binding.value);
-    } else if (values[n].type != *type) {
+    } else if (given[n] != *type) {
       error(arguments[n]->range, quoted(fn.decl->name.text) + " takes " + ir::nameOf(*type).str() +
                                      " for " + quoted(param.name.text) + "; this is " +
-                                     ir::nameOf(values[n].type).str());
+                                     ir::nameOf(*given[n]).str());
       return failure;
     }
   }
-  std::swap(types, *inner);
-  scopes.push_back(std::move(scope));
-  size_t savedBase = std::exchange(scopeBase, scopes.size() - 1);
-  size_t savedScopes = scopes.size() - 1;
-  LoadedFile *savedFile = std::exchange(file, fn.file);
-  auto savedReturn = std::exchange(returned, std::nullopt);
-  expanding.push_back(fn.decl);
   ++expansions;
-  OnExit restore{[&] {
-    std::swap(types, *inner);
-    scopes.resize(savedScopes);
-    scopeBase = savedBase;
-    file = savedFile;
-    returned = savedReturn;
-    expanding.pop_back();
-  }};
-  if (fn.decl->bodyExpr)
-    return evaluateTuple(*fn.decl->bodyExpr);
-  elaborate(fn.decl->body);
-  if (returned)
-    return *returned;
-  error(fn.decl->name.range, quoted(fn.decl->name.text) + " ends without a `return`");
-  return failure;
+  return inside(fn, std::move(scope), std::move(*inner), [&] {
+    if (fn.decl->bodyExpr)
+      return evaluateTuple(*fn.decl->bodyExpr);
+    elaborate(fn.decl->body);
+    if (returned)
+      return *returned;
+    error(fn.decl->name.range, quoted(fn.decl->name.text) + " ends without a `return`");
+    return failure;
+  });
 }

@@ -22,10 +22,14 @@ std::optional<TypeBindings> bindGenerics(DiagnosticEngine &diags, const SourceFi
                                          DeclRef decl,
                                          const std::vector<std::optional<ir::ElementType>> &args);
 
-/// The arguments of a call in the order of the parameters, defaults where none
-/// was given; empty after an error (and where there are no parameters).
-std::vector<const Expr *> matchArguments(DiagnosticEngine &diags, const SourceFile &file,
-                                         const Expr &call, const Decl &decl);
+/// The arguments of a call: in the order of the parameters, defaults where none
+/// was given; and the constants, which calls give by name.
+struct MatchedArguments {
+  std::vector<const Expr *> values;
+  std::map<std::string, const Expr *> constants;
+};
+std::optional<MatchedArguments> matchArguments(DiagnosticEngine &diags, const SourceFile &file,
+                                               const Expr &call, const Decl &decl);
 
 /// An integer literal's value (`1_000`, `0x1f`, `0b101`), if it fits.
 std::optional<int64_t> integerLiteral(const std::string &text);
@@ -42,15 +46,13 @@ public:
   /// From now on this expression has this value.
   void override(const Expr &expr, ir::Expr value) { overrides[&expr] = std::move(value); }
   void bind(const std::string &name, ir::Expr value) { scopes.back()[name] = Binding(value); }
-  /// Expands a call of a map with these arguments.
-  ir::Expr expandMap(DeclRef map, const Expr &call, std::vector<ir::Expr> args);
 
 private:
   struct Binding {
     enum class Kind { Value, Variable, Axis, Tensor } kind = Kind::Value;
     ir::Expr value;
     unsigned variable = 0;
-    std::string axis;
+    std::string axis; // of an Axis; of a Value that is an extent, its dimension
     const ir::TensorRef *tensor = nullptr;
     Binding() = default;
     explicit Binding(ir::Expr value) : value(std::move(value)) {}
@@ -77,7 +79,15 @@ private:
   ir::Expr newTile(const Expr &expr, const std::string &name);
   ir::Expr index(const Expr &expr);
   std::vector<ir::Expr> evaluateTuple(const Expr &expr);
+
+  ir::Expr expandMap(DeclRef map, const Expr &call);
   std::vector<ir::Expr> expandFn(DeclRef fn, const Expr &call);
+  bool mayExpand(DeclRef decl, const Expr &call);
+  std::vector<ir::Expr> inside(DeclRef decl, Scope scope, TypeBindings bindings,
+                               llvm::function_ref<std::vector<ir::Expr>()> body);
+  bool bindConstants(DeclRef decl, const Expr &call, const MatchedArguments &matched, Scope &scope);
+  bool bindParameter(const Param &param, const Expr &argument, Scope &scope,
+                     std::optional<ir::ElementType> &type);
 
   struct Place {
     const ir::TensorRef *tensor = nullptr;

@@ -193,14 +193,18 @@ Expr KernelBuilder::axis(StringRef name, Expr lower, Expr upper) {
   return errors == before ? spanExpr(span) : Expr();
 }
 
-Value KernelBuilder::colonAxis(const TensorRef &tensor, unsigned dimension) {
-  AffineExpr extent = tensor.shape[dimension];
-  std::string name;
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(extent))
-    name = canonicalDim(spec.dims[symbol.getPosition()]);
+std::string KernelBuilder::nameOfExtent(AffineExpr extent) const {
   for (auto &[derived, expr] : spec.derivedDims)
     if (expr == extent)
-      name = derived;
+      return derived;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(extent))
+    return canonicalDim(spec.dims[symbol.getPosition()]);
+  return "";
+}
+
+Value KernelBuilder::colonAxis(const TensorRef &tensor, unsigned dimension) {
+  AffineExpr extent = tensor.shape[dimension];
+  std::string name = nameOfExtent(extent);
   if (name.empty()) {
     auto diagnostic = error() << "`:` needs a dimension with a name; dimension " << dimension
                               << " of `" << tensor.name << "` is an expression";

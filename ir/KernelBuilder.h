@@ -139,6 +139,8 @@ public:
   Expr dimAxis(llvm::StringRef dimension);
   /// The axis an operation means by a dimension's name.
   std::string canonicalDim(llvm::StringRef name) const;
+  /// The dimension that an extent is, which names its `:`; empty if none.
+  std::string nameOfExtent(mlir::AffineExpr extent) const;
   /// True if some span, `:` or named axis has this name.
   bool isAxis(llvm::StringRef name) const { return axes.contains(name); }
   llvm::SmallVector<std::string> axisNames() const;
