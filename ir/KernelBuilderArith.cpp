@@ -370,9 +370,10 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
         return {};
     }
   ElementType computed = arithmeticType(*type);
-  Value operands[2];
-  for (auto [operand, x] : llvm::zip(operands, llvm::ArrayRef<Expr>{a, b}))
-    operand = x.isLiteral() ? materialize(x, computed) : widen(x);
+  auto operandOf = [&](const Expr &x) {
+    return x.isLiteral() ? materialize(x, computed) : widen(x);
+  };
+  Value operands[] = {operandOf(a), operandOf(b)};
   align(operands);
   Value result = isFloat(computed) ? floatBinary(op, operands[0], operands[1])
                                    : integerBinary(op, computed, operands[0], operands[1]);
@@ -418,17 +419,17 @@ Expr KernelBuilder::compare(Binary op, const Expr &a, const Expr &b) {
   if (!type)
     return {};
   ElementType computed = arithmeticType(*type);
-  Value operands[2];
-  for (auto [operand, x] : llvm::zip(operands, llvm::ArrayRef<Expr>{a, b})) {
-    if (x.isLiteral() && !isHalf(*type)) {
-      Expr converted = castTo(*type, x);
-      if (!converted.isValid())
-        return {};
-      operand = materialize(converted);
-    } else {
-      operand = x.isLiteral() ? materialize(x, computed) : widen(x);
-    }
-  }
+  auto operandOf = [&](const Expr &x) {
+    if (!x.isLiteral())
+      return widen(x);
+    if (isHalf(*type))
+      return materialize(x, computed);
+    Expr converted = castTo(*type, x);
+    return converted.isValid() ? materialize(converted) : Value();
+  };
+  Value operands[] = {operandOf(a), operandOf(b)};
+  if (!operands[0] || !operands[1])
+    return {};
   align(operands);
   Value result;
   if (isFloat(*type)) {
