@@ -59,7 +59,7 @@ std::string GraphElaborator::run() {
   open();
   for (const Clause &clause : decl.decl->clauses)
     if (clause.kind == Clause::Kind::Requires)
-      requires_(*clause.value);
+      requirement(*clause.value);
   for (const StmtPtr &stmt : decl.decl->body)
     statement(*stmt);
   SmallVector<Value> returned;
@@ -131,7 +131,7 @@ Value GraphElaborator::condition(const dsl::Expr &expr) {
   return {};
 }
 
-void GraphElaborator::requires_(const dsl::Expr &expr) {
+void GraphElaborator::requirement(const dsl::Expr &expr) {
   if (Value value = condition(expr))
     ir::RequireOp::create(builder, at(expr.range), value,
                           builder.getStringAttr(file.source.text().substr(

@@ -28,7 +28,7 @@ inline constexpr ExpressionRule expression = "an expression";
 /// An expression without comparisons outside brackets: a `>` after it closes a list.
 inline constexpr ArithmeticRule arithmetic = "an expression";
 inline constexpr BlockRule block = "`{`";
-inline constexpr ModuleRule module_ = "declarations";
+inline constexpr ModuleRule moduleRule = "declarations";
 
 BOOST_SPIRIT_DECLARE(ExpressionRule, ArithmeticRule, BlockRule, ModuleRule)
 

@@ -171,7 +171,7 @@ constexpr auto declarationBody_def =
 constexpr auto declaration_def = BeginParser(false) > declarationBody[box] >
                                  EndParser("the end of the declaration", false);
 
-constexpr auto module__def = *(separator | declaration[appendDeclaration]);
+constexpr auto moduleRule_def = *(separator | declaration[appendDeclaration]);
 
 } // namespace tile::dsl::grammar
 

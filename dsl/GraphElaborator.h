@@ -39,7 +39,7 @@ private:
   mlir::Location at(Range range) { return toLocation(parts.context, file.source, range); }
 
   void open();
-  void requires_(const Expr &condition);
+  void requirement(const Expr &condition);
   mlir::Value extentValue(mlir::AffineExpr expr, mlir::Location loc);
   mlir::Value condition(const Expr &expr);
   void statement(const Stmt &stmt);

@@ -66,7 +66,8 @@ void Program::import(LoadedFile &into, const Decl &decl) {
     std::string path;
     for (const std::string &directory : directories) {
       path = fs::path(directory) / name;
-      if ((text = readText(path, error)))
+      text = readText(path, error);
+      if (text)
         break;
     }
     if (!text) {

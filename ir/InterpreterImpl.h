@@ -44,8 +44,11 @@ struct Box {
     for (int64_t index = 0; index < size; ++index) {
       if (contains(index) && failed(visit(index, ArrayRef<int64_t>(position))))
         return mlir::failure();
-      for (size_t d = extents.size(); d-- > 0 && ++position[d] == extents[d];)
-        position[d] = 0;
+      for (size_t d = extents.size(); d > 0; --d) {
+        if (++position[d - 1] < extents[d - 1])
+          break;
+        position[d - 1] = 0;
+      }
     }
     return mlir::success();
   }

@@ -43,8 +43,9 @@ std::optional<Number> interpreter::numberOf(Type element) {
     return Number::I32;
   case 64:
     return Number::I64;
+  default:
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 bool interpreter::isFloat(Number number) { return number >= Number::F8E4M3FN; }

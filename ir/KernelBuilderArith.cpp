@@ -344,10 +344,13 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
       return folded;
   if (Expr form = formArithmetic(op, a, b); form.isValid())
     return form;
-  if (op == Binary::Add)
-    for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
-      if (Expr sum = accumulate(x, y); sum.isValid())
-        return sum;
+  if (op == Binary::Add) {
+    Expr sum = accumulate(a, b);
+    if (!sum.isValid())
+      sum = accumulate(b, a);
+    if (sum.isValid())
+      return sum;
+  }
   std::string what = ("`" + symbolOf(op) + "`").str();
   // Any integer counts a shift.
   if ((op == Binary::Shl || op == Binary::Shr) && !a.isLiteral() && !b.isLiteral() &&

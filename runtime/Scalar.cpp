@@ -60,8 +60,8 @@ Result<Scalar> parseScalar(std::string_view text) {
   double value = 0;
   bool startsLikeNumber =
       unsignedText.find_first_of("0123456789") <= (unsignedText.starts_with('.') ? 1u : 0u);
-  const char *last = unsignedText.data() + unsignedText.size();
-  auto [end, error] = std::from_chars(unsignedText.data(), last, value);
+  const char *first = unsignedText.data(), *last = first + unsignedText.size();
+  auto [end, error] = std::from_chars(first, last, value);
   if (!startsLikeNumber || error == std::errc::invalid_argument || end != last)
     return Error{quote(text) + " is no number",
                  "write something like 42, -0x1f, 1e-5, inf, nan, true or false"};
