@@ -2,69 +2,90 @@
 
 #include "ir/AffineEval.h"
 
-#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace {
-std::optional<int64_t> floorDivide(int64_t x, int64_t y) {
-  if (y == 0)
-    return 0;
-  if (y == -1)
-    return llvm::checkedSub<int64_t>(0, x);
-  int64_t quotient = x / y;
-  return quotient - (x % y != 0 && (x < 0) != (y < 0));
-}
+/// Evaluates modulo 2^64, and remembers whether anything wrapped.
+class Evaluator {
+public:
+  Evaluator(ArrayRef<int64_t> dims, ArrayRef<int64_t> syms) : dims(dims), syms(syms) {}
 
-/// x − floor(x / y) · y, which never overflows.
-int64_t floorRemainder(int64_t x, int64_t y) {
-  if (y == 0)
-    return x;
-  if (y == -1)
-    return 0;
-  int64_t remainder = x % y;
-  return remainder != 0 && (remainder < 0) != (y < 0) ? remainder + y : remainder;
-}
+  bool hasWrapped = false;
 
-std::optional<int64_t> apply(AffineExprKind kind, int64_t x, int64_t y) {
-  switch (kind) {
-  case AffineExprKind::Add:
-    return llvm::checkedAdd(x, y);
-  case AffineExprKind::Mul:
-    return llvm::checkedMul(x, y);
-  case AffineExprKind::Mod:
-    return floorRemainder(x, y);
-  case AffineExprKind::FloorDiv:
-    return floorDivide(x, y);
-  case AffineExprKind::CeilDiv: {
-    std::optional<int64_t> quotient = floorDivide(x, y);
-    if (quotient && floorRemainder(x, y) != 0 && y != 0)
-      return llvm::checkedAdd<int64_t>(*quotient, 1);
-    return quotient;
+  int64_t evaluate(AffineExpr expr) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      return dims[dim.getPosition()];
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      return syms[symbol.getPosition()];
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return constant.getValue();
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    int64_t x = evaluate(binary.getLHS()), y = evaluate(binary.getRHS());
+    switch (expr.getKind()) {
+    case AffineExprKind::Add:
+      return add(x, y);
+    case AffineExprKind::Mul: {
+      int64_t product;
+      hasWrapped |= llvm::MulOverflow(x, y, product) != 0;
+      return product;
+    }
+    case AffineExprKind::Mod:
+      return remainder(x, y);
+    case AffineExprKind::FloorDiv:
+      return divide(x, y);
+    case AffineExprKind::CeilDiv:
+      return add(divide(x, y), y != 0 && remainder(x, y) != 0);
+    case AffineExprKind::Constant:
+    case AffineExprKind::DimId:
+    case AffineExprKind::SymbolId:
+      break;
+    }
+    llvm_unreachable("leaves are handled above");
   }
-  case AffineExprKind::Constant:
-  case AffineExprKind::DimId:
-  case AffineExprKind::SymbolId:
-    break;
+
+private:
+  int64_t add(int64_t x, int64_t y) {
+    int64_t sum;
+    hasWrapped |= llvm::AddOverflow(x, y, sum) != 0;
+    return sum;
   }
-  llvm_unreachable("a leaf is no operation");
-}
+
+  int64_t divide(int64_t x, int64_t y) {
+    if (y == 0)
+      return 0;
+    if (y == -1) {
+      int64_t negated;
+      hasWrapped |= llvm::SubOverflow<int64_t>(0, x, negated) != 0;
+      return negated;
+    }
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+  }
+
+  /// x − floor(x / y) · y, which never wraps.
+  static int64_t remainder(int64_t x, int64_t y) {
+    if (y == 0)
+      return x;
+    if (y == -1)
+      return 0;
+    int64_t rest = x % y;
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+  }
+
+  ArrayRef<int64_t> dims, syms;
+};
 } // namespace
 
 std::optional<int64_t> tile::ir::evaluateAffine(AffineExpr expr, ArrayRef<int64_t> dims,
                                                 ArrayRef<int64_t> syms) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return dims[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return syms[symbol.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> x = evaluateAffine(binary.getLHS(), dims, syms);
-  std::optional<int64_t> y = evaluateAffine(binary.getRHS(), dims, syms);
-  if (!x || !y)
-    return std::nullopt;
-  return apply(expr.getKind(), *x, *y);
+  Evaluator evaluator(dims, syms);
+  int64_t value = evaluator.evaluate(expr);
+  return evaluator.hasWrapped ? std::nullopt : std::optional(value);
+}
+
+int64_t tile::ir::evaluateIndex(AffineExpr expr, ArrayRef<int64_t> dims, ArrayRef<int64_t> syms) {
+  return Evaluator(dims, syms).evaluate(expr);
 }
 
 namespace {

@@ -147,6 +147,18 @@ Linear Coordinates::remainder(const Linear &a, const Linear &b) {
   return subtract(a, multiply(divide(a, b), b));
 }
 
+bool Coordinates::isBounded(AtomId id) const {
+  const Atom &atom = atoms[id];
+  if (atom.kind == Atom::Kind::Data)
+    return atom.value && getElementTypeOrSelf(atom.value.getType()).getIntOrFloatBitWidth() < 64;
+  return isBounded(atom.a) && isBounded(atom.b) &&
+         llvm::all_of(atom.factors, [&](AtomId factor) { return isBounded(factor); });
+}
+
+bool Coordinates::isBounded(const Linear &a) const {
+  return llvm::all_of(a.terms, [&](auto &term) { return isBounded(term.first); });
+}
+
 bool Coordinates::isUniform(const Linear &a) const {
   return llvm::all_of(a.terms, [&](auto &term) { return atoms[term.first].isUniform; });
 }

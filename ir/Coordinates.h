@@ -100,6 +100,13 @@ public:
   /// a − (a / b) · b; x % 0 = x.
   Linear remainder(const Linear &a, const Linear &b);
 
+  /// True if the sum is made of what is kept small (IndexLimits.h): of anything
+  /// but 64-bit integers that come from data.
+  bool isBounded(const Linear &a) const;
+  /// True if the machine computes the sum without wrapping: it is bounded, or
+  /// one value as it stands.
+  bool isExact(const Linear &a) const { return a.asAtom() || isBounded(a); }
+
   bool isUniform(const Linear &a) const;
   bool hasData(const Linear &a) const;
 
@@ -112,6 +119,7 @@ public:
   AtomId twin(AtomId id);
 
 private:
+  bool isBounded(AtomId id) const;
   Linear traceOp(mlir::Operation *op, mlir::Value value);
   Linear traceArgument(mlir::BlockArgument argument);
   Linear opaque(mlir::Value value);

@@ -19,8 +19,10 @@ static constexpr size_t maxSplits = 5;
 
 void Facts::addRange(Coordinates &coordinates, const Linear &x, const Linear &lower,
                      const Linear &upper) {
-  notNegative.push_back(coordinates.subtract(x, lower));
-  notNegative.push_back(coordinates.plus(coordinates.subtract(upper, x), -1));
+  if (coordinates.isExact(lower))
+    notNegative.push_back(coordinates.subtract(x, lower));
+  if (coordinates.isExact(upper))
+    notNegative.push_back(coordinates.plus(coordinates.subtract(upper, x), -1));
 }
 
 void Facts::append(const Facts &other) {
@@ -53,7 +55,12 @@ static void assume(Coordinates &c, Value condition, bool holds, Facts &facts, un
              compare && compare.getLhs().getType().isInteger(64)) {
     auto predicate =
         holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
-    Linear difference = c.subtract(c.trace(compare.getLhs()), c.trace(compare.getRhs()));
+    Linear left = c.trace(compare.getLhs()), right = c.trace(compare.getRhs());
+    if (!c.isExact(left) || !c.isExact(right)) { // the machine compares what may have wrapped
+      facts.isExact = false;
+      return;
+    }
+    Linear difference = c.subtract(left, right);
     using P = arith::CmpIPredicate;
     if (predicate == P::eq)
       facts.zero.push_back(difference);

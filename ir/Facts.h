@@ -19,7 +19,7 @@ struct Facts {
   /// False if some condition could not be put into sums and was left out.
   bool isExact = true;
 
-  /// lower ≤ x < upper.
+  /// lower ≤ x < upper, where bounds are exact.
   void addRange(Coordinates &coordinates, const Linear &x, const Linear &lower,
                 const Linear &upper);
   void append(const Facts &other);

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <numeric>
@@ -147,26 +148,40 @@ void Machine::run() {
     (void)finishOutputs();
 }
 
+/// True if integer arithmetic would wrap.
+bool Machine::overflows(Operation *op) const {
+  if (op->getNumOperands() != 2 || !op->getOperand(0).getType().isInteger(64))
+    return false;
+  int64_t x = integer(op->getOperand(0)), y = integer(op->getOperand(1)), unused;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](arith::AddIOp) { return llvm::AddOverflow(x, y, unused) != 0; })
+      .Case([&](arith::SubIOp) { return llvm::SubOverflow(x, y, unused) != 0; })
+      .Case([&](arith::MulIOp) { return llvm::MulOverflow(x, y, unused) != 0; })
+      .Default(false);
+}
+
 void Machine::runRequires(RequireOp *failedRequire) {
   Block &body = kernel.getBody().front();
-  SmallVector<RequireOp> requires_(body.getOps<RequireOp>());
   for (auto [param, type] : llvm::enumerate(kernel.getArgumentTypes()))
     if (!isa<MemRefType>(type) && numberOf(type))
       setScalar(kernel.getArgument(param), args[param].bits);
   // Only what the conditions need: tiles and memory may not exist yet.
-  SetVector<Operation *> needed;
-  for (RequireOp op : requires_) {
+  for (RequireOp require : body.getOps<RequireOp>()) {
+    SetVector<Operation *> needed;
     BackwardSliceOptions sliceOptions;
     sliceOptions.inclusive = true;
     sliceOptions.omitUsesFromAbove = false;
-    (void)getBackwardSlice(op.getOperation(), &needed, sliceOptions);
-  }
-  for (Operation &op : body) {
-    if (!needed.contains(&op))
-      continue;
-    if (failed(execute(&op))) {
+    (void)getBackwardSlice(require.getOperation(), &needed, sliceOptions);
+    for (Operation &op : body) {
+      if (!needed.contains(&op))
+        continue;
+      result.hasOverflow = overflows(&op);
+      if (!result.hasOverflow && succeeded(execute(&op)))
+        continue;
+      if (result.hasOverflow)
+        (void)fail(require, "requires " + require.getMessage() + ", which exceeds 64 bits");
       if (failedRequire)
-        *failedRequire = dyn_cast<RequireOp>(op);
+        *failedRequire = require;
       return;
     }
   }

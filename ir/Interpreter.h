@@ -44,6 +44,8 @@ struct InterpreterResult {
   /// Empty on success.
   std::string message;
   std::optional<mlir::Location> loc;
+  /// Of a tile.require: it is not true or false, it exceeds 64 bits.
+  bool hasOverflow = false;
 
   bool ok() const { return message.empty(); }
 };

@@ -130,10 +130,8 @@ LogicalResult Machine::computeDomain(Operation *op, Box &box) {
         coordinates.push_back(spans[d].origin + position[d]);
       }
       IntegerSet set = condition->op.getConstraint();
-      auto value = evaluateAffine(set.getConstraint(0), coordinates, condition->syms);
-      if (!value)
-        return fail(condition->op, "the condition exceeds 64 bits at " + describe(box, position));
-      inside = set.isEq(0) ? *value == 0 : *value >= 0;
+      int64_t value = evaluateIndex(set.getConstraint(0), coordinates, condition->syms);
+      inside = set.isEq(0) ? value == 0 : value >= 0;
     }
     (*defined)[index] = inside;
     return success();

@@ -106,6 +106,7 @@ public:
       : kernel(kernel), args(args), dims(dims), options(options) {}
 
   void run();
+  bool overflows(mlir::Operation *op) const;
   void runRequires(RequireOp *failed);
   InterpreterResult result;
 

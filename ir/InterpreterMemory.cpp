@@ -42,7 +42,7 @@ public:
   }
 
   /// The tensor coordinates of a tile coordinate.
-  LogicalResult at(Operation *op, ArrayRef<int64_t> position, Extents &coordinates) {
+  void at(ArrayRef<int64_t> position, Extents &coordinates) {
     values.clear();
     for (const Dim &dim : dims)
       values.push_back(
@@ -50,13 +50,8 @@ public:
           : dim.isUnused ? 0
                          : dim.origin + position[dim.position]);
     coordinates.clear();
-    for (AffineExpr result : map.getResults()) {
-      std::optional<int64_t> coordinate = evaluateAffine(result, values, syms);
-      if (!coordinate)
-        return machine.fail(op, "an index exceeds 64 bits");
-      coordinates.push_back(*coordinate);
-    }
-    return success();
+    for (AffineExpr result : map.getResults())
+      coordinates.push_back(evaluateIndex(result, values, syms));
   }
 
   /// True if the coordinate in this dimension of the tensor depends on data.
@@ -132,8 +127,7 @@ LogicalResult Machine::executeLoad(LoadOp op) {
   const char *pad = op.getPad() ? values.at(op.getPad()).at(0) : nullptr;
   Extents at;
   LogicalResult loaded = result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
-    if (failed(walk.at(op, position, at)))
-      return failure();
+    walk.at(position, at);
     if (op.getBounds() == BoundsMode::clamp && memory.size == 0)
       return success(); // zero: nothing is nearest
     if (op.getBounds() == BoundsMode::clamp)
@@ -179,8 +173,7 @@ LogicalResult Machine::executeStore(StoreOp op) {
     return failure();
   Extents strides = value.stridesAlong(box.axes), at;
   return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
-    if (failed(walk.at(op, position, at)))
-      return failure();
+    walk.at(position, at);
     if (!isInside(memory, at))
       return fail(op, describeOutside(memory, at));
     int64_t element = elementAt(memory, at);
@@ -205,8 +198,7 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
     return failure();
   Extents strides = value.stridesAlong(box.axes), at;
   return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
-    if (failed(walk.at(op, position, at)))
-      return failure();
+    walk.at(position, at);
     if (!isInside(memory, at)) {
       for (auto [d, coordinate] : llvm::enumerate(at))
         if (!walk.isData(d) && (coordinate < 0 || coordinate >= memory.shape[d]))

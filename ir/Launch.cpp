@@ -2,11 +2,13 @@
 
 #include "ir/Launch.h"
 #include "ir/AffineEval.h"
+#include "ir/IndexLimits.h"
 #include "ir/Interpreter.h"
 #include "ir/Specialize.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
@@ -66,6 +68,8 @@ private:
 
   /// Takes a value for a dim; `origin` says where it comes from ("in `x`").
   LogicalResult set(unsigned dim, int64_t value, const Twine &origin) {
+    if (value > maxExtent || value < -maxExtent)
+      return fail(quote(names[dim]) + " is " + Twine(value) + " " + origin + ", beyond 2^47");
     if (values[dim] && *values[dim] != value)
       return fail(quote(names[dim]) + " is " + Twine(*values[dim]) + " " + origins[dim] + " but " +
                   Twine(value) + " " + origin);
@@ -141,7 +145,6 @@ private:
     SmallVector<int64_t> shape;
     if (!signature.shape)
       return shape;
-    bool isEmpty = false;
     for (AffineExpr expr : signature.shape.getResults()) {
       std::optional<int64_t> extent = evaluateAffine(expr, {}, dims);
       if (!extent)
@@ -150,15 +153,15 @@ private:
       if (*extent < 0)
         return fail("extent " + quote(formatAffine(expr, names)) + " of " + quote(signature.name) +
                     " is " + Twine(*extent) + ", less than 0" + where(expr));
-      isEmpty |= *extent == 0;
       shape.push_back(*extent);
     }
+    // What is empty has no bytes, but its extents take part in indices.
     std::optional<int64_t> bytes = signature.elementBytes;
     for (int64_t extent : shape)
-      bytes = bytes ? llvm::checkedMul(*bytes, extent) : std::nullopt;
-    if (!bytes && !isEmpty)
+      bytes = bytes ? llvm::checkedMul(*bytes, std::max<int64_t>(extent, 1)) : std::nullopt;
+    if (!bytes || *bytes > maxExtent)
       return fail(quote(signature.name) + " with shape [" + formatExtents(shape) +
-                  "] has more bytes than 64 bits can count");
+                  "] has more bytes than an address space, 2^47");
     return shape;
   }
 
@@ -246,8 +249,54 @@ FailureOr<LaunchBinding> tile::ir::bindLaunch(GraphOp graph,
   return Binder(graph, graph.getSymName(), error).bind(signatures, inputShapes, explicitDims);
 }
 
+/// True if the integer takes part in an index, a bound or a condition.
+static bool reachesIndex(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto isAmong = [&](OperandRange operands) {
+      return llvm::any_of(operands, [&](Value operand) { return operand == value; });
+    };
+    bool reaches =
+        llvm::TypeSwitch<Operation *, bool>(user)
+            .Case<LoadOp, StoreOp, UpdateOp>(
+                [&](auto access) { return isAmong(access.getDims()) || isAmong(access.getSyms()); })
+            .Case([&](ForOp loop) { return value == loop.getLower() || value == loop.getUpper(); })
+            .Case([&](scf::ForOp loop) { return use.getOperandNumber() < 3; })
+            .Case<ParallelOp, AxisOp, RestrictOp, RequireOp, scf::IfOp>([](auto) { return true; })
+            .Default(false);
+    if (reaches)
+      return true;
+    if (user->getNumRegions() == 0 && seen.insert(user).second)
+      for (Value result : user->getResults())
+        if (getElementTypeOrSelf(result.getType()).isInteger() && reachesIndex(result, seen))
+          return true;
+  }
+  return false;
+}
+
+/// Scalars that indices are made of are as small as dimensions are.
+static LogicalResult checkScalars(KernelOp kernel, ArrayRef<uint64_t> scalars, UserError &error) {
+  for (Value argument : kernel.getBody().getArguments()) {
+    unsigned param = cast<BlockArgument>(argument).getArgNumber();
+    if (!argument.getType().isInteger(64) || param >= scalars.size())
+      continue;
+    auto value = static_cast<int64_t>(scalars[param]);
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    if ((value <= maxExtent && value >= -maxExtent) || !reachesIndex(argument, seen))
+      continue;
+    error = {(quote(kernel.getParamName(param)) + " of `" + kernel.getSymName() + "` is " +
+              Twine(value) + ", beyond 2^47, and takes part in indices or conditions")
+                 .str(),
+             ""};
+    return failure();
+  }
+  return success();
+}
+
 LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
                                       ArrayRef<uint64_t> scalars, UserError &error) {
+  if (failed(checkScalars(kernel, scalars, error)))
+    return failure();
   SmallVector<InterpreterArgument> args;
   for (auto [param, type] : llvm::enumerate(kernel.getArgumentTypes()))
     args.push_back(InterpreterArgument::scalar(
@@ -273,5 +322,7 @@ LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
   error.message = ("`" + kernel.getSymName() + "` requires " + failed.getMessage()).str();
   if (!facts.empty())
     error.message += ", but " + llvm::join(facts, ", ");
+  if (result.hasOverflow)
+    error.message += facts.empty() ? ", which exceeds 64 bits" : ": that exceeds 64 bits";
   return failure();
 }

@@ -26,8 +26,8 @@ struct LaunchBinding {
 /// constant from `explicitDims` or its default, and checks that all shapes
 /// agree. `inputShapes[p]` is the shape of parameter p (empty for scalars);
 /// only those of `in` and `inout` parameters are read, so the list may end
-/// after the inputs. On success every extent is ≥ 0 and every tensor's size in
-/// bytes fits in 64 bits.
+/// after the inputs. On success every extent is ≥ 0, and dimensions and the
+/// bytes of every tensor stay within 2^47 (IndexLimits.h).
 mlir::FailureOr<LaunchBinding> bindLaunch(KernelOp kernel,
                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> inputShapes,
                                           const llvm::StringMap<int64_t> &explicitDims,
@@ -37,9 +37,10 @@ mlir::FailureOr<LaunchBinding> bindLaunch(GraphOp graph,
                                           const llvm::StringMap<int64_t> &explicitDims,
                                           UserError &error);
 
-/// Evaluates the kernel's tile.require conditions. `scalars[p]` are the bits of
-/// scalar parameter p; entries of tensors are not read. Reports the message of
-/// the first that does not hold, with the dimensions it speaks of.
+/// Evaluates the kernel's tile.require conditions in unbounded integers, and
+/// holds scalars that take part in indices within 2^47. `scalars[p]` are the bits
+/// of scalar parameter p; entries of tensors are not read. Reports the message
+/// of the first condition that does not hold, with the dimensions it speaks of.
 mlir::LogicalResult checkRequires(KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                   llvm::ArrayRef<uint64_t> scalars, UserError &error);
 

@@ -36,8 +36,7 @@ ProofContext::ProofContext(KernelOp kernel)
   });
 }
 
-/// True if `restrict` stands before `op` in a block around it.
-static bool isInScope(RestrictOp restrict, Operation *op) {
+bool ProofContext::isInScope(RestrictOp restrict, Operation *op) {
   Operation *ancestor = restrict->getBlock()->findAncestorOpInBlock(*op);
   return ancestor &&restrict->isBeforeInBlock(ancestor);
 }
@@ -132,6 +131,7 @@ LogicalResult tile::ir::prove(KernelOp kernel) {
   ProofContext context(kernel);
   proveBounds(context);
   proveParameters(context);
+  proveConditions(context);
   proveFolds(context);
   return failure(context.failed);
 }

@@ -41,6 +41,9 @@ struct ProofContext {
   }
   mlir::InFlightDiagnostic error(mlir::Operation *op) { return error(op->getLoc()); }
 
+  /// True if `restrict` stands before `op` in a block around it.
+  static bool isInScope(RestrictOp restrict, mlir::Operation *op);
+
   /// What holds wherever the op runs, about the coordinates of these axes and
   /// the integers in scope. Conditions with an `unless` count only if asked for.
   Facts factsAt(mlir::Operation *op, llvm::ArrayRef<mlir::StringAttr> axes,
@@ -65,6 +68,8 @@ void proveParameters(ProofContext &context);
 /// The store is one-to-one; and, if fully, reaches every element.
 void proveStore(ProofContext &context, StoreOp store, bool fully);
 void proveFolds(ProofContext &context);
+/// What is reduced over an axis has all axes of the conditions on that axis.
+void proveConditions(ProofContext &context);
 
 /// How an assignment that combines is written: `+=`.
 llvm::StringRef assignmentOf(CombineKind kind);

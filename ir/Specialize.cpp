@@ -2,6 +2,7 @@
 
 #include "ir/Specialize.h"
 #include "ir/AffineEval.h"
+#include "ir/SaturateIndices.h"
 #include "ir/UserError.h"
 
 #include "mlir/IR/Matchers.h"
@@ -351,6 +352,7 @@ LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {
   if (failed(types))
     return failure();
 
+  saturateIndices(kernel);
   // Scalars first, while all types still agree: they give the axes' bounds.
   bindDims(kernel, *bound);
   simplify(kernel);

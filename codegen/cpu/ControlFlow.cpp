@@ -13,8 +13,10 @@ static bool hasAxes(Value value) { return !axesOf(value.getType()).empty(); }
 
 //===-- Ops in order ------------------------------------------------------===//
 
-void BodyLowering::emitBlock(Block &block) {
-  for (Operation &op : block)
+void BodyLowering::emitBlock(Block &block) { emitOps(block.begin(), block.end()); }
+
+void BodyLowering::emitOps(Block::iterator begin, Block::iterator end) {
+  for (Operation &op : llvm::make_range(begin, end))
     emitOp(&op);
 }
 
@@ -269,8 +271,14 @@ void BodyLowering::emitFor(ForOp op) {
   Values last = b.loop(lower, upper, size, inits, [&](Value base, ValueRange carried) {
     blocks[op.getNameAttr()] = {base, b.add(base, b.minS(size, b.sub(upper, base)))};
     setCarried(op.getCarried(), tiles, carried);
+    // What the conditions are made of comes first: they say whether to go on.
+    Block &block = op.getBody().front();
+    SmallVector<RestrictOp> conditions = domains.restrictsOf(op);
+    Block::iterator rest =
+        conditions.empty() ? block.begin() : std::next(conditions.back()->getIterator());
+    emitOps(block.begin(), rest);
     auto body = [&]() -> Values {
-      emitBlock(op.getBody().front());
+      emitOps(rest, block.end());
       ValueRange yielded = op.getYield().getOperands();
       SmallVector<Keep> keeps = llvm::map_to_vector(op.getCarried(), [&](Value value) {
         Buffer *buffer = bufferOf(value);

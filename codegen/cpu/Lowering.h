@@ -159,6 +159,7 @@ private:
 
   //===-- Blocks and control flow (ControlFlow.cpp) -----------------------===//
   void emitBlock(mlir::Block &block);
+  void emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
   void emitOp(mlir::Operation *op);
   void emitFor(ir::ForOp op);
   void emitCount(mlir::scf::ForOp op);

@@ -77,9 +77,12 @@ TEST_F(LaunchTest, SaysWhatIsWrong) {
   EXPECT_EQ(bind(kernel, {{2, -9}, {}, {20}, {11}}, {{"P", 7}}),
             "an extent of `x` is -9, less than 0");
   EXPECT_EQ(bind(kernel, {{2, INT64_MAX}, {}, {20}, {11}}, {{"P", 7}}),
-            "`x` with shape [2, 9223372036854775807] has more bytes than 64 bits can count");
-  EXPECT_EQ(bind(kernel, {{0, INT64_MAX}, {}, {20}, {11}}, {{"P", 7}}),
-            "extent `H + R` of `s` exceeds 64 bits with H = 9223372036854775807, R = 20");
+            "`H` is 9223372036854775807 in `x`, beyond 2^47");
+  EXPECT_EQ(bind(kernel, {{2, 9}, {}, {20}, {11}}, {{"P", INT64_MIN}}),
+            "`P` is -9223372036854775808 as given by name, beyond 2^47");
+  // An empty tensor has no bytes, but its extents take part in indices.
+  EXPECT_EQ(bind(kernel, {{0, int64_t(1) << 46}, {}, {20}, {11}}, {{"P", 7}}),
+            "`x` with shape [0, 70368744177664] has more bytes than an address space, 2^47");
 }
 
 TEST_F(LaunchTest, ConflictsNameBothPlaces) {

@@ -1,0 +1,86 @@
+//===- ProofsConditions.cpp - conditions restrict what is reduced ---------===//
+//
+// A condition `if j <= i` leaves elements out of the tiles that have both j and
+// i. A tile without i has all of its elements, whatever the condition says:
+// reduced over j within the condition it would give a sum that the condition
+// does not restrict, in blocks that it does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ir/ProofsDetail.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+namespace {
+/// An op that reduces tiles over axes.
+struct Reduced {
+  SmallVector<StringAttr> axes;
+  /// One of these has to have all axes of a condition.
+  SmallVector<ArrayRef<StringAttr>, 2> operands;
+};
+} // namespace
+
+static Reduced reducedBy(Operation *op) {
+  Reduced result;
+  auto ofOperand = [&](auto reduce) {
+    ArrayRef<StringAttr> before = axesOf(reduce->getOperand(0).getType());
+    ArrayRef<StringAttr> after = axesOf(reduce->getResult(0).getType());
+    for (StringAttr axis : before)
+      if (!llvm::is_contained(after, axis))
+        result.axes.push_back(axis);
+    result.operands = {before};
+  };
+  llvm::TypeSwitch<Operation *>(op).Case<ReduceOp, ArgReduceOp>(ofOperand).Case([&](DotOp dot) {
+    result.axes = {dot.getAxisAttr()};
+    result.operands = {axesOf(dot.getLhs().getType()), axesOf(dot.getRhs().getType())};
+  });
+  return result;
+}
+
+/// The first axis of the condition that the operands lack; null if one has all.
+static StringAttr missingAxis(RestrictOp restrict, const Reduced &reduced) {
+  StringAttr missing;
+  for (ArrayRef<StringAttr> operand : reduced.operands) {
+    StringAttr lacks;
+    for (Value span : restrict.getDims())
+      if (!llvm::is_contained(operand, axisOf(span)))
+        lacks = axisOf(span);
+    if (!lacks)
+      return {};
+    missing = lacks;
+  }
+  return missing;
+}
+
+void tile::ir::proveConditions(ProofContext &context) {
+  SmallVector<RestrictOp> restricts;
+  context.kernel.walk([&](RestrictOp restrict) { restricts.push_back(restrict); });
+  if (restricts.empty())
+    return;
+  context.kernel.walk([&](Operation *op) {
+    Reduced reduced = reducedBy(op);
+    if (reduced.axes.empty())
+      return;
+    for (RestrictOp restrict : restricts) {
+      bool isOver = llvm::any_of(restrict.getDims(), [&](Value span) {
+        return llvm::is_contained(reduced.axes, axisOf(span));
+      });
+      StringAttr missing = isOver ? missingAxis(restrict, reduced) : StringAttr();
+      if (!missing || !context.isInScope(restrict, op))
+        continue;
+      auto diagnostic = context.error(op)
+                        << "this is reduced over `" << reduced.axes.front().getValue()
+                        << "` without the axis `" << missing.getValue()
+                        << "`, so it can't leave out what the condition leaves out";
+      diagnostic.attachNote(restrict.getLoc())
+          << "the condition relates `" << reduced.axes.front().getValue() << "` and `"
+          << missing.getValue() << "`";
+      diagnostic.attachNote(op->getLoc())
+          << "hint: put the condition into the value, as in `sum(where(j <= i, x[j], 0), j)`";
+      return;
+    }
+  });
+}
