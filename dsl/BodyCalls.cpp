@@ -343,7 +343,11 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
         elementTypeOf(diags, map.file->source, param.type, *inner);
     if (!type)
       return {};
-    if (!arg.isLiteral() && arg.type != *type) {
+    at(call.range);
+    arg = builder.adapted(arg, *type);
+    if (!arg.isValid())
+      return {};
+    if (arg.type != *type) {
       auto &report = error(
           call.range, quoted(map.decl->name.text) + " takes " + ir::nameOf(*type).str() + " for " +
                           quoted(param.name.text) + "; this is " + ir::nameOf(arg.type).str());
@@ -351,7 +355,6 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
       return {};
     }
     // A call rounds its arguments and its result to their types.
-    at(call.range);
     scope[param.name.text] = Binding(builder.castTo(*type, arg));
   }
   std::optional<ir::ElementType> result =
@@ -360,7 +363,7 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
     return {};
   const dsl::Expr &body = *map.decl->bodyExpr;
   ir::Expr value = inside(map, std::move(scope), std::move(*inner), [&] {
-    ir::Expr value = evaluate(body);
+    ir::Expr value = builder.adapted(evaluate(body), *result);
     if (!value.isValid() || value.isLiteral() || value.type == *result)
       return std::vector{value};
     error(body.range, quoted(map.decl->name.text) + " gives " + ir::nameOf(*result).str() +

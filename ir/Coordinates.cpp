@@ -236,6 +236,56 @@ Linear Coordinates::twin(const Linear &a) {
   return result;
 }
 
+//===-- Dimensions --------------------------------------------------------===//
+
+Coordinates::Coordinates(KernelOp kernel) : kernel(kernel) {
+  for (auto require : kernel.getBody().front().getOps<RequireOp>())
+    unite(require.getCondition());
+}
+
+/// Takes dimensions that are required to be equal for one, and those that are
+/// required to be a number for that number.
+void Coordinates::unite(Value condition) {
+  Operation *op = condition.getDefiningOp();
+  if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
+    unite(both.getLhs());
+    unite(both.getRhs());
+  }
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return;
+  auto left = compare.getLhs().getDefiningOp<DimOp>(),
+       right = compare.getRhs().getDefiningOp<DimOp>();
+  APInt number;
+  if (left && right) { // a conflict of two numbers stays for the launch to refuse
+    Linear known = dimension(left.getName());
+    Linear other = dimension(right.getName());
+    if (other.isConstant())
+      std::swap(known, other);
+    for (auto &[name, value] : dims)
+      if (value == other)
+        value = known;
+  } else if (left && matchPattern(compare.getRhs(), m_ConstantInt(&number)) &&
+             number.getSignificantBits() <= 32) {
+    Linear known = dimension(left.getName());
+    for (auto &[name, value] : dims)
+      if (value == known)
+        value = constant(number.getSExtValue());
+  }
+}
+
+Linear Coordinates::dimension(StringRef name) {
+  auto [position, isNew] = dims.try_emplace(name.str());
+  if (isNew) {
+    Atom made;
+    made.kind = Atom::Kind::Dim;
+    made.name = name.str();
+    made.isUniform = true;
+    position->second = atom(add(std::move(made)));
+  }
+  return position->second;
+}
+
 //===-- Values ------------------------------------------------------------===//
 
 Linear Coordinates::opaque(Value value) {
@@ -251,7 +301,9 @@ Linear Coordinates::trace(Value value) {
   if (found != traced.end())
     return found->second;
   Linear result;
-  if (auto span = dyn_cast<SpanType>(value.getType())) {
+  if (std::optional<Linear> single = traceSingle(value)) {
+    result = *single;
+  } else if (isa<SpanType>(value.getType())) {
     Atom made;
     made.kind = Atom::Kind::Coordinate;
     made.value = value;
@@ -266,6 +318,18 @@ Linear Coordinates::trace(Value value) {
     --depth;
   }
   return traced[value] = result;
+}
+
+/// A binder of the program space that has one point is that point.
+std::optional<Linear> Coordinates::traceSingle(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto parallel =
+      argument ? dyn_cast<ParallelOp>(argument.getOwner()->getParentOp()) : ParallelOp();
+  if (!parallel)
+    return std::nullopt;
+  Linear lower = trace(parallel.getLower()[argument.getArgNumber()]);
+  Linear length = subtract(trace(parallel.getUpper()[argument.getArgNumber()]), lower);
+  return length.isConstant(1) ? std::optional(lower) : std::nullopt;
 }
 
 Linear Coordinates::traceArgument(BlockArgument argument) {
@@ -301,17 +365,8 @@ Linear Coordinates::traceOp(Operation *op, Value value) {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)) && number.getSignificantBits() <= 32)
     return constant(number.getSExtValue());
-  if (auto dim = dyn_cast<DimOp>(op)) {
-    auto [position, isNew] = dims.try_emplace(dim.getName().str(), 0);
-    if (isNew) {
-      Atom made;
-      made.kind = Atom::Kind::Dim;
-      made.name = dim.getName().str();
-      made.isUniform = true;
-      position->second = add(std::move(made));
-    }
-    return atom(position->second);
-  }
+  if (auto dim = dyn_cast<DimOp>(op))
+    return dimension(dim.getName());
   if (isa<CoordsOp, BroadcastOp, arith::IndexCastOp>(op))
     return left();
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
@@ -396,17 +451,8 @@ SmallVector<Linear> Coordinates::indices(AffineMap map, ValueRange dimOperands,
 
 SmallVector<Linear> Coordinates::extents(unsigned parameter) {
   SmallVector<Linear> symValues;
-  for (auto name : kernel.getDims().getAsRange<StringAttr>()) {
-    auto [position, isNew] = dims.try_emplace(name.str(), 0);
-    if (isNew) {
-      Atom made;
-      made.kind = Atom::Kind::Dim;
-      made.name = name.str();
-      made.isUniform = true;
-      position->second = add(std::move(made));
-    }
-    symValues.push_back(atom(position->second));
-  }
+  for (auto name : kernel.getDims().getAsValueRange<StringAttr>())
+    symValues.push_back(dimension(name));
   return llvm::map_to_vector(kernel.getParamShape(parameter).getResults(),
                              [&](AffineExpr expr) { return evaluate(expr, {}, symValues); });
 }

@@ -73,7 +73,7 @@ struct Atom {
 
 class Coordinates {
 public:
-  explicit Coordinates(KernelOp kernel) : kernel(kernel) {}
+  explicit Coordinates(KernelOp kernel);
 
   KernelOp getKernel() const { return kernel; }
   const Atom &operator[](AtomId atom) const { return atoms[atom]; }
@@ -120,7 +120,10 @@ public:
 
 private:
   bool isBounded(AtomId id) const;
+  void unite(mlir::Value condition);
+  Linear dimension(mlir::StringRef name);
   Linear traceOp(mlir::Operation *op, mlir::Value value);
+  std::optional<Linear> traceSingle(mlir::Value value);
   Linear traceArgument(mlir::BlockArgument argument);
   Linear opaque(mlir::Value value);
   Linear unknown();
@@ -134,7 +137,7 @@ private:
   llvm::DenseMap<mlir::Value, Linear> traced;
   std::map<std::tuple<Atom::Kind, Linear, Linear>, AtomId> terms;
   std::map<llvm::SmallVector<AtomId, 2>, AtomId> products;
-  std::map<std::string, AtomId> dims;
+  std::map<std::string, Linear> dims;
   std::map<AtomId, AtomId> twins;
   unsigned depth = 0;
 };

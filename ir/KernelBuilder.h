@@ -18,6 +18,7 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <array>
 #include <memory>
 
 namespace tile::ir {
@@ -53,6 +54,9 @@ struct Expr {
   mlir::AffineExpr form;
   /// Comparisons of forms, and conjunctions of them, remember what they relate.
   std::shared_ptr<llvm::SmallVector<Relation>> relations;
+  /// Of `where(condition, 1, 0)`, the three of them: like the literals that it
+  /// chooses from, it takes the type of what it meets.
+  std::shared_ptr<std::array<Expr, 3>> choice;
 
   bool isValid() const { return kind != Kind::Invalid; }
   bool isLiteral() const { return kind == Kind::Int || kind == Kind::Float; }
@@ -150,6 +154,8 @@ public:
   static Expr literal(double value);
   Expr boolean(bool value);
   Expr castTo(ElementType type, Expr x);
+  /// The expression, in that type if it is made of literals alone.
+  Expr adapted(Expr x, ElementType type);
   /// zeros, full: the value on the given spans (bare spans or axes).
   Expr full(ElementType type, Expr value, llvm::ArrayRef<Expr> spans);
 
@@ -273,6 +279,7 @@ private:
   mlir::Value narrow(const Expr &x);
   mlir::Value widen(const Expr &x);
 
+  void adaptAll(llvm::MutableArrayRef<Expr> xs);
   std::optional<ElementType> commonType(llvm::StringRef what, llvm::ArrayRef<Expr> xs);
   Expr shiftCount(Expr count, ElementType type);
   Expr compare(Binary op, const Expr &a, const Expr &b);

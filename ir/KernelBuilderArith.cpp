@@ -188,6 +188,36 @@ Expr KernelBuilder::full(ElementType type, Expr value, ArrayRef<Expr> spans) {
 
 //===-- Operators ---------------------------------------------------------===//
 
+Expr KernelBuilder::adapted(Expr x, ElementType type) {
+  if (x.isLiteral())
+    return castTo(type, x);
+  if (!x.choice || x.type == type || type == ElementType::Bool ||
+      (!isFloat(type) && x.type == ElementType::F32))
+    return x;
+  auto &[condition, yes, no] = *x.choice;
+  return where({condition, adapted(yes, type), adapted(no, type)});
+}
+
+/// Gives choices of literals the type of the others.
+void KernelBuilder::adaptAll(MutableArrayRef<Expr> xs) {
+  if (llvm::none_of(xs, [](const Expr &x) { return x.choice; }))
+    return;
+  std::optional<ElementType> type;
+  for (const Expr &x : xs)
+    if (x.kind == Expr::Kind::Value && !x.choice && !type)
+      type = x.type;
+    else if (x.kind == Expr::Kind::Invalid)
+      return;
+  bool hasFloat = llvm::any_of(xs, [](const Expr &x) {
+    return x.kind == Expr::Kind::Float || (x.choice && x.type == ElementType::F32);
+  });
+  if (!type)
+    type = hasFloat ? ElementType::F32 : ElementType::I64;
+  for (Expr &x : xs)
+    if (x.choice)
+      x = adapted(x, *type);
+}
+
 std::optional<ElementType> KernelBuilder::commonType(StringRef what, ArrayRef<Expr> xs) {
   const Expr *typed = nullptr;
   bool floatLiteral = false;
@@ -337,6 +367,12 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
     return {};
   if (op == Binary::And || op == Binary::Or)
     return logical(op, a, b);
+  if (op != Binary::Shl && op != Binary::Shr) {
+    Expr both[] = {a, b};
+    adaptAll(both);
+    a = both[0];
+    b = both[1];
+  }
   if (op >= Binary::Eq)
     return compare(op, a, b);
   if (a.isLiteral() && b.isLiteral())

@@ -98,11 +98,19 @@ Expr KernelBuilder::where(ArrayRef<Expr> args) {
     return {};
   SmallVector<Value> operands = {condition.value, (*choices)[0], (*choices)[1]};
   align(operands);
-  return make(arith::SelectOp::create(builder, loc, operands[0], operands[1], operands[2]), type);
+  Expr result =
+      make(arith::SelectOp::create(builder, loc, operands[0], operands[1], operands[2]), type);
+  auto isOfLiterals = [](const Expr &x) { return x.isLiteral() || x.choice; };
+  if (isOfLiterals(args[1]) && isOfLiterals(args[2]))
+    result.choice = std::make_shared<std::array<Expr, 3>>(std::array{args[0], args[1], args[2]});
+  return result;
 }
 
-Expr KernelBuilder::call(StringRef function, ArrayRef<Expr> args) {
+Expr KernelBuilder::call(StringRef function, ArrayRef<Expr> given) {
   assert(isFunction(function) && "ask isFunction first");
+  SmallVector<Expr> args(given);
+  adaptAll(function == "where" && !args.empty() ? llvm::MutableArrayRef(args).drop_front()
+                                                : llvm::MutableArrayRef(args));
   if (llvm::any_of(args, [](const Expr &x) { return !x.isValid(); }))
     return {};
   if (args.size() != arityOf(function)) {

@@ -277,7 +277,7 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
     return {};
   Value padValue;
   if (access == Access::Pad) {
-    Expr padded = pad.isLiteral() ? castTo(tensor.type, pad) : pad;
+    Expr padded = adapted(pad, tensor.type);
     if (!padded.isValid())
       return {};
     if (padded.type != tensor.type || hasAxes(padded)) {
@@ -298,8 +298,7 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
 
 /// The value as the tensor holds it; null after an error.
 Value KernelBuilder::storedValue(const TensorRef &tensor, const AccessMap &at, Expr value) {
-  if (value.isLiteral())
-    value = castTo(tensor.type, value);
+  value = adapted(value, tensor.type);
   if (!value.isValid())
     return {};
   if (value.type != tensor.type) {

@@ -279,8 +279,7 @@ void KernelBuilder::assign(unsigned variable, Expr value) {
   if (!value.isValid())
     return;
   Variable &var = variables[variable];
-  if (value.isLiteral())
-    value = castTo(var.type, value);
+  value = adapted(value, var.type);
   if (!value.isValid())
     return;
   if (value.type != var.type) {

@@ -108,7 +108,10 @@ void StoreProof::collectBinders() {
     if (auto parallel = dyn_cast<ParallelOp>(around)) {
       for (auto [n, argument] : llvm::enumerate(parallel.getBody().getArguments())) {
         bool isEach = parallel.getEach()[n];
-        binders.push_back({*c.trace(argument).asAtom(),
+        std::optional<AtomId> atom = c.trace(argument).asAtom();
+        if (!atom || c[*atom].isUniform) // it has one point
+          continue;
+        binders.push_back({*atom,
                            (isEach ? "program of `" : "block of `") +
                                cast<StringAttr>(parallel.getNames()[n]).str() + "`",
                            !isEach, false});
@@ -182,6 +185,8 @@ void StoreProof::run() {
 /// Gives each fact to the group whose coordinates it speaks of.
 void StoreProof::distribute(const Facts &facts, Facts Group::*into, MutableArrayRef<Group> groups) {
   auto give = [&](const Linear &sum, bool isZero) {
+    if (sum.isConstant(0) || (sum.isConstant() && sum.constant > 0 && !isZero))
+      return;
     llvm::SmallSetVector<AtomId, 8> atoms;
     context.baseAtoms(sum, atoms);
     // A condition without coordinates switches the whole store.

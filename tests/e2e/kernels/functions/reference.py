@@ -18,3 +18,12 @@ def spreads(inputs, params):
     spread = x.max(1, initial=-np.inf) - x.min(1, initial=np.inf)
     with np.errstate(all="ignore"):
         return {"y": spread, "z": x.sum(1) / x.shape[1]}
+
+
+def choices(inputs, params):
+    x, k = f64(inputs["x"]), inputs["k"].astype(np.int64)
+    n = len(x)
+    y = np.where(np.arange(n) < n // 2, -1, 1) * x
+    z = sum((np.where(k > r, 1, 0) for r in range(3)), np.zeros(n, np.int64))
+    w = np.sign(x) + np.sign(k) + np.where(x > 1, 0.5, np.where(k > 2, 1, 2))
+    return {"y": y, "z": z.astype(np.int32), "w": w, "v": np.where(x > 0, 100, -100).astype(np.int8)}
