@@ -7,6 +7,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <random>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::presburger;
@@ -294,7 +295,8 @@ Solver::Answer Solver::splitQuotient(const Facts &facts, ArrayRef<AtomId> atoms,
   return answer;
 }
 
-/// For each product x · y with y ≥ 0: inequalities about x, multiplied by y.
+/// For each product x · y, y one or more factors that are not negative:
+/// inequalities about x, multiplied by y.
 void Solver::multiplyProducts(Facts &facts) {
   Facts linear;
   for (const Linear &fact : facts.notNegative)
@@ -302,20 +304,28 @@ void Solver::multiplyProducts(Facts &facts) {
           return coordinates[term.first].factors.empty();
         }))
       linear.notNegative.push_back(fact);
-  llvm::SmallSetVector<std::pair<AtomId, AtomId>, 8> done;
+  auto isNotNegative = [&](AtomId id) {
+    Facts below = facts;
+    below.notNegative.push_back(coordinates.plus(coordinates.scale(Coordinates::atom(id), -1), -1));
+    return isRationallyEmpty(below);
+  };
+  std::set<std::pair<AtomId, Linear>> done;
   SmallVector<Linear> added;
   for (AtomId product : atomsOf(facts)) {
     SmallVector<AtomId, 2> factors = coordinates[product].factors;
-    for (size_t n = 0; factors.size() == 2 && n < 2; ++n) {
-      AtomId x = factors[n], y = factors[1 - n];
-      Facts below = facts;
-      below.notNegative.push_back(
-          coordinates.plus(coordinates.scale(Coordinates::atom(y), -1), -1));
-      if (!done.insert({x, y}) || !isRationallyEmpty(below))
+    for (size_t n = 0; n < factors.size(); ++n) {
+      Linear others = Coordinates::constant(1);
+      for (size_t m = 0; m < factors.size(); ++m)
+        if (m != n)
+          others = coordinates.multiply(others, Coordinates::atom(factors[m]));
+      bool areNotNegative = true;
+      for (size_t m = 0; m < factors.size() && areNotNegative; ++m)
+        areNotNegative = m == n || isNotNegative(factors[m]);
+      if (!areNotNegative || !done.insert({factors[n], others}).second)
         continue;
       for (const Linear &fact : linear.notNegative)
-        if (fact.factorOf(x) != 0 && facts.notNegative.size() + added.size() < maxRows)
-          added.push_back(coordinates.multiply(fact, Coordinates::atom(y)));
+        if (fact.factorOf(factors[n]) != 0 && facts.notNegative.size() + added.size() < maxRows)
+          added.push_back(coordinates.multiply(fact, others));
     }
   }
   facts.notNegative.append(added);

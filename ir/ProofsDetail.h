@@ -71,7 +71,7 @@ void proveFolds(ProofContext &context);
 /// What is reduced over an axis has all axes of the conditions on that axis.
 void proveConditions(ProofContext &context);
 
-/// How an assignment that combines is written: `+=`.
+/// How an assignment that combines is written: `+=`, `a = fmax(a, …)`.
 llvm::StringRef assignmentOf(CombineKind kind);
 
 } // namespace tile::ir

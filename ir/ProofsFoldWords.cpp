@@ -2,6 +2,8 @@
 
 #include "ir/ProofsFolds.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::ir::folds;
@@ -67,10 +69,25 @@ std::string tile::ir::folds::operationName(Operation *op) {
     return "`min`";
   if (isa<ArgReduceOp>(op))
     return "`argmax`";
-  StringRef name = op->getName().stripDialect();
+  if (isa<arith::ShLIOp>(op))
+    return "`<<`";
+  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op))
+    return "`>>`";
+  if (isa<arith::AndIOp>(op))
+    return "`&`";
+  if (isa<arith::OrIOp>(op))
+    return "`|`";
+  if (isa<arith::XOrIOp>(op))
+    return "`^`";
+  // math.absf and math.absi are abs, math.roundeven is round, math.exp is exp.
+  StringRef name = llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+                       .Cases({"math.absf", "math.absi"}, "abs")
+                       .Case("math.powf", "pow")
+                       .Case("math.roundeven", "round")
+                       .Default(op->getName().stripDialect());
   if (isa<math::MathDialect>(op->getDialect()))
     return ("`" + name + "`").str();
-  return "an operation";
+  return "this";
 }
 
 std::string FoldProof::names(uint64_t spans) const {
@@ -185,8 +202,12 @@ State FoldProof::refuseOncePerBlock(Operation *op, CombineKind kind, uint64_t sp
                       << ": the result depends on how " << span << " is cut into blocks";
     std::string bare = StringRef(span).drop_front().drop_back().str();
     diagnostic.attachNote(op->getLoc())
-        << "hint: fold what is reduced over " << span << ", as in `" << reductionName(kind)
-        << "(…, " << bare << ")`, or combine it once, outside";
+        << "hint: "
+        << (kind == CombineKind::xori ? ""
+                                      : ("fold what is reduced over " + span + ", as in `" +
+                                         reductionName(kind) + "(…, " + bare + ")`, or ")
+                                            .str())
+        << "combine it once, outside";
   }
   return make(Kind::Bad);
 }

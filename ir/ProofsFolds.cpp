@@ -306,6 +306,42 @@ void FoldProof::checkUses() {
   });
 }
 
+/// Values that no rule has a word for: where they come from.
+void FoldProof::reportFirstBad() {
+  auto isBad = [&](Value value) {
+    auto state = states.find(value);
+    return state != states.end() && state->second.is(Kind::Bad);
+  };
+  auto report = [&](Location loc) {
+    StringRef name = nameIn(loc);
+    auto diagnostic = context.error(loc)
+                      << (name.empty() ? "this" : "`" + name.str() + "`")
+                      << " can't be shown to be the same however spans are cut into blocks";
+    diagnostic.attachNote(loc)
+        << "hint: in a loop over blocks a variable is folded, by `+=` and the like, with what is "
+           "reduced over the loop's span";
+  };
+  context.kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (llvm::none_of(op->getResults(), isBad) || llvm::any_of(op->getOperands(), isBad))
+      return WalkResult::advance();
+    // Of a loop or branch: what in it is at fault, if something is.
+    bool isInside = op->walk([&](Operation *inner) {
+                        bool isFirst = inner != op && llvm::any_of(inner->getResults(), isBad);
+                        return isFirst ? WalkResult::interrupt() : WalkResult::advance();
+                      }).wasInterrupted();
+    if (isInside)
+      return WalkResult::advance();
+    report(op->getLoc());
+    return WalkResult::interrupt();
+  });
+  // Carried around in a circle: the first of them.
+  context.kernel.walk<WalkOrder::PreOrder>([&](Block *block) {
+    for (Value argument : block->getArguments())
+      if (isBad(argument) && !context.failed)
+        report(argument.getLoc());
+  });
+}
+
 void FoldProof::run() {
   auto parallel = context.kernel.getParallel();
   Block &body = parallel.getBody().front();
@@ -328,10 +364,8 @@ void FoldProof::run() {
   visit(context.kernel.getBody().front());
   visit(body);
   checkUses();
-  bool anyBad = llvm::any_of(states, [](auto &entry) { return entry.second.is(Kind::Bad); });
-  assert((!anyBad || context.failed) && "a bad value without an error");
-  if (anyBad && !context.failed)
-    context.error(context.kernel) << "this kernel can't be shown to be free of its block sizes";
+  if (!context.failed)
+    reportFirstBad();
   context.failed |= failedBefore;
 }
 

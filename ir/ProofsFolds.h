@@ -91,6 +91,7 @@ private:
   void around(mlir::Operation *loop, mlir::Value argument, mlir::Value init, mlir::Value yielded,
               mlir::Value result);
   void checkUses();
+  void reportFirstBad();
 
   // Transfer
   State stateOfReduce(ReduceOp op);

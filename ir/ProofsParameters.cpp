@@ -116,9 +116,9 @@ StringRef tile::ir::assignmentOf(CombineKind kind) {
   case CombineKind::umin:
     return "min=";
   case CombineKind::fmax:
-    return "fmax=";
+    return "a = fmax(a, …)";
   case CombineKind::fmin:
-    return "fmin=";
+    return "a = fmin(a, …)";
   case CombineKind::andi:
     return "&=";
   case CombineKind::ori:
