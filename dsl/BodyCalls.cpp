@@ -3,6 +3,7 @@
 #include "dsl/BodyElaborator.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -143,9 +144,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     return {};
   }
   const std::string &function = callee.text;
-  if (lookup(function) || tensorNamed(callee)) {
-    error(callee.range, quoted(function) + " is no function")
-        .hints.push_back("a tensor is indexed with brackets");
+  if (const Binding *binding = lookup(function); binding || tensorNamed(callee)) {
+    notCallable(callee, binding);
     return {};
   }
   if (std::optional<ir::ElementType> type = typeNamed(function)) {
@@ -174,11 +174,34 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
       return {};
     }
   }
-  static const std::vector<std::string> others = {"zeros", "full", "whole", "range", "dot"};
-  if (ir::KernelBuilder::isFunction(function) || ir::KernelBuilder::isReduction(function) ||
-      llvm::is_contained(others, function))
+  if (isFunctionName(function))
     return builtinCall(expr, function);
   return unknownName(callee);
+}
+
+/// Reports a call of a name that means a value or tensor here.
+void BodyElaborator::notCallable(const dsl::Expr &callee, const Binding *binding) {
+  const std::string &name = callee.text;
+  bool isFunction = isFunctionName(name);
+  if (!isFunction && !program.lookup(*file, name, callee.range, diags)) {
+    error(callee.range, quoted(name) + " is no function")
+        .hints.push_back("a tensor is indexed with brackets");
+    return;
+  }
+  auto &report = error(callee.range, quoted(name) + " is a value here, which hides the function" +
+                                         (isFunction ? " of the language" : " declared outside"));
+  report.hints.push_back("give the value another name");
+  dsl::Range bound = binding ? binding->range : dsl::Range();
+  for (const ir::ParamSpec &param : signature.spec.params)
+    if (!binding && param.name == name)
+      bound = toRange(param.loc, file->source);
+  if (bound.end == 0)
+    return;
+  dsl::Diagnostic &note = report.notes.emplace_back();
+  note.severity = dsl::Diagnostic::Severity::Note;
+  note.file = &file->source;
+  note.range = bound;
+  note.message = "it is bound here";
 }
 
 std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
@@ -283,7 +306,9 @@ std::vector<ir::Expr> BodyElaborator::inside(DeclRef decl, Scope scope, TypeBind
   LoadedFile *outerFile = std::exchange(file, decl.file);
   auto outerReturn = std::exchange(returned, std::nullopt);
   expanding.push_back(decl.decl);
+  size_t first = diags.diagnostics().size();
   std::vector<ir::Expr> values = body();
+  noteInstance(diags, first, decl, types);
   std::swap(types, bindings);
   scopes.resize(depth);
   scopeBase = outerBase;
@@ -353,13 +378,19 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
     // A call rounds its arguments and its result to their types.
     at(call.range);
     scope[param.name.text] = Binding(builder.castTo(*type, arg));
+    scope[param.name.text].range = param.name.range;
   }
+  return mapValue(map, std::move(scope), std::move(*inner), call.range);
+}
+
+/// The value of a map's body in a scope, rounded to the map's type.
+ir::Expr BodyElaborator::mapValue(DeclRef map, Scope scope, TypeBindings bindings, dsl::Range use) {
   std::optional<ir::ElementType> result =
-      elementTypeOf(diags, map.file->source, *map.decl->result, *inner);
+      elementTypeOf(diags, map.file->source, *map.decl->result, bindings);
   if (!result)
     return {};
   const dsl::Expr &body = *map.decl->bodyExpr;
-  ir::Expr value = inside(map, std::move(scope), std::move(*inner), [&] {
+  ir::Expr value = inside(map, std::move(scope), std::move(bindings), [&] {
     ir::Expr value = evaluate(body);
     if (!value.isValid() || value.isLiteral() || value.type == *result)
       return std::vector{value};
@@ -367,8 +398,18 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
                           "; this is " + ir::nameOf(value.type).str());
     return std::vector{ir::Expr()};
   })[0];
-  at(call.range);
+  at(use);
   return value.isValid() ? builder.castTo(*result, value) : ir::Expr();
+}
+
+void BodyElaborator::checkMap(DeclRef map) {
+  Scope scope;
+  for (const Param &param : map.decl->params)
+    scope[param.name.text] = Binding(builder.scalarParam(param.name.text));
+  for (const Generic &generic : map.decl->generics)
+    if (generic.isConst)
+      scope[generic.name.text] = Binding(builder.dim(generic.name.text));
+  mapValue(map, std::move(scope), types, map.decl->bodyExpr->range);
 }
 
 /// Binds a parameter of a function to an axis, a tensor or a value; gives the
@@ -376,6 +417,7 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
 bool BodyElaborator::bindParameter(const Param &param, const dsl::Expr &argument, Scope &scope,
                                    std::optional<ir::ElementType> &type) {
   Binding &binding = scope[param.name.text];
+  binding.range = param.name.range;
   if (param.isAxis) {
     std::optional<std::string> axis = axisNamed(argument);
     if (!axis) {
