@@ -253,6 +253,8 @@ public:
       addParam(param, false);
     for (const Param &param : decl.outputs)
       addParam(param, true);
+    if (decl.kind == Decl::Kind::Map)
+      refuseTensor(*decl.result, "a map gives a number");
     signature.spec.schedule = scheduleOf(context, diags, ref);
     signature.isValid = diags.errorCount() == errorsBefore;
   }
@@ -316,10 +318,8 @@ private:
       diags.error(&file, param.type.rankPack->range, "rank packs stand in maps only");
       return;
     }
-    if (param.type.isTensor && !param.type.rankPack && isMap)
-      diags.error(&file, param.type.range, "a map takes numbers")
-          .hints.push_back("give it the type " + quoted(param.type.element.text) +
-                           "; it applies to tiles and tensors by itself");
+    if (isMap)
+      refuseTensor(param.type, "a map takes numbers");
     std::optional<ir::ElementType> type = elementTypeOf(diags, file, param.type, types);
     if (!type)
       return;
@@ -355,6 +355,13 @@ private:
     if ((isBitwise && ir::isFloat(type)) || (isSum && type == ir::ElementType::Bool))
       diags.error(&file, param.range,
                   quoted(param.reduce) + " does not combine " + ir::nameOf(type).str());
+  }
+
+  void refuseTensor(const TypeExpr &type, std::string message) {
+    if (type.isTensor && !type.rankPack)
+      diags.error(&file, type.range, std::move(message))
+          .hints.push_back("make it " + quoted(type.element.text) +
+                           "; a map applies to tiles and tensors by itself");
   }
 
   void refuseTaken(const std::string &name, dsl::Range range) {
