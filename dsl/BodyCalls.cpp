@@ -3,6 +3,7 @@
 #include "dsl/BodyElaborator.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -10,7 +11,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::dsl;
 
-/// zeros(f32, i, j) and full(f32, value, i, j).
 /// The axis that a bare name stands for in an operation.
 std::optional<std::string> BodyElaborator::axisNamed(const dsl::Expr &expr) {
   if (expr.kind != dsl::Expr::Kind::Name)
@@ -55,6 +55,7 @@ ir::Expr BodyElaborator::reductionCall(const dsl::Expr &expr, const std::string 
   return builder.reduce(function, value, axes);
 }
 
+/// zeros(f32, i, j) and full(f32, value, i, j).
 ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &function) {
   size_t lead = function == "full" ? 2 : 1;
   std::optional<ir::ElementType> type;
@@ -143,9 +144,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     return {};
   }
   const std::string &function = callee.text;
-  if (lookup(function) || tensorNamed(callee)) {
-    error(callee.range, quoted(function) + " is no function")
-        .hints.push_back("a tensor is indexed with brackets");
+  if (const Binding *binding = lookup(function); binding || tensorNamed(callee)) {
+    notCallable(callee, binding);
     return {};
   }
   if (std::optional<ir::ElementType> type = typeNamed(function)) {
@@ -174,88 +174,34 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
       return {};
     }
   }
-  static const std::vector<std::string> others = {"zeros", "full", "whole", "range", "dot"};
-  if (ir::KernelBuilder::isFunction(function) || ir::KernelBuilder::isReduction(function) ||
-      llvm::is_contained(others, function))
+  if (isFunctionName(function))
     return builtinCall(expr, function);
   return unknownName(callee);
 }
 
-std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
-                                                          const SourceFile &file,
-                                                          const dsl::Expr &call, const Decl &decl) {
-  auto error = [&](dsl::Range range, std::string message) {
-    diags.error(&file, range, std::move(message));
-    return std::nullopt;
-  };
-  MatchedArguments matched;
-  matched.values.resize(decl.params.size());
-  size_t position = 0;
-  for (const Arg &arg : call.args) {
-    bool isConstant = arg.name && llvm::any_of(decl.generics, [&](const Generic &generic) {
-                        return generic.isConst && generic.name.text == arg.name->text;
-                      });
-    size_t slot = position;
-    if (arg.name)
-      slot = llvm::find_if(decl.params,
-                           [&](const Param &param) { return param.name.text == arg.name->text; }) -
-             decl.params.begin();
-    else
-      ++position;
-    if (!isConstant && slot >= decl.params.size())
-      return error(arg.name ? arg.name->range : arg.value->range,
-                   arg.name
-                       ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
-                       : quoted(decl.name.text) + " takes " + std::to_string(decl.params.size()) +
-                             " argument" + (decl.params.size() == 1 ? "" : "s"));
-    const dsl::Expr *&target =
-        isConstant ? matched.constants[arg.name->text] : matched.values[slot];
-    if (target)
-      return error(arg.value->range,
-                   quoted(isConstant ? arg.name->text : decl.params[slot].name.text) +
-                       " is given twice");
-    target = arg.value.get();
+/// Reports a call of a name that means a value or tensor here.
+void BodyElaborator::notCallable(const dsl::Expr &callee, const Binding *binding) {
+  const std::string &name = callee.text;
+  bool isFunction = isFunctionName(name);
+  if (!isFunction && !program.lookup(*file, name, callee.range, diags)) {
+    error(callee.range, quoted(name) + " is no function")
+        .hints.push_back("a tensor is indexed with brackets");
+    return;
   }
-  for (auto [value, param] : llvm::zip(matched.values, decl.params)) {
-    if (!value)
-      value = param.defaultValue.get();
-    if (!value)
-      return error(call.range,
-                   quoted(decl.name.text) + " needs an argument for " + quoted(param.name.text));
-  }
-  return matched;
-}
-
-std::optional<TypeBindings>
-tile::dsl::bindGenerics(dsl::DiagnosticEngine &diags, const SourceFile &at, dsl::Range use,
-                        DeclRef ref, const std::vector<std::optional<ir::ElementType>> &args) {
-  TypeBindings types;
-  for (const Generic &generic : ref.decl->generics) {
-    if (generic.isConst)
-      continue;
-    std::vector<ir::ElementType> allowed = genericAlternatives(diags, ref.file->source, generic);
-    if (allowed.empty())
-      return std::nullopt;
-    std::optional<ir::ElementType> bound;
-    for (size_t n = 0; n < args.size() && !bound; ++n)
-      if (ref.decl->params[n].type.element.text == generic.name.text)
-        bound = args[n];
-    if (!bound) // only literals: f32 where that is allowed
-      bound = llvm::is_contained(allowed, ir::ElementType::F32) ? ir::ElementType::F32
-                                                                : allowed.front();
-    if (!llvm::is_contained(allowed, *bound)) {
-      std::string list;
-      for (ir::ElementType type : allowed)
-        list += (list.empty() ? "" : ", ") + ir::nameOf(type).str();
-      diags
-          .error(&at, use,
-                 quoted(ref.decl->name.text) + " does not take " + ir::nameOf(*bound).str())
-          .hints.push_back(generic.name.text + " is one of " + list);
-      return std::nullopt;
-    }
-    types[generic.name.text] = *bound;
-  }
-  return types;
+  auto &report = error(callee.range, quoted(name) + " is a value here, which hides the function" +
+                                         (isFunction ? " of the language" : " declared outside"));
+  report.hints.push_back("give the value another name");
+  dsl::Range bound = binding ? binding->range : dsl::Range();
+  for (const ir::ParamSpec &param : signature.spec.params)
+    if (!binding && param.name == name)
+      bound = toRange(param.loc, file->source);
+  if (bound.end == 0)
+    return;
+  dsl::Diagnostic &note = report.notes.emplace_back();
+  note.severity = dsl::Diagnostic::Severity::Note;
+  note.file = &file->source;
+  note.range = bound;
+  note.message = "it is bound here";
 }
 
 static std::vector<std::optional<ir::ElementType>> typesOf(ArrayRef<ir::Expr> args) {
@@ -283,7 +229,9 @@ std::vector<ir::Expr> BodyElaborator::inside(DeclRef decl, Scope scope, TypeBind
   LoadedFile *outerFile = std::exchange(file, decl.file);
   auto outerReturn = std::exchange(returned, std::nullopt);
   expanding.push_back(decl.decl);
+  size_t first = diags.diagnostics().size();
   std::vector<ir::Expr> values = body();
+  noteInstance(diags, first, decl, types);
   std::swap(types, bindings);
   scopes.resize(depth);
   scopeBase = outerBase;
@@ -356,13 +304,19 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
     }
     // A call rounds its arguments and its result to their types.
     scope[param.name.text] = Binding(builder.castTo(*type, arg));
+    scope[param.name.text].range = param.name.range;
   }
+  return mapValue(map, std::move(scope), std::move(*inner), call.range);
+}
+
+/// The value of a map's body in a scope, rounded to the map's type.
+ir::Expr BodyElaborator::mapValue(DeclRef map, Scope scope, TypeBindings bindings, dsl::Range use) {
   std::optional<ir::ElementType> result =
-      elementTypeOf(diags, map.file->source, *map.decl->result, *inner);
+      elementTypeOf(diags, map.file->source, *map.decl->result, bindings);
   if (!result)
     return {};
   const dsl::Expr &body = *map.decl->bodyExpr;
-  ir::Expr value = inside(map, std::move(scope), std::move(*inner), [&] {
+  ir::Expr value = inside(map, std::move(scope), std::move(bindings), [&] {
     ir::Expr value = builder.adapted(evaluate(body), *result);
     if (!value.isValid() || value.isLiteral() || value.type == *result)
       return std::vector{value};
@@ -370,8 +324,18 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
                           "; this is " + ir::nameOf(value.type).str());
     return std::vector{ir::Expr()};
   })[0];
-  at(call.range);
+  at(use);
   return value.isValid() ? builder.castTo(*result, value) : ir::Expr();
+}
+
+void BodyElaborator::checkMap(DeclRef map) {
+  Scope scope;
+  for (const Param &param : map.decl->params)
+    scope[param.name.text] = Binding(builder.scalarParam(param.name.text));
+  for (const Generic &generic : map.decl->generics)
+    if (generic.isConst)
+      scope[generic.name.text] = Binding(builder.dim(generic.name.text));
+  mapValue(map, std::move(scope), types, map.decl->bodyExpr->range);
 }
 
 /// Binds a parameter of a function to an axis, a tensor or a value; gives the
@@ -379,6 +343,7 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
 bool BodyElaborator::bindParameter(const Param &param, const dsl::Expr &argument, Scope &scope,
                                    std::optional<ir::ElementType> &type) {
   Binding &binding = scope[param.name.text];
+  binding.range = param.name.range;
   if (param.isAxis) {
     std::optional<std::string> axis = axisNamed(argument);
     if (!axis) {

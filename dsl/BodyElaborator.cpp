@@ -3,6 +3,7 @@
 #include "dsl/BodyElaborator.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 using namespace mlir;
 using namespace tile;
@@ -27,15 +28,19 @@ const BodyElaborator::Binding *BodyElaborator::lookup(const std::string &name) c
   return nullptr;
 }
 
-/// Binds a name that must be new: nothing is shadowed.
+/// Binds a name that must be new here. It may be that of a function, which then can't be called.
 void BodyElaborator::declare(const Ident &ident, Binding binding) {
   const std::string &name = ident.text;
-  bool taken = lookup(name) || typeNamed(name);
+  std::optional<std::string> role = roleInLanguage(name);
+  if (role && !isFunctionName(name))
+    error(ident.range, quoted(name) + " is " + *role + " of the language");
+  bool taken = lookup(name) || types.count(name);
   if (scopeBase == 0)
     taken = taken || builder.tensor(name) || builder.scalarParam(name).isValid() ||
             builder.isDim(name) || signature.derived(name);
   if (taken)
     error(ident.range, quoted(name) + " already means something here; nothing is shadowed");
+  binding.range = ident.range;
   scopes.back()[name] = std::move(binding);
 }
 
@@ -49,11 +54,7 @@ std::vector<std::string> BodyElaborator::visibleNames() const {
   names.insert(names.end(), signature.spec.dims.begin(), signature.spec.dims.end());
   for (auto &[name, expr] : signature.spec.derivedDims)
     names.push_back(name);
-  for (StringRef function : ir::KernelBuilder::functionNames())
-    names.push_back(function.str());
-  for (const char *function : {"sum", "prod", "mean", "any", "all", "argmax", "argmin", "dot",
-                               "zeros", "full", "whole", "range"})
-    names.push_back(function);
+  llvm::append_range(names, functionNames());
   return names;
 }
 

@@ -42,6 +42,8 @@ public:
 
   void elaborate(const Block &body);
   ir::Expr evaluate(const Expr &expr);
+  /// Evaluates a map's body; its parameters and constants are the kernel's.
+  void checkMap(DeclRef map);
 
   /// From now on this expression has this value.
   void override(const Expr &expr, ir::Expr value) { overrides[&expr] = std::move(value); }
@@ -54,6 +56,7 @@ private:
     unsigned variable = 0;
     std::string axis; // of an Axis; of a Value that is an extent, its dimension
     const ir::TensorRef *tensor = nullptr;
+    Range range; // where it was bound
     Binding() = default;
     explicit Binding(ir::Expr value) : value(std::move(value)) {}
   };
@@ -73,6 +76,7 @@ private:
   ir::Expr name(const Expr &expr);
   ir::Expr unknownName(const Expr &expr);
   ir::Expr call(const Expr &expr);
+  void notCallable(const Expr &callee, const Binding *binding);
   ir::Expr dotCall(const Expr &expr);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
   ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
@@ -81,6 +85,7 @@ private:
   std::vector<ir::Expr> evaluateTuple(const Expr &expr);
 
   ir::Expr expandMap(DeclRef map, const Expr &call);
+  ir::Expr mapValue(DeclRef map, Scope scope, TypeBindings bindings, Range use);
   std::vector<ir::Expr> expandFn(DeclRef fn, const Expr &call);
   bool mayExpand(DeclRef decl, const Expr &call);
   std::vector<ir::Expr> inside(DeclRef decl, Scope scope, TypeBindings bindings,

@@ -2,6 +2,8 @@
 
 #include "dsl/GraphElaborator.h"
 
+#include "dsl/Names.h"
+
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -141,6 +143,9 @@ void GraphElaborator::requirement(const dsl::Expr &expr) {
 //===-- Statements --------------------------------------------------------===//
 
 void GraphElaborator::bind(const Ident &name, GraphValue value) {
+  if (std::optional<std::string> role = roleInLanguage(name.text);
+      role && !isFunctionName(name.text))
+    error(name.range, quoted(name.text) + " is " + *role + " of the language");
   bool isOutput = llvm::any_of(decl.decl->outputs,
                                [&](const Param &output) { return output.name.text == name.text; });
   if (names.count(name.text) || isOutput || signature.dimIndex(name.text))
@@ -148,7 +153,44 @@ void GraphElaborator::bind(const Ident &name, GraphValue value) {
   names[name.text] = std::move(value);
 }
 
+/// Reports the names of an expression that mean nothing: all of them, also beside other errors.
+void GraphElaborator::reportUnknown(const dsl::Expr &expr) {
+  auto isDim = [&](const std::string &name) {
+    return signature.dimIndex(name) || signature.derived(name);
+  };
+  auto report = [&](const dsl::Expr &name) {
+    unknown.insert(&name);
+    auto &error = this->error(name.range, "nothing here is called " + quoted(name.text));
+    std::vector<std::string> known = parts.program.visibleNames(file);
+    for (auto &[other, value] : names)
+      known.push_back(other);
+    llvm::append_range(known, signature.spec.dims);
+    for (auto &[other, extent] : signature.spec.derivedDims)
+      known.push_back(other);
+    llvm::append_range(known, functionNames());
+    if (std::optional<std::string> near = nearestName(name.text, known))
+      error.hints.push_back("did you mean " + quoted(*near) + "?");
+  };
+  const dsl::Expr *callee = nullptr;
+  if (expr.kind == dsl::Expr::Kind::Name && !names.count(expr.text) && !isDim(expr.text) &&
+      !isConstantName(expr.text) && !isTypeName(expr.text))
+    report(expr);
+  if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name) {
+    callee = expr.children[0].get();
+    if (!isFunctionName(callee->text) && !isTypeName(callee->text) && !names.count(callee->text) &&
+        !parts.program.lookup(file, callee->text, callee->range, parts.diags))
+      report(*callee);
+  }
+  for (const ExprPtr &child : expr.children)
+    if (child.get() != callee)
+      reportUnknown(*child);
+  for (const Arg &arg : expr.args)
+    reportUnknown(*arg.value);
+}
+
 void GraphElaborator::statement(const Stmt &stmt) {
+  if (stmt.value)
+    reportUnknown(*stmt.value);
   if (stmt.kind == Stmt::Kind::Let) {
     std::vector<GraphValue> values = evaluateTuple(*stmt.value);
     if (values.size() != stmt.names.size() && !values.empty())
@@ -254,13 +296,10 @@ std::optional<GraphValue> GraphElaborator::scalar(const dsl::Expr &expr, ir::Ele
       value = dimValue(expr);
     if (value && !value->isTensor && value->type == type)
       return value;
-    if (value) {
+    if (value)
       error(expr.range, "a scalar " + ir::nameOf(type).str() + " is needed; " + quoted(expr.text) +
                             " is a " + ir::nameOf(value->type).str() +
                             (value->isTensor ? " tensor" : ""));
-      return std::nullopt;
-    }
-    error(expr.range, "nothing here is called " + quoted(expr.text));
     return std::nullopt;
   }
   const dsl::Expr *literal = &expr;

@@ -3,6 +3,7 @@
 #include "dsl/ElaboratorImpl.h"
 
 #include "dsl/BodyElaborator.h"
+#include "dsl/FunctionCheck.h"
 #include "dsl/Locations.h"
 #include "ir/Proofs.h"
 
@@ -25,19 +26,38 @@ std::vector<ir::ElementType> Elaborator::alternatives(DeclRef decl, const Generi
   return genericAlternatives(diags, decl.file->source, generic);
 }
 
+/// Instances of one declaration that are checked at most.
+static constexpr size_t maxInstances = 64;
+
 std::vector<TypeBindings> Elaborator::instances(DeclRef decl) {
-  std::vector<TypeBindings> result(1);
+  std::vector<std::pair<std::string, std::vector<ir::ElementType>>> generics;
+  size_t all = 1, longest = 1;
   for (const Generic &generic : decl.decl->generics) {
     if (generic.isConst)
       continue;
-    std::vector<TypeBindings> longer;
     std::vector<ir::ElementType> choices = alternatives(decl, generic);
-    for (const TypeBindings &bindings : result)
-      for (ir::ElementType type : choices) {
-        longer.push_back(bindings);
-        longer.back()[generic.name.text] = type;
-      }
-    result = std::move(longer);
+    if (choices.empty())
+      return {};
+    all = std::min(all * choices.size(), maxInstances + 1);
+    longest = std::max(longest, choices.size());
+    generics.emplace_back(generic.name.text, std::move(choices));
+  }
+  std::vector<TypeBindings> result;
+  for (size_t n = 0; n < std::min(all, maxInstances); ++n) {
+    TypeBindings types;
+    size_t rest = n;
+    for (auto &[name, choices] : llvm::reverse(generics)) {
+      // All of them: n in mixed radix, the last generic fastest. Of too many: first the generics
+      // step through their types together, then each one type further than the one after it, ….
+      size_t choice = rest;
+      if (all > maxInstances)
+        rest += n / longest;
+      else
+        rest /= choices.size();
+      types[name] = choices[choice % choices.size()];
+    }
+    if (!llvm::is_contained(result, types))
+      result.push_back(std::move(types));
   }
   return result;
 }
@@ -59,15 +79,21 @@ std::string Elaborator::elaborate(DeclRef decl, const TypeBindings &types) {
   auto key = std::pair(decl.decl, types);
   if (auto found = done.find(key); found != done.end())
     return found->second;
+  if (isChecking && refused.count(decl.decl))
+    return "";
   if (llvm::is_contained(active, decl.decl)) {
     diags.error(&decl.file->source, decl.decl->name.range,
                 "graph `" + decl.decl->name.text + "` calls itself");
     return done[key] = "";
   }
   active.push_back(decl.decl);
+  size_t first = diags.diagnostics().size();
   std::string symbol = decl.decl->kind == Decl::Kind::Graph ? Impl::graph(*this, decl, types)
                                                             : Impl::kernel(*this, decl, types);
+  noteInstance(diags, first, decl, types);
   active.pop_back();
+  if (symbol.empty())
+    refused.insert(decl.decl);
   return done[key] = symbol;
 }
 
@@ -100,13 +126,35 @@ std::string Elaborator::Impl::kernel(Elaborator &self, DeclRef decl, const TypeB
   return "";
 }
 
+void Elaborator::Impl::map(Elaborator &self, DeclRef decl, const TypeBindings &types) {
+  DiagnosticBridge bridge(self.context, self.program, self.diags);
+  size_t first = self.diags.diagnostics().size();
+  Signature signature = signatureOf(&self.context, self.diags, decl, types);
+  if (!signature.isValid)
+    return noteInstance(self.diags, first, decl, types);
+  Location loc = toLocation(&self.context, decl.file->source, decl.decl->name.range);
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(loc));
+  ir::KernelBuilder builder(*scratch, signature.spec, loc);
+  BodyElaborator body(builder, self.program, self.diags, *decl.file, types, signature);
+  builder.beginParallel({});
+  body.checkMap(decl);
+  builder.endParallel();
+}
+
 void Elaborator::check(DeclRef decl) {
+  if (decl.decl->kind == Decl::Kind::Fn)
+    return checkNames(program, decl, diags);
+  isChecking = true;
   for (const TypeBindings &types : instances(decl)) {
     unsigned errorsBefore = diags.errorCount();
-    elaborate(decl, types);
+    if (decl.decl->kind == Decl::Kind::Map)
+      Impl::map(*this, decl, types);
+    else
+      elaborate(decl, types);
     if (diags.errorCount() != errorsBefore)
       break; // the other instances would say the same
   }
+  isChecking = false;
   moduleOp->getBody()->clear();
   done.clear();
 }
@@ -117,7 +165,7 @@ static constexpr size_t checkChunk = 256;
 void tile::dsl::checkFile(Program &program, LoadedFile &file, DiagnosticEngine &diags) {
   std::vector<DeclRef> decls;
   for (const Decl &decl : file.module.decls)
-    if (decl.kind == Decl::Kind::Kernel || decl.kind == Decl::Kind::Graph)
+    if (decl.kind != Decl::Kind::Import)
       decls.push_back({&decl, &file});
   size_t chunks = llvm::divideCeil(decls.size(), checkChunk);
   std::vector<DiagnosticEngine> found(chunks, DiagnosticEngine(/*errorLimit=*/0));

@@ -15,6 +15,8 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <set>
+
 namespace tile::dsl {
 
 /// Element types by the name of a generic.
@@ -39,11 +41,14 @@ public:
   /// empty after errors. An instance is elaborated once.
   std::string elaborate(DeclRef decl, const TypeBindings &types);
 
-  /// Elaborates a kernel or graph for every choice of its generics' types, and
-  /// keeps nothing of it.
+  /// Elaborates a kernel, graph or map for the choices of its generics' types
+  /// that `instances` lists, up to the first one with errors, and keeps nothing
+  /// of it. A function is checked where it is called; here only its names are.
   void check(DeclRef decl);
 
-  /// The choices of a declaration's type generics, first alternatives first.
+  /// The choices of a declaration's type generics that are checked, first
+  /// alternatives first: all, or, of very many, some in which every type of each
+  /// generic occurs, equal to and different from its neighbours.
   std::vector<TypeBindings> instances(DeclRef decl);
   /// What a generic may be bound to; reports unknown names.
   std::vector<ir::ElementType> alternatives(DeclRef decl, const Generic &generic);
@@ -60,10 +65,14 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleOp;
   std::map<std::pair<const Decl *, TypeBindings>, std::string> done; // symbol, empty after errors
   std::vector<const Decl *> active;
+  /// While checking: what had errors. Its other instances would repeat them.
+  std::set<const Decl *> refused;
+  bool isChecking = false;
 };
 
-/// Checks every kernel and graph of a file: what `tilec check` does. Long files
-/// are shared among the machine's cores; the diagnostics come in source order.
+/// Checks every declaration of a file: what `tilec check` does. Long files are
+/// shared among the machine's cores; the diagnostics come in source order, each
+/// once.
 void checkFile(Program &program, LoadedFile &file, DiagnosticEngine &diags);
 
 } // namespace tile::dsl

@@ -16,6 +16,8 @@ struct Elaborator::Impl {
   static std::string symbolFor(Elaborator &self, DeclRef decl, const TypeBindings &types);
   static std::string kernel(Elaborator &self, DeclRef decl, const TypeBindings &types);
   static std::string graph(Elaborator &self, DeclRef decl, const TypeBindings &types);
+  /// Evaluates a map in a kernel that is thrown away.
+  static void map(Elaborator &self, DeclRef decl, const TypeBindings &types);
 };
 
 } // namespace tile::dsl

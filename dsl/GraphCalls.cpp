@@ -24,21 +24,23 @@ struct GraphElaborator::Call {
 
 /// Evaluates the tensors, which bind the generics.
 std::optional<TypeBindings> GraphElaborator::evaluateTensors(Call &call) {
+  bool ok = true;
   std::vector<std::optional<ir::ElementType>> types(call.values.size());
   for (auto [n, param] : llvm::enumerate(call.callee.decl->params)) {
     if (!param.type.isTensor)
       continue;
     const dsl::Expr &argument = *call.arguments.values[n];
     std::optional<GraphValue> value = evaluate(argument);
-    if (!value)
-      return std::nullopt;
-    if (!value->isTensor) {
+    ok &= value && value->isTensor;
+    if (value && !value->isTensor)
       error(argument.range, quoted(param.name.text) + " is a tensor; this is a scalar");
-      return std::nullopt;
-    }
+    if (!ok)
+      continue;
     call.values[n] = *value;
     types[n] = value->type;
   }
+  if (!ok)
+    return std::nullopt;
   return bindGenerics(parts.diags, file.source, call.expr.range, call.callee, types);
 }
 

@@ -45,6 +45,7 @@ private:
   void statement(const Stmt &stmt);
   void bind(const Ident &name, GraphValue value);
 
+  void reportUnknown(const Expr &expr);
   std::vector<GraphValue> evaluateTuple(const Expr &expr);
   std::optional<GraphValue> evaluate(const Expr &expr);
   std::optional<GraphValue> scalar(const Expr &expr, ir::ElementType type);
@@ -61,6 +62,7 @@ private:
   bool collect(const Expr &expr, std::vector<Operand> &operands);
   std::optional<GraphValue> pointwise(const Expr &expr);
   struct Pointwise;
+  std::string dimensionName(const Pointwise &map, mlir::AffineExpr extent, size_t position) const;
   bool findExtents(Pointwise &map);
   void specify(Pointwise &map);
   std::optional<ir::ElementType> build(mlir::ModuleOp module, const Pointwise &map);
@@ -74,6 +76,7 @@ private:
   ir::GraphOp graph;
   std::map<std::string, GraphValue> names;
   std::map<std::string, GraphValue> results;
+  std::set<const Expr *> unknown; // names reported to mean nothing
   unsigned pointwiseCount = 0;
 };
 

@@ -24,6 +24,8 @@ struct GraphElaborator::Pointwise {
 
 /// Finds what the expression reads; calls of kernels in it are made here.
 bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &operands) {
+  if (unknown.count(&expr))
+    return false;
   if (calledKernel(expr)) {
     std::optional<GraphValue> value = evaluate(expr);
     if (!value)
@@ -50,13 +52,30 @@ bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &opera
         .hints.push_back("move the indexing into a kernel, and call that");
     return false;
   }
-  bool ok = true;
   size_t first = expr.kind == dsl::Expr::Kind::Call ? 1 : 0; // not the callee
+  bool ok = first == 0 || !unknown.count(expr.children[0].get());
   for (size_t n = first; n < expr.children.size(); ++n)
     ok &= collect(*expr.children[n], operands);
   for (const Arg &arg : expr.args)
     ok &= collect(*arg.value, operands);
   return ok;
+}
+
+/// What the kernel calls a dimension: as the graph does, if it has a name there.
+std::string GraphElaborator::dimensionName(const Pointwise &map, AffineExpr extent,
+                                           size_t position) const {
+  auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+  std::string name =
+      symbol ? signature.spec.dims[symbol.getPosition()] : "extent" + std::to_string(position);
+  auto isTaken = [&](const std::string &candidate) {
+    return llvm::is_contained(map.spec.dims, candidate) ||
+           llvm::any_of(map.operands,
+                        [&](const Operand &operand) { return operand.name == candidate; });
+  };
+  std::string unique = name;
+  for (unsigned n = 2; isTaken(unique); ++n)
+    unique = name + "_" + std::to_string(n);
+  return unique;
 }
 
 /// The result's extents: the operands' aligned from the right, where only what
@@ -79,7 +98,7 @@ bool GraphElaborator::findExtents(Pointwise &map) {
       if (slot == one) {
         slot = extent;
         map.extents[offset + n] = getAffineSymbolExpr(map.spec.dims.size(), parts.context);
-        map.spec.dims.push_back("D" + std::to_string(offset + n));
+        map.spec.dims.push_back(dimensionName(map, extent, offset + n));
       } else if (before && now && before != now) {
         error(operand.expr->range, "dimension " + std::to_string(n) + " is " +
                                        std::to_string(now.getValue()) + " here and " +
@@ -184,10 +203,7 @@ std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
   if (!collect(expr, map.operands))
     return std::nullopt;
   if (llvm::none_of(map.operands, [](const Operand &operand) { return operand.value.isTensor; })) {
-    if (expr.kind == dsl::Expr::Kind::Name)
-      error(expr.range, "nothing here is called " + quoted(expr.text));
-    else
-      error(expr.range, "an expression of a graph has a tensor in it; this is a scalar");
+    error(expr.range, "an expression of a graph has a tensor in it; this is a scalar");
     return std::nullopt;
   }
   if (!findExtents(map))

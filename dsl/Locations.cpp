@@ -25,14 +25,21 @@ static FileLineColRange rangeIn(Location location) {
   return result;
 }
 
+tile::dsl::Range tile::dsl::toRange(Location location, const SourceFile &file) {
+  FileLineColRange range = rangeIn(location);
+  if (!range)
+    return {};
+  return {file.offset({range.getStartLine(), range.getStartColumn()}),
+          file.offset({range.getEndLine(), range.getEndColumn()})};
+}
+
 static tile::dsl::Diagnostic place(const Program &program, mlir::Diagnostic &from) {
   tile::dsl::Diagnostic to;
   to.message = from.str();
   if (FileLineColRange range = rangeIn(from.getLocation())) {
     to.file = program.file(range.getFilename().strref());
     if (to.file)
-      to.range = {to.file->offset({range.getStartLine(), range.getStartColumn()}),
-                  to.file->offset({range.getEndLine(), range.getEndColumn()})};
+      to.range = toRange(from.getLocation(), *to.file);
   }
   return to;
 }

@@ -9,6 +9,8 @@
 namespace tile::dsl {
 
 mlir::Location toLocation(mlir::MLIRContext *context, const SourceFile &file, Range range);
+/// The range in the file that `toLocation` made the location of.
+Range toRange(mlir::Location location, const SourceFile &file);
 
 } // namespace tile::dsl
 

@@ -2,6 +2,7 @@
 
 #include "dsl/Program.h"
 
+#include "dsl/Names.h"
 #include "dsl/Parser.h"
 
 #include <cerrno>
@@ -42,6 +43,11 @@ LoadedFile *Program::load(std::string name, std::string text) {
       import(file, decl);
       continue;
     }
+    if (std::optional<std::string> role = roleInLanguage(decl.name.text))
+      diags
+          .error(&file.source, decl.name.range,
+                 "`" + decl.name.text + "` is " + *role + " of the language")
+          .hints.push_back("give this one another name");
     auto [position, isNew] = file.names.try_emplace(decl.name.text, &decl);
     if (isNew)
       continue;

@@ -3,6 +3,7 @@
 #include "dsl/Signature.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -39,12 +40,10 @@ std::optional<ir::ElementType> tile::dsl::elementTypeOf(dsl::DiagnosticEngine &d
   if (name == "int")
     return ir::ElementType::I64;
   auto &error = diags.error(&file, type.element.range, quoted(name) + " is no type");
-  std::vector<std::string> candidates;
-  for (ir::ElementType known : ir::allElementTypes())
-    candidates.push_back(ir::nameOf(known).str());
+  std::vector<std::string> generics;
   for (auto &[generic, bound] : bindings)
-    candidates.push_back(generic);
-  if (std::optional<std::string> near = nearestName(name, candidates))
+    generics.push_back(generic);
+  if (std::optional<std::string> near = typeMeantBy(name, generics))
     error.hints.push_back("did you mean `" + *near + "`?");
   return std::nullopt;
 }
@@ -254,6 +253,8 @@ public:
       addParam(param, false);
     for (const Param &param : decl.outputs)
       addParam(param, true);
+    if (decl.kind == Decl::Kind::Map)
+      refuseTensor(*decl.result, "a map gives a number");
     signature.spec.schedule = scheduleOf(context, diags, ref);
     signature.isValid = diags.errorCount() == errorsBefore;
   }
@@ -271,6 +272,7 @@ private:
       if (clause.kind == Clause::Kind::Dim)
         derived.insert(clause.name.text);
     for (const Generic &generic : decl.generics) {
+      refuseTaken(generic.name.text, generic.name.range);
       if (!generic.isConst)
         continue;
       add(generic.name.text);
@@ -281,8 +283,10 @@ private:
     }
     for (const Param &param : decl.params)
       for (const ExprPtr &dim : param.type.dims)
-        if (dim->kind == dsl::Expr::Kind::Name && !derived.count(dim->text))
+        if (dim->kind == dsl::Expr::Kind::Name && !derived.count(dim->text)) {
+          refuseTaken(dim->text, dim->range);
           add(dim->text);
+        }
   }
 
   void readClauses() {
@@ -308,16 +312,20 @@ private:
     for (const ir::ParamSpec &other : signature.spec.params)
       if (other.name == param.name.text)
         diags.error(&file, param.name.range, quoted(param.name.text) + " is declared twice");
-    if (param.type.rankPack) {
+    refuseTaken(param.name.text, param.name.range);
+    bool isMap = decl.kind == Decl::Kind::Map;
+    if (param.type.rankPack && !isMap) {
       diags.error(&file, param.type.rankPack->range, "rank packs stand in maps only");
       return;
     }
+    if (isMap)
+      refuseTensor(param.type, "a map takes numbers");
     std::optional<ir::ElementType> type = elementTypeOf(diags, file, param.type, types);
     if (!type)
       return;
     ir::ParamSpec spec{.name = param.name.text,
                        .type = *type,
-                       .isTensor = param.type.isTensor,
+                       .isTensor = param.type.isTensor && !isMap,
                        .shape = {},
                        .defaultValue = {},
                        .loc = toLocation(context, file, param.range)};
@@ -331,12 +339,34 @@ private:
     else if (param.isInout)
       spec.mode = ir::ParamMode::InOut;
     spec.reduce = combineKind(param.reduce, *type);
+    refuseReduce(param, *type);
     spec.unordered = param.unordered;
     if (param.defaultValue && spec.isTensor)
       diags.error(&file, param.defaultValue->range, "only scalar parameters have defaults");
     else if (param.defaultValue)
       spec.defaultValue = defaultOf(builder(), diags, file, *type, *param.defaultValue);
     signature.spec.params.push_back(std::move(spec));
+  }
+
+  /// Bits are combined of integers and bools, sums and products made of numbers.
+  void refuseReduce(const Param &param, ir::ElementType type) {
+    bool isBitwise = param.reduce == "&" || param.reduce == "|" || param.reduce == "^";
+    bool isSum = param.reduce == "+" || param.reduce == "*";
+    if ((isBitwise && ir::isFloat(type)) || (isSum && type == ir::ElementType::Bool))
+      diags.error(&file, param.range,
+                  quoted(param.reduce) + " does not combine " + ir::nameOf(type).str());
+  }
+
+  void refuseTensor(const TypeExpr &type, std::string message) {
+    if (type.isTensor && !type.rankPack)
+      diags.error(&file, type.range, std::move(message))
+          .hints.push_back("make it " + quoted(type.element.text) +
+                           "; a map applies to tiles and tensors by itself");
+  }
+
+  void refuseTaken(const std::string &name, dsl::Range range) {
+    if (std::optional<std::string> role = roleInLanguage(name); role && !isFunctionName(name))
+      diags.error(&file, range, quoted(name) + " is " + *role + " of the language");
   }
 
   Builder &builder() { return mlirBuilder; }
@@ -350,6 +380,17 @@ private:
   Builder mlirBuilder{context};
 };
 } // namespace
+
+void tile::dsl::noteInstance(dsl::DiagnosticEngine &diags, size_t first, DeclRef decl,
+                             const TypeBindings &types) {
+  std::string bound;
+  for (const Generic &generic : decl.decl->generics)
+    if (auto found = types.find(generic.name.text); found != types.end())
+      bound +=
+          (bound.empty() ? "" : ", ") + generic.name.text + " = " + ir::nameOf(found->second).str();
+  if (!bound.empty())
+    diags.addNote(first, &decl.file->source, decl.decl->range, "in the instance " + bound);
+}
 
 Signature tile::dsl::signatureOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef decl,
                                  const TypeBindings &types) {

@@ -29,6 +29,10 @@ mlir::AffineExpr extentExpr(mlir::MLIRContext *context, DiagnosticEngine &diags,
 std::optional<ir::ElementType> elementTypeOf(DiagnosticEngine &diags, const SourceFile &file,
                                              const TypeExpr &type, const TypeBindings &bindings);
 
+/// Notes at the diagnostics from the `first` on that lie in a declaration with
+/// type generics which types those were.
+void noteInstance(DiagnosticEngine &diags, size_t first, DeclRef decl, const TypeBindings &types);
+
 /// `text` between backquotes.
 inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 

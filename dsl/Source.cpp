@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <tuple>
 
 namespace tile::dsl {
 
@@ -117,8 +119,33 @@ std::optional<std::string> nearestName(std::string_view name,
 
 } // namespace tile::dsl
 
+void tile::dsl::DiagnosticEngine::addNote(size_t first, const SourceFile *file, Range inside,
+                                          const std::string &message) {
+  for (; first < list.size(); ++first) {
+    Diagnostic &diagnostic = list[first];
+    if (diagnostic.file != file || diagnostic.range.begin < inside.begin ||
+        diagnostic.range.end > inside.end)
+      continue;
+    if (std::any_of(diagnostic.notes.begin(), diagnostic.notes.end(),
+                    [&](const Diagnostic &note) { return note.message == message; }))
+      continue;
+    Diagnostic &note = diagnostic.notes.emplace_back();
+    note.severity = Diagnostic::Severity::Note;
+    note.message = message;
+  }
+}
+
 void tile::dsl::DiagnosticEngine::append(const DiagnosticEngine &other) {
+  auto key = [](const Diagnostic &diagnostic) {
+    return std::tuple(diagnostic.file, diagnostic.range.begin, diagnostic.range.end,
+                      std::string_view(diagnostic.message));
+  };
+  std::set<decltype(key(scratch))> seen;
+  for (const Diagnostic &diagnostic : list)
+    seen.insert(key(diagnostic));
   for (const Diagnostic &diagnostic : other.list) {
+    if (!seen.insert(key(diagnostic)).second)
+      continue;
     Diagnostic &added =
         report(diagnostic.severity, diagnostic.file, diagnostic.range, diagnostic.message);
     added.notes = diagnostic.notes;

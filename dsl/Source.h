@@ -70,8 +70,12 @@ public:
 
   /// The `errorLimit`.
   unsigned limit() const { return errorLimit; }
-  /// Takes over another engine's diagnostics, as if they had been reported here.
+  /// Takes over another engine's diagnostics, as if they had been reported here; what is the same
+  /// in message and place, once.
   void append(const DiagnosticEngine &other);
+
+  /// Adds a note without a place to the diagnostics from the `first` on that lie inside a range.
+  void addNote(size_t first, const SourceFile *file, Range inside, const std::string &message);
 
   unsigned errorCount() const { return errors; }
   bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }

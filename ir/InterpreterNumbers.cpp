@@ -212,6 +212,8 @@ static double extreme(Number number, bool isNegative) {
 
 static double floatIdentity(CombineKind kind, Number number) {
   switch (kind) {
+  case CombineKind::add:
+    return 0;
   case CombineKind::mul:
     return 1;
   case CombineKind::max:
@@ -220,14 +222,24 @@ static double floatIdentity(CombineKind kind, Number number) {
   case CombineKind::min:
   case CombineKind::fmin:
     return extreme(number, /*isNegative=*/false);
-  default:
-    return 0;
+  case CombineKind::umax:
+  case CombineKind::umin:
+  case CombineKind::andi:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    break;
   }
+  llvm_unreachable("no combination of floats");
 }
 
 static uint64_t integerIdentity(CombineKind kind, Number number) {
   unsigned width = bitWidth(number);
   switch (kind) {
+  case CombineKind::add:
+  case CombineKind::umax:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    return 0;
   case CombineKind::mul:
     return 1;
   case CombineKind::max:
@@ -237,9 +249,11 @@ static uint64_t integerIdentity(CombineKind kind, Number number) {
   case CombineKind::umin:
   case CombineKind::andi:
     return ~uint64_t(0);
-  default:
-    return 0;
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+    break;
   }
+  llvm_unreachable("no combination of integers");
 }
 
 void interpreter::writeIdentity(CombineKind kind, Number number, char *at) {
@@ -263,9 +277,14 @@ double interpreter::combineFloats(CombineKind kind, double x, double y) {
     return maxNumber(x, y);
   case CombineKind::fmin:
     return minNumber(x, y);
-  default:
-    llvm_unreachable("no combination of floats");
+  case CombineKind::umax:
+  case CombineKind::umin:
+  case CombineKind::andi:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    break;
   }
+  llvm_unreachable("no combination of floats");
 }
 
 int64_t interpreter::combineIntegers(CombineKind kind, int64_t x, int64_t y) {
@@ -289,7 +308,9 @@ int64_t interpreter::combineIntegers(CombineKind kind, int64_t x, int64_t y) {
     return x | y;
   case CombineKind::xori:
     return x ^ y;
-  default:
-    llvm_unreachable("no combination of integers");
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+    break;
   }
+  llvm_unreachable("no combination of integers");
 }

@@ -47,7 +47,11 @@ static bool isNeutral(TypedAttr number, CombineKind kind) {
     case CombineKind::min:
     case CombineKind::fmin:
       return value.isInfinity() && !value.isNegative();
-    default:
+    case CombineKind::umax:
+    case CombineKind::umin:
+    case CombineKind::andi:
+    case CombineKind::ori:
+    case CombineKind::xori:
       return false;
     }
   }

@@ -171,22 +171,32 @@ TypedAttr tile::codegen::identityOf(CombineKind kind, Type element) {
                                                  : APFloat::getLargest(semantics, negative);
     };
     switch (kind) {
+    case CombineKind::add:
+      return builder.getFloatAttr(type, 0.0);
     case CombineKind::mul:
       return builder.getFloatAttr(type, 1.0);
     case CombineKind::max:
-      return builder.getFloatAttr(type, least(true));
-    case CombineKind::min:
-      return builder.getFloatAttr(type, least(false));
     case CombineKind::fmax:
       return builder.getFloatAttr(type, least(true));
+    case CombineKind::min:
     case CombineKind::fmin:
       return builder.getFloatAttr(type, least(false));
-    default:
-      return builder.getFloatAttr(type, 0.0);
+    case CombineKind::umax:
+    case CombineKind::umin:
+    case CombineKind::andi:
+    case CombineKind::ori:
+    case CombineKind::xori:
+      break;
     }
+    llvm_unreachable("no combination of floats");
   }
   unsigned bits = cast<IntegerType>(element).getWidth();
   switch (kind) {
+  case CombineKind::add:
+  case CombineKind::umax:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    return builder.getIntegerAttr(element, APInt::getZero(bits));
   case CombineKind::mul:
     return builder.getIntegerAttr(element, APInt(bits, 1));
   case CombineKind::max:
@@ -196,7 +206,9 @@ TypedAttr tile::codegen::identityOf(CombineKind kind, Type element) {
   case CombineKind::umin:
   case CombineKind::andi:
     return builder.getIntegerAttr(element, APInt::getAllOnes(bits));
-  default:
-    return builder.getIntegerAttr(element, APInt::getZero(bits));
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+    break;
   }
+  llvm_unreachable("no combination of integers");
 }

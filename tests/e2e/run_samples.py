@@ -7,7 +7,12 @@ shapes.json, and compares it with its reference.
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
 outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
-NaN, inf equals inf, integers and a tolerance of 0 are exact.
+NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
+reference as float32, without loss.
+
+The tolerance is that of the kernel, or the shape's own where it has one: shapes of halves do, because
+there the rounding of the result comes on top, at most 2^-11 of it for f16 and 2^-8 for bf16. Two results
+that each round so may be twice as far from each other as from the truth, and are compared by that.
 """
 
 import argparse
@@ -26,7 +31,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
-               "U32": "<u4", "U64": "<u8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
+               "U32": "<u4", "U64": "<u8", "F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
 # Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
 FIRST_SWEEP, OTHER_SWEEPS = 12, 2
 
@@ -41,6 +46,8 @@ def read_safetensors(path):
             continue
         begin, end = (8 + length + at for at in entry["data_offsets"])
         flat = np.frombuffer(data[begin:end], dtype=NUMPY_TYPES[entry["dtype"]])
+        if entry["dtype"] == "BF16":
+            flat = (flat.astype(np.uint32) << 16).view(np.float32)
         tensors[name] = flat.reshape(entry["shape"])
     return tensors
 
@@ -57,7 +64,8 @@ class Case:
 
     def __init__(self, source, kernel, reference, tolerances, case, sweep):
         self.source, self.kernel, self.reference = source, kernel, reference
-        self.rtol, self.atol = tolerances
+        self.rtol, self.atol = (case.get(name, tolerances[name]) for name in ("rtol", "atol"))
+        self.distance = 2 if "rtol" in case or "atol" in case else 1
         self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
         self.sweep = sweep
 
@@ -69,7 +77,7 @@ class Case:
         line = [tilec, "run", str(self.source), "--entry", self.kernel, "--device", device, "--json",
                 "--check", f"--sweep-tiles={self.sweep}", "--save-inputs", str(inputs)]
         if self.rtol or self.atol:
-            line += ["--rtol", str(self.rtol), "--atol", str(self.atol)]
+            line += ["--rtol", str(self.distance * self.rtol), "--atol", str(self.distance * self.atol)]
         for name, spec in self.inputs.items():
             line += ["--in", f"{name}={spec}"]
         for name, value in self.dims.items():
@@ -146,7 +154,7 @@ def cases_of(tilec, folder):
     for kernel, entry in json.loads((folder / "shapes.json").read_text()).items():
         names = output_names(tilec, source, kernel)
         for number, shape in enumerate(entry["shapes"]):
-            case = Case(source, kernel, getattr(reference, kernel), (entry["rtol"], entry["atol"]), shape,
+            case = Case(source, kernel, getattr(reference, kernel), entry, shape,
                         OTHER_SWEEPS if number else FIRST_SWEEP)
             case.output_names = names
             cases.append(case)
