@@ -113,9 +113,11 @@ Outcome<std::monostate> Run::readSizes() {
   if (!options.schedule.empty())
     if (auto read = sizes.readFile(options.schedule); !read)
       return read;
+  TileSizes given;
   for (const std::string &text : options.sizes)
-    if (auto parsed = sizes.parse(text); !parsed)
+    if (auto parsed = given.parse(text); !parsed)
       return parsed;
+  sizes.overrideWith(given);
   return Done{};
 }
 
@@ -284,7 +286,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->type_name("NAME=SIZE");
   command
       .add_option("--schedule", options.schedule,
-                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}")
+                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
       ->type_name("FILE.json");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
   command
