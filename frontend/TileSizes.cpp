@@ -115,7 +115,8 @@ public:
     StringRef before = text.take_front(position - (position > 0));
     size_t column = before.size() - (before.rfind('\n') + 1); // npos + 1 is 0
     return fail({path + ":" + std::to_string(before.count('\n') + 1) + ":" +
-                     std::to_string(column + 1) + ": malformed JSON near " + runtime::quote(token),
+                     std::to_string(column + 1) + ": malformed JSON" +
+                     (token.empty() ? "" : " near " + runtime::quote(token)),
                  form});
   }
 

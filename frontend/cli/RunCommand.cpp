@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace tile;
 using namespace tile::frontend;
@@ -267,6 +268,15 @@ Outcome<std::monostate> Run::execute() {
 
 //===-- The command line --------------------------------------------------===//
 
+/// What is wrong with a tolerance; empty if nothing is.
+static std::string checkTolerance(const std::string &text) {
+  double value;
+  bool isNumber = CLI::detail::lexical_cast(text, value);
+  return isNumber && std::isfinite(value) && value >= 0
+             ? ""
+             : "'" + text + "' is no tolerance: a finite number, 0 or more";
+}
+
 static void addOptions(CLI::App &command, RunOptions &options) {
   command.add_option("FILE[:NAME]", options.file, "A source, and the kernel or graph to run")
       ->required();
@@ -294,9 +304,12 @@ static void addOptions(CLI::App &command, RunOptions &options) {
                   "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
       ->type_name("COUNT")
       ->expected(0, 1)
+      ->check(CLI::Range(1, 1000))
       ->default_str("24");
-  command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles");
-  command.add_option("--atol", options.atol, "Absolute tolerance");
+  command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles")
+      ->check(CLI::Validator(checkTolerance, "NUMBER"));
+  command.add_option("--atol", options.atol, "Absolute tolerance")
+      ->check(CLI::Validator(checkTolerance, "NUMBER"));
   command.add_option("--repeat", options.repeat, "Run so many times; shows median and best time")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

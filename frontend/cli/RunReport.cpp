@@ -73,6 +73,10 @@ static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
 }
 
 static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream &stream) {
+  if (sweep.empty()) {
+    stream << "sweep: what runs has no tile sizes to choose\n";
+    return;
+  }
   size_t failed =
       llvm::count_if(sweep, [](const SweepResult &result) { return !result.agreement.ok(); });
   stream << "sweep: " << sweep.size() << " choices of tile sizes, ";
