@@ -5,16 +5,26 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <fcntl.h>
+#include <sstream>
+#include <unistd.h>
+
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
 
-int tile::frontend::cli::failUsage(const std::string &message, const std::string &hint) {
+/// For what goes wrong outside of any session.
+static void printError(const std::string &message, const std::string &hint = "") {
   dsl::DiagnosticEngine diags;
   dsl::Diagnostic &error = diags.error(nullptr, {}, message);
   if (!hint.empty())
     error.hints.push_back(hint);
   llvm::errs() << diags.print(wantsColour("auto"));
+}
+
+int tile::frontend::cli::failUsage(const std::string &message, const std::string &hint) {
+  printError(message, hint);
   return usage;
 }
 
@@ -95,8 +105,31 @@ static int rejectCommand(const CLI::App &app, const std::vector<Command> &comman
                    advice.empty() ? "the commands are " + CLI::detail::join(names, ", ") : advice);
 }
 
-int main(int argc, char **argv) {
-  CrashReport::install(argc, argv);
+//===-- Standard streams --------------------------------------------------===//
+
+/// A file that is opened must not come to stand where a closed stream was: writing to what stands
+/// there instead fails, as writing to a closed stream does.
+static void holdClosedStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      (void)open("/dev/null", O_RDONLY);
+}
+
+/// The exit code, once all output is written.
+static int finishOutput(int code) {
+  llvm::outs().flush();
+  std::error_code problem = llvm::outs().error();
+  llvm::outs().clear_error();
+  // Whoever closed a pipe has seen enough.
+  if (problem && problem != std::errc::broken_pipe)
+    printError("can't write to standard output: " + problem.message());
+  llvm::errs().clear_error(); // nobody to tell
+  return problem ? int(environment) : code;
+}
+
+//===-- The program -------------------------------------------------------===//
+
+static int runCommandLine(int argc, char **argv) {
   CLI::App app("A compiler for block-level tile kernels", "tilec");
   app.set_version_flag("--version", std::string("tilec ") + TILE_VERSION);
   std::vector<Command> commands = {addCheckCommand(app), addCompileCommand(app), addRunCommand(app),
@@ -112,7 +145,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &answer) { // --help, --version
-    return app.exit(answer);
+    std::ostringstream text;
+    int code = app.exit(answer, text, text);
+    llvm::outs() << text.str();
+    return code;
   } catch (const CLI::ParseError &error) {
     for (const Command &command : commands)
       if (command.app->parsed() && !command.app->remaining().empty())
@@ -129,4 +165,10 @@ int main(int argc, char **argv) {
     return rejectCommand(app, commands, app.remaining().front());
   llvm::outs() << app.help();
   return usage;
+}
+
+int main(int argc, char **argv) {
+  holdClosedStreams();
+  CrashReport::install(argc, argv);
+  return finishOutput(runCommandLine(argc, argv));
 }
