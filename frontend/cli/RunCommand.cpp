@@ -5,6 +5,7 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunReport.h"
+#include "runtime/FileIO.h"
 #include "runtime/TensorSpec.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -46,6 +47,7 @@ private:
   Outcome<std::monostate> execute();
   Outcome<std::monostate> prepare();
   Outcome<std::monostate> parseOutputs();
+  Outcome<std::monostate> checkFiles() const;
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
   Outcome<std::monostate> saveOutputs();
@@ -102,6 +104,8 @@ Outcome<std::monostate> Run::prepare() {
   if (!read)
     return read.takeFailure();
   inputs = *std::move(read);
+  if (auto done = checkFiles(); !done)
+    return done;
   auto elaborated = session.elaborate(decl, inputs.types);
   if (!elaborated)
     return elaborated.takeFailure();
@@ -148,6 +152,35 @@ Outcome<std::monostate> Run::parseOutputs() {
   return Done{};
 }
 
+/// Whether everything that is written will be there in the end. An array may take the place of one
+/// that was read: that has been read by then.
+Outcome<std::monostate> Run::checkFiles() const {
+  std::vector<runtime::FileSpec> written;
+  for (const auto &[name, target] : targets)
+    written.push_back(target);
+  if (auto distinct = runtime::checkPlaces(written); !distinct)
+    return Failure::usage(distinct.takeError());
+  if (!options.saveInputs.empty()) {
+    runtime::FileSpec saved{options.saveInputs, ""};
+    if (!saved.isSafetensors())
+      return Failure::usage(
+          {"inputs are saved in a .safetensors file, not '" + saved.path + "'", ""});
+    for (const runtime::FileSpec &target : written)
+      if (runtime::canonicalPath(target.path) == runtime::canonicalPath(saved.path))
+        return Failure::usage({"an output and the saved inputs go to '" + saved.path + "'",
+                               "give them files of their own"});
+    written.push_back(saved);
+  }
+  for (const runtime::FileSpec &target : written)
+    for (const std::string &file : inputs.files)
+      if (target.isSafetensors() &&
+          runtime::canonicalPath(file) == runtime::canonicalPath(target.path))
+        return Failure::usage(
+            {"'" + target.path + "' holds inputs, and writing it anew would drop its other tensors",
+             "write to another file"});
+  return Done{};
+}
+
 Outcome<std::monostate> Run::saveInputs() {
   if (options.saveInputs.empty())
     return Done{};
@@ -155,9 +188,6 @@ Outcome<std::monostate> Run::saveInputs() {
   for (auto [param, tensor] : llvm::zip_equal(decl.decl->params, inputs.tensors))
     if (tensor)
       list.push_back({{options.saveInputs, param.name.text}, tensor.get()});
-  if (!runtime::FileSpec{options.saveInputs, ""}.isSafetensors())
-    return Failure::usage(
-        {"inputs are saved in a .safetensors file, not '" + options.saveInputs + "'", ""});
   if (auto written = runtime::writeOutputs(list); !written)
     return Failure::environment(written.takeError());
   return Done{};
