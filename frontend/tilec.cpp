@@ -93,6 +93,26 @@ static int rejectExtra(const CLI::App &command, const std::vector<std::string> &
                    advice.empty() ? "`" + help + "` lists the options" : advice);
 }
 
+/// What nothing took of the words for a command; `--` only ends its options.
+static std::vector<std::string> extrasOf(const CLI::App &app, const CLI::App &command) {
+  std::vector<std::string> extras = command.remaining();
+  llvm::append_range(extras, app.remaining());
+  if (auto mark = llvm::find(extras, "--"); mark != extras.end())
+    extras.erase(mark);
+  return extras;
+}
+
+/// The words in the order that CLI11 wants, which is the last first. It would take `-:softmax`,
+/// an entry of standard input, for a flag.
+static std::vector<std::string> wordsOf(int argc, char **argv) {
+  std::vector<std::string> words;
+  for (int n = argc; --n > 0;) {
+    llvm::StringRef word = argv[n];
+    words.push_back(word.consume_front("-:") ? (standardInputName + ":" + word).str() : word.str());
+  }
+  return words;
+}
+
 static int rejectCommand(const CLI::App &app, const std::vector<Command> &commands,
                          const std::string &name) {
   if (name.size() > 1 && name.front() == '-')
@@ -143,7 +163,7 @@ static int runCommandLine(int argc, char **argv) {
       "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
       "3 files, devices or memory; 70 a fault of tilec.");
   try {
-    app.parse(argc, argv);
+    app.parse(wordsOf(argc, argv));
   } catch (const CLI::Success &answer) { // --help, --version
     std::ostringstream text;
     int code = app.exit(answer, text, text);
@@ -151,14 +171,15 @@ static int runCommandLine(int argc, char **argv) {
     return code;
   } catch (const CLI::ParseError &error) {
     for (const Command &command : commands)
-      if (command.app->parsed() && !command.app->remaining().empty())
-        return rejectExtra(*command.app, command.app->remaining());
+      if (command.app->parsed())
+        if (auto extras = extrasOf(app, *command.app); !extras.empty())
+          return rejectExtra(*command.app, extras);
     return failUsage(error.what());
   }
   for (const Command &command : commands)
     if (command.app->parsed()) {
-      if (!command.app->remaining().empty())
-        return rejectExtra(*command.app, command.app->remaining());
+      if (auto extras = extrasOf(app, *command.app); !extras.empty())
+        return rejectExtra(*command.app, extras);
       return command.run();
     }
   if (!app.remaining().empty())

@@ -196,7 +196,8 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
+  command->add_option("FILE[:NAME]", options->file, "A source; - or -:NAME is standard input")
+      ->required();
   command
       ->add_option("--entry,--kernel", options->entry,
                    "A kernel or graph, with what it calls; all of the file without it")

@@ -308,7 +308,9 @@ static std::string checkTolerance(const std::string &text) {
 }
 
 static void addOptions(CLI::App &command, RunOptions &options) {
-  command.add_option("FILE[:NAME]", options.file, "A source, and the kernel or graph to run")
+  command
+      .add_option("FILE[:NAME]", options.file,
+                  "A source, and the kernel or graph to run; - is standard input")
       ->required();
   command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
       ->type_name("NAME");
