@@ -36,9 +36,16 @@ public:
   /// The exit code.
   int run() {
     Outcome<std::monostate> done = execute();
-    if (!done)
-      return session.fail(done.takeFailure());
-    (options.json ? printJson : printText)(report, llvm::outs());
+    if (!done) {
+      int code = session.fail(done.takeFailure());
+      if (options.json)
+        printJsonFailure(session.diags, llvm::outs());
+      return code;
+    }
+    if (options.json)
+      printJson(report, session.diags, llvm::outs());
+    else
+      printText(report, llvm::outs());
     int code = session.finish();
     return report.ok() ? code : invalid;
   }
@@ -347,7 +354,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->capture_default_str();
   command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
       ->type_name("FILE.safetensors");
-  command.add_flag("--json", options.json, "The report as JSON");
+  command.add_flag("--json", options.json, "The report as JSON; of a run that fails, its errors");
   addPipelineOptions(command, options.pipeline);
   addSourceOptions(command, options.source);
 }
@@ -367,6 +374,14 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, "
       "2^-2\n"
       "for f8e4m3 and 2^-1 for f8e5m2; atol is rtol / 10 times the root mean square of b.\n\n"
+      "--json prints one object. \"ok\" says whether all went well and all that was compared "
+      "agrees,\n"
+      "\"diagnostics\" has errors and warnings: severity, message, hints, notes, and where there "
+      "is a\n"
+      "place file, line and column. A run that fails has only these two.\n\n"
+      "--out may name a .npy file that an input comes from: it is read first. Nothing else that "
+      "is\n"
+      "written may replace what was read or written by the same run.\n\n"
       "Examples:\n"
       "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"
       "  tilec run matmul.tile:layer --in x=x.npy --in w=net.safetensors:w1 --out y=y.npy\n"
