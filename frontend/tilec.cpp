@@ -76,30 +76,29 @@ static std::vector<std::string> flagsOf(const CLI::App &command) {
   return names;
 }
 
-/// What no option took: an error, with the nearest known name.
-static int rejectExtra(const CLI::App &command, const std::vector<std::string> &extras) {
-  std::string extra = extras.front();
-  for (const std::string &candidate : extras)
-    if (candidate.size() > 1 && candidate.front() == '-') {
-      extra = candidate;
-      break;
-    }
-  std::string flag = extra.substr(0, extra.find('='));
-  bool isFlag = flag.size() > 1 && flag.front() == '-';
-  std::string help =
-      command.get_name() == "tilec" ? "tilec --help" : "tilec " + command.get_name() + " --help";
-  std::string advice = isFlag ? didYouMean(flag, flagsOf(command)) : "";
-  return failUsage(isFlag ? "unknown option '" + flag + "'" : "unexpected argument '" + extra + "'",
-                   advice.empty() ? "`" + help + "` lists the options" : advice);
-}
-
-/// What nothing took of the words for a command; `--` only ends its options.
+/// What nothing took of the words for a command, and the `--` before them that ends its options.
 static std::vector<std::string> extrasOf(const CLI::App &app, const CLI::App &command) {
   std::vector<std::string> extras = command.remaining();
   llvm::append_range(extras, app.remaining());
-  if (auto mark = llvm::find(extras, "--"); mark != extras.end())
-    extras.erase(mark);
-  return extras;
+  return extras == std::vector<std::string>{"--"} ? std::vector<std::string>() : extras;
+}
+
+/// What no option took: an error, with the nearest known name.
+static int rejectExtra(const CLI::App &command, const std::vector<std::string> &extras) {
+  auto endOfOptions = llvm::find(extras, "--");
+  auto extra = std::find_if(extras.begin(), endOfOptions, [](const std::string &word) {
+    return word.size() > 1 && word.front() == '-';
+  });
+  bool isFlag = extra != endOfOptions;
+  if (!isFlag)
+    extra = extras.begin() + (endOfOptions == extras.begin() && extras.size() > 1 ? 1 : 0);
+  std::string help =
+      command.get_name() == "tilec" ? "tilec --help" : "tilec " + command.get_name() + " --help";
+  std::string flag = extra->substr(0, extra->find('='));
+  std::string advice = isFlag ? didYouMean(flag, flagsOf(command)) : "";
+  return failUsage(isFlag ? "unknown option '" + flag + "'"
+                          : "unexpected argument '" + *extra + "'",
+                   advice.empty() ? "`" + help + "` lists the options" : advice);
 }
 
 /// The words in the order that CLI11 wants, which is the last first. It would take `-:softmax`,

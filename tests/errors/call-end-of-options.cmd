@@ -8,3 +8,7 @@ tilec run --in x=ones:1x2:f32 -- -odd.tile | grep checksum
 tilec run --in x=ones:1x2:f32 $KERNELS/softmax.tile -- | grep checksum
 tilec run --in x=ones:1x2:f32 $KERNELS/softmax.tile -- more
 tilec run --in x=ones:1x2:f32 -- $KERNELS/softmax.tile --check
+tilec run -- -- --
+tilec run --
+tilec -- run
+tilec --
