@@ -6,8 +6,11 @@
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
 #include "runtime/CpuLaunch.h"
+#include "runtime/Memory.h"
+#include "runtime/Text.h"
 
 #include <chrono>
+#include <limits>
 #include <new>
 
 using namespace mlir;
@@ -153,16 +156,25 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
   ir::InterpreterOptions options;
   if (reverseOrder)
     options.order = ir::InterpreterOptions::Order::Reversed;
+  options.maxTileBytes = static_cast<int64_t>(
+      std::min<uint64_t>(runtime::availableMemory(), std::numeric_limits<int64_t>::max()));
+  auto tooLarge = [&](const std::string &details) {
+    return Failure::environment({"the interpreter holds whole tiles of `" +
+                                     kernel.getSymName().str() + "` in memory: " + details,
+                                 "try smaller tile sizes or shapes"});
+  };
   ir::InterpreterResult result;
   try {
     result = ir::interpret((*entry)->kernel.get(), arguments, launch.dims, options);
   } catch (const std::bad_alloc &) {
-    return Failure::environment({"not enough memory to interpret `" + kernel.getSymName().str() +
-                                     "`: the interpreter holds whole tiles",
-                                 "try smaller tile sizes, or --device=cpu"});
+    return tooLarge("the system refused it");
   }
   if (result.ok())
     return launch.takeOutputs();
+  if (result.shortage)
+    return tooLarge("one needs " + runtime::formatBytes(result.shortage->neededBytes) +
+                    ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
+                    " of memory are available");
   // The launch was checked and the kernel proved: what is left is a fault of ours.
   emitError(result.loc.value_or(kernel.getLoc()), result.message);
   return Failure::internal("the interpreter refuses kernel " + kernel.getSymName().str() + ": " +

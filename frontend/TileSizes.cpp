@@ -4,9 +4,13 @@
 
 #include "frontend/Interface.h"
 #include "runtime/FileIO.h"
+#include "runtime/Text.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/JSON.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
 
 using namespace mlir;
 using namespace tile;
@@ -36,40 +40,129 @@ Outcome<std::monostate> TileSizes::parse(StringRef text) {
   int64_t size;
   if (number.getAsInteger(10, size) || !isSize(size))
     return badSize(name, number);
-  (kernel.empty() ? everywhere : byKernel[kernel.str()])[binder.str()] = size;
+  ByBinder &sizes = kernel.empty() ? everywhere : byKernel[kernel.str()];
+  if (!sizes.try_emplace(binder.str(), size).second)
+    return Failure::usage({"the tile size of '" + name.str() + "' is given twice", ""});
   return Done{};
 }
 
+void TileSizes::overrideWith(const TileSizes &other) {
+  for (const auto &[binder, size] : other.everywhere)
+    everywhere[binder] = size;
+  for (const auto &[kernel, sizes] : other.byKernel)
+    for (const auto &[binder, size] : sizes)
+      byKernel[kernel][binder] = size;
+}
+
+//===-- Files -------------------------------------------------------------===//
+
+namespace {
+using Json = nlohmann::json;
+
+/// Takes a schedule's JSON event by event: what no schedule has, such as a third level, ends the
+/// reading before it costs anything.
+class ScheduleReader : public nlohmann::json_sax<Json> {
+public:
+  ScheduleReader(const std::string &path, StringRef text, TileSizes &sizes)
+      : path(path), text(text), sizes(sizes) {}
+
+  Failure takeFailure() { return std::move(*failure); }
+
+  bool null() override { return refuse("null"); }
+  bool boolean(bool value) override { return refuse(value ? "true" : "false"); }
+  bool number_float(number_float_t, const string_t &number) override { return refuse(number); }
+  bool string(string_t &value) override { return refuse('"' + value + '"'); }
+  bool binary(binary_t &) override { return refuse("binary data"); }
+  bool start_array(size_t) override { return refuse("[…]"); }
+  bool end_array() override { return true; }
+  bool number_integer(number_integer_t value) override { return refuse(std::to_string(value)); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (level == Level::Start || value < 1 || value > uint64_t(ir::maxTileSize))
+      return refuse(std::to_string(value));
+    auto size = static_cast<int64_t>(value);
+    (level == Level::Kernel ? sizes.byKernel[kernel] : sizes.everywhere)[name] = size;
+    return true;
+  }
+
+  bool start_object(size_t) override {
+    if (level == Level::Kernel)
+      return refuse("{…}");
+    if (level == Level::Top)
+      kernel = name;
+    level = level == Level::Start ? Level::Top : Level::Kernel;
+    return true;
+  }
+
+  bool end_object() override {
+    if (level == Level::Kernel)
+      names.erase(level);
+    level = Level::Top;
+    return true;
+  }
+
+  bool key(string_t &key) override {
+    name = key;
+    if (names[level].insert(name).second)
+      return true;
+    return fail({path + ": the key " + runtime::quote(key) + " is there twice" +
+                     (level == Level::Kernel ? ", in " + runtime::quote(kernel) : ""),
+                 "which of them is meant?"});
+  }
+
+  bool parse_error(size_t position, const std::string &token, const Json::exception &) override {
+    // The position counts the bytes that were read.
+    StringRef before = text.take_front(position - (position > 0));
+    size_t column = before.size() - (before.rfind('\n') + 1); // npos + 1 is 0
+    return fail({path + ":" + std::to_string(before.count('\n') + 1) + ":" +
+                     std::to_string(column + 1) + ": malformed JSON" +
+                     (token.empty() ? "" : " near " + runtime::quote(token)),
+                 form});
+  }
+
+private:
+  static constexpr const char *form = R"(a schedule is an object: {"i": 64, "matmul": {"j": 32}})";
+  /// What the next event stands in.
+  enum class Level { Start, Top, Kernel };
+
+  bool fail(runtime::Error error) {
+    failure = Failure::environment(std::move(error));
+    return false;
+  }
+  bool refuse(const std::string &value) {
+    if (level == Level::Start)
+      return fail({path + ": no schedule", form});
+    failure = badSize(level == Level::Kernel ? kernel + "." + name : name, value);
+    return false;
+  }
+
+  const std::string &path;
+  StringRef text;
+  TileSizes &sizes;
+  Level level = Level::Start;
+  std::string kernel, name;
+  std::map<Level, std::set<std::string>> names;
+  std::optional<Failure> failure;
+};
+} // namespace
+
 Outcome<std::monostate> TileSizes::readFile(const std::string &path) {
+  constexpr uint64_t limit = uint64_t(1) << 24;
   auto file = runtime::InputFile::open(path);
   if (!file)
     return Failure::environment(file.takeError());
+  if (file->size() > limit)
+    return Failure::environment({"'" + path + "' is larger than 16 MiB", "is it a schedule?"});
   std::string text(file->size(), 0);
   if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
     return Failure::environment(read.takeError());
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
-  if (!json)
-    return Failure::environment({path + ": " + llvm::toString(json.takeError()), ""});
-  const char *form = R"(a schedule is an object: {"i": 64, "matmul": {"j": 32}})";
-  auto read = [&](ByBinder &into, StringRef name, const llvm::json::Value &value) {
-    std::optional<int64_t> size = value.getAsInteger();
-    if (size && isSize(*size))
-      into[name.str()] = *size;
-    return size && isSize(*size);
-  };
-  const llvm::json::Object *object = json->getAsObject();
-  if (!object)
-    return Failure::environment({path + ": no schedule", form});
-  for (const auto &[key, value] : *object) {
-    const llvm::json::Object *kernel = value.getAsObject();
-    if (!kernel && !read(everywhere, key, value))
-      return badSize(key, llvm::formatv("{0}", value).str());
-    for (auto &[binder, size] : kernel ? *kernel : llvm::json::Object())
-      if (!read(byKernel[key.str()], binder, size))
-        return badSize(key.str() + "." + binder.str(), llvm::formatv("{0}", size).str());
-  }
+  ScheduleReader reader(path, text, *this);
+  if (!Json::sax_parse(text, &reader))
+    return reader.takeFailure();
   return Done{};
 }
+
+//===-- Their kernels -----------------------------------------------------===//
 
 Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   SmallVector<StringRef> names;

@@ -22,10 +22,12 @@ struct TileSizes {
   /// By the kernel's name in the source (`matmul`) or its symbol (`matmul.f16`).
   std::map<std::string, ByBinder> byKernel;
 
-  /// `i=64` or `matmul.i=64`.
+  /// Adds `i=64` or `matmul.i=64`, a size that is not there yet.
   Outcome<std::monostate> parse(llvm::StringRef text);
-  /// {"i": 64, "matmul": {"j": 32}}
+  /// Adds {"i": 64, "matmul": {"j": 32}}.
   Outcome<std::monostate> readFile(const std::string &path);
+  /// Takes all sizes of `other`, in the place of its own where both have one.
+  void overrideWith(const TileSizes &other);
 
   /// Whether each name means something among these kernels.
   Outcome<std::monostate> check(llvm::ArrayRef<ir::KernelOp> kernels) const;

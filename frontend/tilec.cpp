@@ -5,16 +5,26 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <fcntl.h>
+#include <sstream>
+#include <unistd.h>
+
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
 
-int tile::frontend::cli::failUsage(const std::string &message, const std::string &hint) {
+/// For what goes wrong outside of any session.
+static void printError(const std::string &message, const std::string &hint = "") {
   dsl::DiagnosticEngine diags;
   dsl::Diagnostic &error = diags.error(nullptr, {}, message);
   if (!hint.empty())
     error.hints.push_back(hint);
   llvm::errs() << diags.print(wantsColour("auto"));
+}
+
+int tile::frontend::cli::failUsage(const std::string &message, const std::string &hint) {
+  printError(message, hint);
   return usage;
 }
 
@@ -66,21 +76,40 @@ static std::vector<std::string> flagsOf(const CLI::App &command) {
   return names;
 }
 
+/// What nothing took of the words for a command, and the `--` before them that ends its options.
+static std::vector<std::string> extrasOf(const CLI::App &app, const CLI::App &command) {
+  std::vector<std::string> extras = command.remaining();
+  llvm::append_range(extras, app.remaining());
+  return extras == std::vector<std::string>{"--"} ? std::vector<std::string>() : extras;
+}
+
 /// What no option took: an error, with the nearest known name.
 static int rejectExtra(const CLI::App &command, const std::vector<std::string> &extras) {
-  std::string extra = extras.front();
-  for (const std::string &candidate : extras)
-    if (candidate.size() > 1 && candidate.front() == '-') {
-      extra = candidate;
-      break;
-    }
-  std::string flag = extra.substr(0, extra.find('='));
-  bool isFlag = flag.size() > 1 && flag.front() == '-';
+  auto endOfOptions = llvm::find(extras, "--");
+  auto extra = std::find_if(extras.begin(), endOfOptions, [](const std::string &word) {
+    return word.size() > 1 && word.front() == '-';
+  });
+  bool isFlag = extra != endOfOptions;
+  if (!isFlag)
+    extra = extras.begin() + (endOfOptions == extras.begin() && extras.size() > 1 ? 1 : 0);
   std::string help =
       command.get_name() == "tilec" ? "tilec --help" : "tilec " + command.get_name() + " --help";
+  std::string flag = extra->substr(0, extra->find('='));
   std::string advice = isFlag ? didYouMean(flag, flagsOf(command)) : "";
-  return failUsage(isFlag ? "unknown option '" + flag + "'" : "unexpected argument '" + extra + "'",
+  return failUsage(isFlag ? "unknown option '" + flag + "'"
+                          : "unexpected argument '" + *extra + "'",
                    advice.empty() ? "`" + help + "` lists the options" : advice);
+}
+
+/// The words in the order that CLI11 wants, which is the last first. It would take `-:softmax`,
+/// an entry of standard input, for a flag.
+static std::vector<std::string> wordsOf(int argc, char **argv) {
+  std::vector<std::string> words;
+  for (int n = argc; --n > 0;) {
+    llvm::StringRef word = argv[n];
+    words.push_back(word.consume_front("-:") ? (standardInputName + ":" + word).str() : word.str());
+  }
+  return words;
 }
 
 static int rejectCommand(const CLI::App &app, const std::vector<Command> &commands,
@@ -95,8 +124,31 @@ static int rejectCommand(const CLI::App &app, const std::vector<Command> &comman
                    advice.empty() ? "the commands are " + CLI::detail::join(names, ", ") : advice);
 }
 
-int main(int argc, char **argv) {
-  CrashReport::install(argc, argv);
+//===-- Standard streams --------------------------------------------------===//
+
+/// A file that is opened must not come to stand where a closed stream was: writing to what stands
+/// there instead fails, as writing to a closed stream does.
+static void holdClosedStreams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+      (void)open("/dev/null", O_RDONLY);
+}
+
+/// The exit code, once all output is written.
+static int finishOutput(int code) {
+  llvm::outs().flush();
+  std::error_code problem = llvm::outs().error();
+  llvm::outs().clear_error();
+  // Whoever closed a pipe has seen enough.
+  if (problem && problem != std::errc::broken_pipe)
+    printError("can't write to standard output: " + problem.message());
+  llvm::errs().clear_error(); // nobody to tell
+  return problem ? int(environment) : code;
+}
+
+//===-- The program -------------------------------------------------------===//
+
+static int runCommandLine(int argc, char **argv) {
   CLI::App app("A compiler for block-level tile kernels", "tilec");
   app.set_version_flag("--version", std::string("tilec ") + TILE_VERSION);
   std::vector<Command> commands = {addCheckCommand(app), addCompileCommand(app), addRunCommand(app),
@@ -110,23 +162,33 @@ int main(int argc, char **argv) {
       "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
       "3 files, devices or memory; 70 a fault of tilec.");
   try {
-    app.parse(argc, argv);
+    app.parse(wordsOf(argc, argv));
   } catch (const CLI::Success &answer) { // --help, --version
-    return app.exit(answer);
+    std::ostringstream text;
+    int code = app.exit(answer, text, text);
+    llvm::outs() << text.str();
+    return code;
   } catch (const CLI::ParseError &error) {
     for (const Command &command : commands)
-      if (command.app->parsed() && !command.app->remaining().empty())
-        return rejectExtra(*command.app, command.app->remaining());
+      if (command.app->parsed())
+        if (auto extras = extrasOf(app, *command.app); !extras.empty())
+          return rejectExtra(*command.app, extras);
     return failUsage(error.what());
   }
   for (const Command &command : commands)
     if (command.app->parsed()) {
-      if (!command.app->remaining().empty())
-        return rejectExtra(*command.app, command.app->remaining());
+      if (auto extras = extrasOf(app, *command.app); !extras.empty())
+        return rejectExtra(*command.app, extras);
       return command.run();
     }
   if (!app.remaining().empty())
     return rejectCommand(app, commands, app.remaining().front());
   llvm::outs() << app.help();
   return usage;
+}
+
+int main(int argc, char **argv) {
+  holdClosedStreams();
+  CrashReport::install(argc, argv);
+  return finishOutput(runCommandLine(argc, argv));
 }

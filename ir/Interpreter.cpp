@@ -43,6 +43,13 @@ LogicalResult Machine::fail(Operation *op, const Twine &message) {
   return failure();
 }
 
+LogicalResult Machine::failForMemory(Operation *op, int64_t bytes) {
+  int64_t left = options.maxTileBytes - tileBytes;
+  if (result.ok())
+    result.shortage = {bytes, left};
+  return fail(op, "a tile of " + Twine(bytes) + " bytes, where " + Twine(left) + " are left");
+}
+
 /// " (in the program at i = 64, b = 2)"
 std::string Machine::describeProgram() const {
   if (programAt.empty())
@@ -191,6 +198,8 @@ void Machine::runRequires(RequireOp *failedRequire) {
 
 LogicalResult Machine::runBlock(Block &block) {
   for (Operation &op : block) {
+    if (failed(makeConstants(op.getOperands())))
+      return failure();
     if (op.hasTrait<OpTrait::IsTerminator>())
       return success();
     if (options.maxSteps && ++steps > options.maxSteps)
@@ -272,7 +281,7 @@ LogicalResult Machine::executePrograms(ParallelOp op) {
       programAt.insert(programAt.begin(), {name.getValue(), start});
       if (op.getEach()[n])
         setScalar(op.getBody().getArgument(n), start);
-      else if (failed(bindAxis(op, name, {start, std::min(size, upper[n] - start), size})))
+      else if (failed(bindAxis(op, name, {start, std::min(size, upper[n] - start)})))
         return failure();
     }
     if (failed(runBlock(op.getBody().front())))
@@ -298,7 +307,7 @@ LogicalResult Machine::executeFor(ForOp op) {
     Scope scope(*this);
     int64_t count = std::min(size, *length - done);
     setTiles(op.getCarried(), carried);
-    if (failed(bindAxis(op, op.getNameAttr(), {lower + done, count, size})) ||
+    if (failed(bindAxis(op, op.getNameAttr(), {lower + done, count})) ||
         failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :
@@ -325,7 +334,9 @@ LogicalResult Machine::mergeCarried(ForOp op, Value before, Value after, Tile &m
   if (!block.defined)
     return success();
   int64_t width = byteWidth(old.number);
-  merged.data = std::make_shared<std::vector<char>>(*old.data);
+  if (failed(allocate(op, static_cast<int64_t>(old.data->size()), merged.data)))
+    return failure();
+  *merged.data = *old.data;
   std::vector<char> hasElement(old.size);
   for (int64_t index = 0; index < block.size; ++index)
     hasElement[index % old.size] |= block.contains(index); // the span is outermost

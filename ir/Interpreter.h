@@ -38,6 +38,8 @@ struct InterpreterOptions {
   uint64_t seed = 0;
   /// Gives up after so many ops; 0 for never.
   uint64_t maxSteps = 0;
+  /// How many bytes all tiles that are alive together may take.
+  int64_t maxTileBytes = int64_t(1) << 32;
 };
 
 struct InterpreterResult {
@@ -46,6 +48,11 @@ struct InterpreterResult {
   std::optional<mlir::Location> loc;
   /// Of a tile.require: it is not true or false, it exceeds 64 bits.
   bool hasOverflow = false;
+  /// If tiles take more than `maxTileBytes`: what the one too many needs, and what was left for it.
+  struct Shortage {
+    int64_t neededBytes, leftBytes;
+  };
+  std::optional<Shortage> shortage = std::nullopt;
 
   bool ok() const { return message.empty(); }
 };
@@ -56,6 +63,7 @@ struct InterpreterResult {
 ///   - a tile.require that does not hold,
 ///   - an `exact` load or a store outside its tensor,
 ///   - an element of an output that is stored twice or never,
+///   - tiles that take more memory than the options allow,
 ///   - the use of an element outside the domain of its tile, of an op without a
 ///     meaning here, and other faults of the IR.
 InterpreterResult interpret(KernelOp kernel, llvm::ArrayRef<InterpreterArgument> args,

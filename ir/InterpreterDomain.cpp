@@ -5,12 +5,11 @@
 
 #include "llvm/Support/CheckedArithmetic.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::ir::interpreter;
-
-/// More than this in one tile is a mistake: a whole axis of absurd length.
-static constexpr int64_t maxTileBytes = int64_t(1) << 32;
 
 //===-- Spans and restrictions --------------------------------------------===//
 
@@ -58,7 +57,7 @@ LogicalResult Machine::executeAxis(AxisOp op) {
   if (extent < *length)
     return fail(op, "the axis `" + type.getName().getValue() + "` has " + Twine(*length) +
                         " coordinates, but its type has room for " + Twine(extent));
-  return bindAxis(op, type.getName(), {lower, *length, extent});
+  return bindAxis(op, type.getName(), {lower, *length});
 }
 
 LogicalResult Machine::executeRestrict(RestrictOp op) {
@@ -83,11 +82,11 @@ LogicalResult Machine::makeBox(Operation *op, ArrayRef<StringAttr> names, Box &b
     auto axis = axes.find(name);
     if (axis == axes.end())
       return fail(op, "the axis `" + name.getValue() + "` is not in scope");
-    box.extents.push_back(axis->second.extent);
-    size = size ? llvm::checkedMul(*size, axis->second.extent) : std::nullopt;
+    box.extents.push_back(axis->second.count);
+    size = size ? llvm::checkedMul(*size, axis->second.count) : std::nullopt;
   }
-  if (!size || *size > maxTileBytes)
-    return fail(op, "a tile of more than " + Twine(maxTileBytes) + " bytes");
+  if (!size)
+    return failForMemory(op, std::numeric_limits<int64_t>::max());
   box.size = *size;
   return computeDomain(op, box);
 }
@@ -100,34 +99,31 @@ LogicalResult Machine::computeDomain(Operation *op, Box &box) {
     box.defined = known->second;
     return success();
   }
-  SmallVector<Axis> spans;
-  bool isWhole = true;
-  for (StringAttr name : box.axes) {
-    const Axis &axis = spans.emplace_back(axes.lookup(name));
-    isWhole &= axis.count >= axis.extent;
-  }
   SmallVector<Restriction *> conditions;
   for (Restriction &restriction : restrictions)
     if (restricts(restriction.op, box.axes))
       conditions.push_back(&restriction);
-  if (isWhole && conditions.empty()) {
+  if (conditions.empty()) {
     domains[key] = nullptr;
     return success();
   }
 
-  auto defined = std::make_shared<std::vector<char>>(box.size);
+  SmallVector<int64_t> origins;
+  for (StringAttr name : box.axes)
+    origins.push_back(axes.at(name).origin);
+  std::shared_ptr<std::vector<char>> defined;
+  if (failed(allocate(op, box.size, defined)))
+    return failure();
   SmallVector<int64_t> coordinates;
   LogicalResult result = box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
     bool inside = true;
-    for (auto [axis, lane] : llvm::zip(spans, position))
-      inside &= lane < axis.count;
     for (Restriction *condition : conditions) {
       if (!inside)
         break;
       coordinates.clear();
       for (Type type : condition->op.getDims().getTypes()) {
         size_t d = llvm::find(box.axes, cast<SpanType>(type).getName()) - box.axes.begin();
-        coordinates.push_back(spans[d].origin + position[d]);
+        coordinates.push_back(origins[d] + position[d]);
       }
       IntegerSet set = condition->op.getConstraint();
       int64_t value = evaluateIndex(set.getConstraint(0), coordinates, condition->syms);
@@ -167,17 +163,32 @@ LogicalResult Machine::makeTile(Operation *op, Type element, const Box &box, Til
   }
   static_cast<Box &>(tile) = box;
   tile.number = *number;
-  if (box.size > maxTileBytes / byteWidth(*number))
-    return fail(op, "a tile of more than " + Twine(maxTileBytes) + " bytes");
-  tile.data = std::make_shared<std::vector<char>>(box.size * byteWidth(*number));
+  std::optional<int64_t> bytes = llvm::checkedMul<int64_t>(box.size, byteWidth(*number));
+  return allocate(op, bytes.value_or(std::numeric_limits<int64_t>::max()), tile.data);
+}
+
+LogicalResult Machine::allocate(Operation *op, int64_t bytes,
+                                std::shared_ptr<std::vector<char>> &data) {
+  if (bytes > options.maxTileBytes - tileBytes)
+    return failForMemory(op, bytes);
+  // Counting costs more than a small tile is worth.
+  constexpr int64_t alwaysFits = 4096;
+  if (bytes <= alwaysFits) {
+    data = std::make_shared<std::vector<char>>(bytes);
+    return success();
+  }
+  data = {new std::vector<char>(bytes), [this, bytes](std::vector<char> *vector) {
+            delete vector;
+            tileBytes -= bytes;
+          }};
+  tileBytes += bytes;
   return success();
 }
 
-/// A constant knows its axes' extents from its type alone; others had them when they were made.
 LogicalResult Machine::checkExtents(Operation *op, const Tile &tile) {
   for (auto [name, extent] : llvm::zip(tile.axes, tile.extents)) {
     auto axis = axes.find(name);
-    if (axis == axes.end() || axis->second.extent != extent)
+    if (axis == axes.end() || axis->second.count != extent)
       return fail(op, "its operand has " + Twine(extent) + " elements along the axis `" +
                           name.getValue() + "`, which is of another length here");
   }

@@ -71,10 +71,10 @@ inline int64_t offsetOf(ArrayRef<int64_t> position, ArrayRef<int64_t> strides) {
   return offset;
 }
 
-/// A span in scope: lane l has the coordinate origin + l; the first `count` of
-/// its `extent` lanes exist.
+/// A span in scope, and how many lanes a tile has along it: lane l has the
+/// coordinate origin + l. Where a block sticks out of its range there are none.
 struct Axis {
-  int64_t origin = 0, count = 0, extent = 0;
+  int64_t origin = 0, count = 0;
 };
 
 /// A tile.restrict in scope.
@@ -113,6 +113,7 @@ public:
 private:
   /// Reports the first error, with the program it happened in.
   LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+  LogicalResult failForMemory(mlir::Operation *op, int64_t bytes);
   std::string describeProgram() const;
 
   //===-- Interpreter.cpp -------------------------------------------------===//
@@ -156,6 +157,9 @@ private:
   /// A tile of this type with elements yet to be computed.
   LogicalResult makeTile(mlir::Operation *op, mlir::Type type, Tile &tile);
   LogicalResult makeTile(mlir::Operation *op, mlir::Type element, const Box &box, Tile &tile);
+  /// Zeros, which count as memory of tiles as long as they live.
+  LogicalResult allocate(mlir::Operation *op, int64_t bytes,
+                         std::shared_ptr<std::vector<char>> &data);
   /// Reports if the tile has other extents than its axes in scope.
   LogicalResult checkExtents(mlir::Operation *op, const Tile &tile);
   /// Reports if an element of `tile` that `op` uses over `box` does not exist.
@@ -171,6 +175,9 @@ private:
 
   //===-- InterpreterTiles.cpp --------------------------------------------===//
   LogicalResult executeConstant(mlir::arith::ConstantOp op);
+  /// The constants among the operands, with the extents that their axes have here.
+  LogicalResult makeConstants(mlir::ValueRange operands);
+  LogicalResult makeConstant(mlir::arith::ConstantOp op);
   LogicalResult executeBroadcast(BroadcastOp op);
   LogicalResult executeCoords(CoordsOp op);
   LogicalResult executeReduce(ReduceOp op);
@@ -188,6 +195,7 @@ private:
   ArrayRef<int64_t> dims;
   const InterpreterOptions &options;
 
+  int64_t tileBytes = 0; // outlives the tiles
   llvm::DenseMap<mlir::Value, Tile> values;
   llvm::DenseMap<mlir::Value, Memory> memories;
   llvm::DenseMap<mlir::StringAttr, Axis> axes;

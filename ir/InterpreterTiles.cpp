@@ -10,14 +10,39 @@ using namespace tile::ir::interpreter;
 
 //===-- Making tiles ------------------------------------------------------===//
 
+/// Folding moves constants out of the scope of their axes, so tiles of them wait for their users.
 LogicalResult Machine::executeConstant(arith::ConstantOp op) {
-  // Folding moves constants out of the scope of their axes: all of it exists.
-  Box box;
-  box.axes = axesOf(op.getType());
-  if (auto type = dyn_cast<RankedTensorType>(op.getType())) {
-    box.extents.assign(type.getShape().begin(), type.getShape().end());
-    box.size = type.getNumElements();
+  return isa<RankedTensorType>(op.getType()) ? success() : makeConstant(op);
+}
+
+LogicalResult Machine::makeConstants(ValueRange operands) {
+  for (Value operand : operands) {
+    auto op = operand.getDefiningOp<arith::ConstantOp>();
+    if (!op || !isa<RankedTensorType>(op.getType()))
+      continue;
+    auto made = values.find(operand);
+    bool isCurrent =
+        made != values.end() &&
+        llvm::all_of(llvm::zip(made->second.axes, made->second.extents), [&](auto has) {
+          return axes.lookup(std::get<0>(has)).count == std::get<1>(has);
+        });
+    if (!isCurrent && failed(makeConstant(op)))
+      return failure();
   }
+  return success();
+}
+
+/// A constant has an element for every coordinate that its axes have here, whatever is restricted.
+LogicalResult Machine::makeConstant(arith::ConstantOp op) {
+  Box box;
+  if (failed(makeBox(op, axesOf(op.getType()), box)))
+    return failure();
+  box.defined = nullptr;
+  if (auto type = dyn_cast<RankedTensorType>(op.getType()))
+    for (auto [name, extent, count] : llvm::zip(box.axes, type.getShape(), box.extents))
+      if (extent < count)
+        return fail(op, "a constant of " + Twine(extent) + " elements along the axis `" +
+                            name.getValue() + "`, which has " + Twine(count) + " here");
   Tile result;
   if (failed(makeTile(op, getElementTypeOrSelf(op.getType()), box, result)))
     return failure();
@@ -28,8 +53,13 @@ LogicalResult Machine::executeConstant(arith::ConstantOp op) {
   };
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   if (elements && !elements.isSplat()) {
-    for (auto [index, element] : llvm::enumerate(elements.getValues<Attribute>()))
-      writeInteger(result.number, result.at(index), bitsOf(element));
+    SmallVector<uint64_t> position;
+    (void)result.forEach([&](int64_t index, ArrayRef<int64_t> lanes) {
+      position.assign(lanes.begin(), lanes.end());
+      writeInteger(result.number, result.at(index),
+                   bitsOf(elements.getValues<Attribute>()[position]));
+      return success();
+    });
   } else {
     uint64_t bits = bitsOf(elements ? elements.getSplatValue<Attribute>() : op.getValue());
     for (int64_t index = 0; index < result.size; ++index)
@@ -217,7 +247,7 @@ LogicalResult Machine::executeDot(DotOp op) {
       isFloat(rhs.number) != isFloat(result.number))
     return fail(op, "a dot of floats and integers");
   *result.data = *acc.data;
-  int64_t length = axes.at(op.getAxisAttr()).extent;
+  int64_t length = axes.at(op.getAxisAttr()).count;
   if (result.number == Number::F32)
     contract<float>(lhs, rhs, op.getAxisAttr(), length, result);
   else if (result.number == Number::F64)

@@ -187,6 +187,14 @@ private:
 
 } // namespace
 
+std::string canonicalPath(const std::string &path) {
+  // Of a relative path that doesn't exist, `weakly_canonical` leaves a relative one.
+  std::error_code problem;
+  fs::path absolute = fs::absolute(path, problem);
+  fs::path canonical = problem ? fs::path() : fs::weakly_canonical(absolute, problem);
+  return problem ? path : canonical.string();
+}
+
 Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
   if (path.empty() || path.find('\0') != std::string::npos)
     return Error{"cannot write to " + quote(path) + ": this is no file name", ""};

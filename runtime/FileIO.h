@@ -36,6 +36,9 @@ private:
   uint64_t length;
 };
 
+/// One name for all paths to a file, whether it exists or not.
+std::string canonicalPath(const std::string &path);
+
 /// Makes `path` a file of these pieces, one after the other: written to a temporary beside it and
 /// renamed, so that other programs see the old content or the new, and a failure leaves the old.
 /// An existing file keeps its permissions; a symbolic link is followed.

@@ -101,6 +101,10 @@ private:
     std::optional<std::string_view> descr = acceptString();
     if (!descr)
       return expected("a quoted type");
+    if (*descr == "|O" || *descr == "O")
+      return damaged(path, base + start,
+                     "element type " + quote(*descr) + ": Python objects are not read",
+                     "convert it to an array of numbers before it is saved");
     if (descr->size() < 3)
       return damaged(path, base + start, "unknown element type " + quote(*descr));
     char order = descr->front();

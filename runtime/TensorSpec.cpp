@@ -1,4 +1,5 @@
 #include "runtime/TensorSpec.h"
+#include "runtime/FileIO.h"
 #include "runtime/Generate.h"
 #include "runtime/Hash.h"
 #include "runtime/Npy.h"
@@ -228,24 +229,39 @@ Result<FileSpec> parseOutputSpec(std::string_view text, std::string_view name) {
   return *std::move(file);
 }
 
-Status writeOutputs(std::span<const Output> outputs) {
-  std::set<std::pair<std::string_view, std::string_view>> places;
-  std::map<std::string_view, std::vector<NamedTensor>> collections;
-  for (const Output &output : outputs) {
-    const FileSpec &target = output.target;
-    if (!places.insert({target.path, target.key}).second)
+Status checkPlaces(std::span<const FileSpec> targets) {
+  std::set<std::pair<std::string, std::string_view>> places;
+  for (const FileSpec &target : targets)
+    if (!places.insert({canonicalPath(target.path), target.key}).second)
       return Error{"two outputs go to " +
                        quote(target.path + (target.key.empty() ? "" : ":" + target.key)),
                    "give each output a file or a key of its own"};
-    if (target.isSafetensors())
-      collections[target.path].push_back({target.key, output.tensor});
+  return {};
+}
+
+Status writeOutputs(std::span<const Output> outputs) {
+  struct Collection {
+    std::string path;
+    std::vector<NamedTensor> tensors;
+  };
+  std::map<std::string, Collection> collections;
+  std::vector<FileSpec> targets;
+  for (const Output &output : outputs) {
+    const FileSpec &target = targets.emplace_back(output.target);
+    if (!target.isSafetensors())
+      continue;
+    Collection &collection = collections[canonicalPath(target.path)];
+    collection.path = target.path;
+    collection.tensors.push_back({target.key, output.tensor});
   }
+  if (Status distinct = checkPlaces(targets); !distinct)
+    return distinct;
   for (const Output &output : outputs)
     if (!output.target.isSafetensors())
       if (Status written = writeNpy(output.target.path, *output.tensor); !written)
         return written;
-  for (const auto &[path, tensors] : collections)
-    if (Status written = writeSafetensors(std::string(path), tensors); !written)
+  for (const auto &[place, collection] : collections)
+    if (Status written = writeSafetensors(collection.path, collection.tensors); !written)
       return written;
   return {};
 }

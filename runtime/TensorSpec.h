@@ -57,13 +57,16 @@ Result<Tensor> makeTensor(const TensorSpec &spec, std::string_view name,
 /// FILE.npy, FILE.safetensors:KEY, or FILE.safetensors, whose key is then `name`, the output's.
 Result<FileSpec> parseOutputSpec(std::string_view text, std::string_view name);
 
+/// Refuses two outputs in one place, by whatever paths.
+Status checkPlaces(std::span<const FileSpec> targets);
+
 struct Output {
   FileSpec target;
   const Tensor *tensor;
 };
 
-/// Writes every output; those that share a .safetensors file go into it together. Refuses two
-/// outputs in one place before anything is written.
+/// Writes every output; those that share a .safetensors file go into it together. Checks the
+/// places before anything is written.
 Status writeOutputs(std::span<const Output> outputs);
 
 } // namespace tile::runtime

@@ -9,6 +9,7 @@
 #include "frontend/cli/Inputs.h"
 #include "runtime/FileIO.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -39,6 +40,7 @@ public:
 
 private:
   Outcome<std::string> compile();
+  bool overwritesSource(dsl::LoadedFile &file) const;
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
@@ -51,6 +53,19 @@ private:
   TileSizes sizes;
 };
 } // namespace
+
+/// Whether the result would take the place of the file or of one that it imports.
+bool Compile::overwritesSource(dsl::LoadedFile &file) const {
+  std::string place = runtime::canonicalPath(options.output);
+  llvm::SetVector<dsl::LoadedFile *> sources;
+  sources.insert(&file);
+  for (size_t n = 0; n < sources.size(); ++n) {
+    if (runtime::canonicalPath(sources[n]->source.name()) == place)
+      return true;
+    sources.insert_range(sources[n]->imports);
+  }
+  return false;
+}
 
 /// The entry with what it calls, or all kernels and graphs; generics that nothing binds take their
 /// first type.
@@ -138,6 +153,9 @@ Outcome<std::string> Compile::emitForCpu() {
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
+  if (options.emit != "tile" && !options.pipeline.stopAfter.empty())
+    return Failure::usage(
+        {"--stop-after says nothing about --emit=" + options.emit, "it is for --emit=tile"});
   if (options.emit == "obj" && options.output.empty())
     return Failure::usage({"--emit=obj needs -o FILE", "-o - writes to standard output"});
   auto parsedDims = parseDims(options.dims);
@@ -151,6 +169,9 @@ Outcome<std::string> Compile::compile() {
   auto file = session.load(path);
   if (!file)
     return file.takeFailure();
+  if (!options.output.empty() && overwritesSource(**file))
+    return Failure::usage({"'" + options.output + "' is a source, and would be overwritten",
+                           "name another file with -o"});
   if (options.emit == "ast")
     return dsl::printAst((*file)->module);
   if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
@@ -175,7 +196,8 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
+  command->add_option("FILE[:NAME]", options->file, "A source; - or -:NAME is standard input")
+      ->required();
   command
       ->add_option("--entry,--kernel", options->entry,
                    "A kernel or graph, with what it calls; all of the file without it")
@@ -198,7 +220,9 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->type_name("NAME=VALUE");
   addRepeated(*command, "--set", options->sizes, "A tile size: BINDER or KERNEL.BINDER")
       ->type_name("NAME=SIZE");
-  command->add_option("--stop-after", options->pipeline.stopAfter, "The last pass to run")
+  command
+      ->add_option("--stop-after", options->pipeline.stopAfter,
+                   "The last pass to run, for --emit=tile")
       ->type_name("PASS");
   addPipelineOptions(*command, options->pipeline);
   addSourceOptions(*command, options->source);

@@ -32,7 +32,7 @@ int formatFile(const std::string &path, const FormatCommandOptions &options) {
     diags.error(nullptr, {}, failure.message).hints.push_back(failure.hint);
     return report(diags, options, environment);
   }
-  std::string name = path == "-" ? "<stdin>" : path;
+  std::string name = path == "-" ? standardInputName.str() : path;
   CrashReport::addSource(name, *text);
   CrashReport::Scope scope("formatting " + name);
   dsl::SourceFile source(name, *text);

@@ -89,7 +89,8 @@ Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
       "info", "Show the kernels and graphs of a source: what they take and give");
   auto options = std::make_shared<InfoOptions>();
-  command->add_option("FILE[:NAME]", options->file, "A source; - is standard input")->required();
+  command->add_option("FILE[:NAME]", options->file, "A source; - or -:NAME is standard input")
+      ->required();
   addSourceOptions(*command, options->source);
   command->footer("Examples:\n"
                   "  tilec info softmax.tile\n"

@@ -163,6 +163,8 @@ Outcome<std::monostate> InputReader::parse(const std::vector<std::string> &texts
     auto spec = runtime::parseTensorSpec(specText);
     if (!spec)
       return Failure::usage({"input '" + name + "': " + spec.error().message, spec.error().hint});
+    if (const auto *file = std::get_if<runtime::FileSpec>(&*spec))
+      inputs.files.push_back(file->path);
     specs[position] = *std::move(spec);
   }
   std::string missing, calls;

@@ -12,6 +12,8 @@ struct Inputs {
   /// default stands in.
   std::vector<std::shared_ptr<const runtime::Tensor>> tensors;
   dsl::TypeBindings types;
+  /// What was read; nothing of it is left to read.
+  std::vector<std::string> files;
 
   /// As arguments of the elaborated declaration.
   Outcome<Arguments> arguments(const Interface &interface) const;

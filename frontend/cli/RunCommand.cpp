@@ -5,11 +5,13 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunReport.h"
+#include "runtime/FileIO.h"
 #include "runtime/TensorSpec.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace tile;
 using namespace tile::frontend;
@@ -34,9 +36,16 @@ public:
   /// The exit code.
   int run() {
     Outcome<std::monostate> done = execute();
-    if (!done)
-      return session.fail(done.takeFailure());
-    (options.json ? printJson : printText)(report, llvm::outs());
+    if (!done) {
+      int code = session.fail(done.takeFailure());
+      if (options.json)
+        printJsonFailure(session.diags, llvm::outs());
+      return code;
+    }
+    if (options.json)
+      printJson(report, session.diags, llvm::outs());
+    else
+      printText(report, llvm::outs());
     int code = session.finish();
     return report.ok() ? code : invalid;
   }
@@ -45,6 +54,7 @@ private:
   Outcome<std::monostate> execute();
   Outcome<std::monostate> prepare();
   Outcome<std::monostate> parseOutputs();
+  Outcome<std::monostate> checkFiles() const;
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
   Outcome<std::monostate> saveOutputs();
@@ -101,6 +111,8 @@ Outcome<std::monostate> Run::prepare() {
   if (!read)
     return read.takeFailure();
   inputs = *std::move(read);
+  if (auto done = checkFiles(); !done)
+    return done;
   auto elaborated = session.elaborate(decl, inputs.types);
   if (!elaborated)
     return elaborated.takeFailure();
@@ -113,9 +125,11 @@ Outcome<std::monostate> Run::readSizes() {
   if (!options.schedule.empty())
     if (auto read = sizes.readFile(options.schedule); !read)
       return read;
+  TileSizes given;
   for (const std::string &text : options.sizes)
-    if (auto parsed = sizes.parse(text); !parsed)
+    if (auto parsed = given.parse(text); !parsed)
       return parsed;
+  sizes.overrideWith(given);
   return Done{};
 }
 
@@ -145,6 +159,35 @@ Outcome<std::monostate> Run::parseOutputs() {
   return Done{};
 }
 
+/// Whether everything that is written will be there in the end. An array may take the place of one
+/// that was read: that has been read by then.
+Outcome<std::monostate> Run::checkFiles() const {
+  std::vector<runtime::FileSpec> written;
+  for (const auto &[name, target] : targets)
+    written.push_back(target);
+  if (auto distinct = runtime::checkPlaces(written); !distinct)
+    return Failure::usage(distinct.takeError());
+  if (!options.saveInputs.empty()) {
+    runtime::FileSpec saved{options.saveInputs, ""};
+    if (!saved.isSafetensors())
+      return Failure::usage(
+          {"inputs are saved in a .safetensors file, not '" + saved.path + "'", ""});
+    for (const runtime::FileSpec &target : written)
+      if (runtime::canonicalPath(target.path) == runtime::canonicalPath(saved.path))
+        return Failure::usage({"an output and the saved inputs go to '" + saved.path + "'",
+                               "give them files of their own"});
+    written.push_back(saved);
+  }
+  for (const runtime::FileSpec &target : written)
+    for (const std::string &file : inputs.files)
+      if (target.isSafetensors() &&
+          runtime::canonicalPath(file) == runtime::canonicalPath(target.path))
+        return Failure::usage(
+            {"'" + target.path + "' holds inputs, and writing it anew would drop its other tensors",
+             "write to another file"});
+  return Done{};
+}
+
 Outcome<std::monostate> Run::saveInputs() {
   if (options.saveInputs.empty())
     return Done{};
@@ -152,9 +195,6 @@ Outcome<std::monostate> Run::saveInputs() {
   for (auto [param, tensor] : llvm::zip_equal(decl.decl->params, inputs.tensors))
     if (tensor)
       list.push_back({{options.saveInputs, param.name.text}, tensor.get()});
-  if (!runtime::FileSpec{options.saveInputs, ""}.isSafetensors())
-    return Failure::usage(
-        {"inputs are saved in a .safetensors file, not '" + options.saveInputs + "'", ""});
   if (auto written = runtime::writeOutputs(list); !written)
     return Failure::environment(written.takeError());
   return Done{};
@@ -265,8 +305,19 @@ Outcome<std::monostate> Run::execute() {
 
 //===-- The command line --------------------------------------------------===//
 
+/// What is wrong with a tolerance; empty if nothing is.
+static std::string checkTolerance(const std::string &text) {
+  double value;
+  bool isNumber = CLI::detail::lexical_cast(text, value);
+  return isNumber && std::isfinite(value) && value >= 0
+             ? ""
+             : "'" + text + "' is no tolerance: a finite number, 0 or more";
+}
+
 static void addOptions(CLI::App &command, RunOptions &options) {
-  command.add_option("FILE[:NAME]", options.file, "A source, and the kernel or graph to run")
+  command
+      .add_option("FILE[:NAME]", options.file,
+                  "A source, and the kernel or graph to run; - is standard input")
       ->required();
   command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
       ->type_name("NAME");
@@ -284,7 +335,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->type_name("NAME=SIZE");
   command
       .add_option("--schedule", options.schedule,
-                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}")
+                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
       ->type_name("FILE.json");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
   command
@@ -292,15 +343,18 @@ static void addOptions(CLI::App &command, RunOptions &options) {
                   "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
       ->type_name("COUNT")
       ->expected(0, 1)
+      ->check(CLI::Range(1, 1000))
       ->default_str("24");
-  command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles");
-  command.add_option("--atol", options.atol, "Absolute tolerance");
+  command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles")
+      ->check(CLI::Validator(checkTolerance, "NUMBER"));
+  command.add_option("--atol", options.atol, "Absolute tolerance")
+      ->check(CLI::Validator(checkTolerance, "NUMBER"));
   command.add_option("--repeat", options.repeat, "Run so many times; shows median and best time")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
       ->type_name("FILE.safetensors");
-  command.add_flag("--json", options.json, "The report as JSON");
+  command.add_flag("--json", options.json, "The report as JSON; of a run that fails, its errors");
   addPipelineOptions(command, options.pipeline);
   addSourceOptions(command, options.source);
 }
@@ -320,6 +374,14 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, "
       "2^-2\n"
       "for f8e4m3 and 2^-1 for f8e5m2; atol is rtol / 10 times the root mean square of b.\n\n"
+      "--json prints one object. \"ok\" says whether all went well and all that was compared "
+      "agrees,\n"
+      "\"diagnostics\" has errors and warnings: severity, message, hints, notes, and where there "
+      "is a\n"
+      "place file, line and column. A run that fails has only these two.\n\n"
+      "--out may name a .npy file that an input comes from: it is read first. Nothing else that "
+      "is\n"
+      "written may replace what was read or written by the same run.\n\n"
       "Examples:\n"
       "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"
       "  tilec run matmul.tile:layer --in x=x.npy --in w=net.safetensors:w1 --out y=y.npy\n"

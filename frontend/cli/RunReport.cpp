@@ -73,6 +73,10 @@ static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
 }
 
 static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream &stream) {
+  if (sweep.empty()) {
+    stream << "sweep: what runs has no tile sizes to choose\n";
+    return;
+  }
   size_t failed =
       llvm::count_if(sweep, [](const SweepResult &result) { return !result.agreement.ok(); });
   stream << "sweep: " << sweep.size() << " choices of tile sizes, ";
@@ -129,7 +133,50 @@ static llvm::json::Array toJson(const Agreement &agreement, const Outputs &outpu
   return entries;
 }
 
-void tile::frontend::cli::printJson(const RunReport &report, llvm::raw_ostream &stream) {
+/// Names of files may be any bytes, JSON is UTF-8.
+static llvm::json::Value textOf(const std::string &text) { return llvm::json::fixUTF8(text); }
+
+static llvm::json::Object toJson(const dsl::Diagnostic &diagnostic) {
+  using Severity = dsl::Diagnostic::Severity;
+  llvm::json::Object object{{"severity", diagnostic.severity == Severity::Error     ? "error"
+                                         : diagnostic.severity == Severity::Warning ? "warning"
+                                                                                    : "note"},
+                            {"message", textOf(diagnostic.message)}};
+  if (diagnostic.file) {
+    auto [line, column] = diagnostic.file->position(diagnostic.range.begin);
+    object["file"] = textOf(diagnostic.file->name());
+    object["line"] = line;
+    object["column"] = column;
+  }
+  llvm::json::Array hints, notes;
+  for (const std::string &hint : diagnostic.hints)
+    hints.push_back(textOf(hint));
+  for (const dsl::Diagnostic &note : diagnostic.notes)
+    notes.push_back(toJson(note));
+  object["hints"] = std::move(hints);
+  object["notes"] = std::move(notes);
+  return object;
+}
+
+static llvm::json::Array toJson(const dsl::DiagnosticEngine &diagnostics) {
+  llvm::json::Array array;
+  for (const dsl::Diagnostic &diagnostic : diagnostics.diagnostics())
+    array.push_back(toJson(diagnostic));
+  return array;
+}
+
+static void print(llvm::json::Object object, llvm::raw_ostream &stream) {
+  stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+}
+
+void tile::frontend::cli::printJsonFailure(const dsl::DiagnosticEngine &diagnostics,
+                                           llvm::raw_ostream &stream) {
+  print(llvm::json::Object{{"ok", false}, {"diagnostics", toJson(diagnostics)}}, stream);
+}
+
+void tile::frontend::cli::printJson(const RunReport &report,
+                                    const dsl::DiagnosticEngine &diagnostics,
+                                    llvm::raw_ostream &stream) {
   llvm::json::Object types;
   for (const auto &[name, type] : report.types)
     types[name] = type;
@@ -145,7 +192,7 @@ void tile::frontend::cli::printJson(const RunReport &report, llvm::raw_ostream &
       {"entry", report.entry},         {"device", nameOf(report.device)},
       {"types", std::move(types)},     {"ok", report.ok()},
       {"outputs", std::move(outputs)}, {"compile_seconds", report.compileSeconds},
-      {"seconds", std::move(seconds)}};
+      {"seconds", std::move(seconds)}, {"diagnostics", toJson(diagnostics)}};
   if (report.check)
     object["check"] = toJson(*report.check, report.outputs);
   if (report.sweep) {
@@ -156,5 +203,5 @@ void tile::frontend::cli::printJson(const RunReport &report, llvm::raw_ostream &
                                            {"outputs", toJson(result.agreement, report.outputs)}});
     object["sweep"] = std::move(choices);
   }
-  stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  print(std::move(object), stream);
 }

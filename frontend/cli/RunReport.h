@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_CLI_RUNREPORT_H
 #define TILE_FRONTEND_CLI_RUNREPORT_H
 
+#include "dsl/Source.h"
 #include "frontend/Comparison.h"
 #include "frontend/Execution.h"
 
@@ -45,7 +46,11 @@ struct RunReport {
 };
 
 void printText(const RunReport &report, llvm::raw_ostream &stream);
-void printJson(const RunReport &report, llvm::raw_ostream &stream);
+/// The report as one object; `diagnostics` are the warnings.
+void printJson(const RunReport &report, const dsl::DiagnosticEngine &diagnostics,
+               llvm::raw_ostream &stream);
+/// Of a run that failed: one object with "ok": false and the diagnostics.
+void printJsonFailure(const dsl::DiagnosticEngine &diagnostics, llvm::raw_ostream &stream);
 
 } // namespace tile::frontend::cli
 

@@ -70,7 +70,10 @@ std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::s
   llvm::StringRef name = llvm::StringRef(path).drop_front(colon + 1);
   bool isName =
       !name.empty() && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isName ? std::pair(path.substr(0, colon), name.str()) : std::pair(path, std::string());
+  if (!isName)
+    return {path, ""};
+  std::string file = path.substr(0, colon);
+  return {file == standardInputName ? "-" : file, name.str()};
 }
 
 //===-- Session -----------------------------------------------------------===//
@@ -90,7 +93,7 @@ Outcome<dsl::LoadedFile *> Session::load(const std::string &path) {
   Outcome<std::string> text = readSource(path);
   if (!text)
     return text.takeFailure();
-  std::string name = path == "-" ? "<stdin>" : path;
+  std::string name = path == "-" ? standardInputName.str() : path;
   CrashReport::addSource(name, *text);
   CrashReport::Scope scope("parsing " + name);
   StageTimer timer(compiler.times, "parse");

@@ -75,7 +75,11 @@ bool wantsColour(const std::string &mode);
 /// A whole text, of a regular file or standard input (`-`).
 Outcome<std::string> readSource(const std::string &path);
 
-/// FILE and the NAME after it, if there is one: `softmax.tile:softmax`.
+/// How messages call standard input.
+constexpr llvm::StringLiteral standardInputName = "<stdin>";
+
+/// FILE and the NAME after it, if there is one: `softmax.tile:softmax`. FILE is `-` for standard
+/// input by either of its names.
 std::pair<std::string, std::string> splitEntry(const std::string &path);
 
 /// "did you mean `x`?", or empty.

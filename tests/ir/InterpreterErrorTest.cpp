@@ -49,6 +49,40 @@ tile.kernel @faulty(
   }
 };
 
+TEST_F(InterpreterErrorTest, TilesBeyondTheirMemory) {
+  InterpreterOptions options;
+  options.maxTileBytes = 79; // a block of 4 rows and 5 columns has 80
+  auto result = runFaulty(kernel(load("#id") + store("#id")), 4, 5, options);
+  EXPECT_EQ(result.message,
+            "a tile of 80 bytes, where 79 are left (in the program at i = 0, j = 0)");
+  ASSERT_TRUE(result.shortage);
+  EXPECT_EQ(result.shortage->neededBytes, 80);
+  EXPECT_EQ(result.shortage->leftBytes, 79);
+  // What the block covers of the tensor is less.
+  result = runFaulty(kernel(load("#id") + store("#id")), 3, 9, options);
+  EXPECT_TRUE(result.ok()) << result.message;
+  EXPECT_FALSE(result.shortage);
+}
+
+TEST_F(InterpreterErrorTest, ConstantsOfBlocksThatStickOut) {
+  // Element (r, c) of each block is 10 r + c, the blocks at the ends have fewer.
+  std::string rows;
+  for (int r = 0; r < 4; ++r) {
+    rows += r ? ", [" : "[";
+    for (int c = 0; c < 5; ++c)
+      rows += (c ? ", " : "") + std::to_string(10 * r + c) + ".0";
+    rows += "]";
+  }
+  Tensor<float> x({7, 9}), y({7, 9});
+  y.poison();
+  auto result = run(kernel("%v = arith.constant dense<[" + rows + "]> : !ij\n" + store("#id")),
+                    {{"M", 7}, {"N", 9}}, {}, {x.argument(), y.argument()}, false);
+  ASSERT_TRUE(result.ok()) << result.message;
+  for (int64_t i = 0; i < 7; ++i)
+    for (int64_t j = 0; j < 9; ++j)
+      EXPECT_EQ(y(i, j), float(10 * (i % 4) + j % 5)) << i << ", " << j;
+}
+
 TEST_F(InterpreterErrorTest, ReadOutsideTheTensor) {
   auto result = runFaulty(kernel(load("affine_map<(d0, d1) -> (d0, d1 + 1)>") + store("#id")));
   EXPECT_EQ(result.message,
@@ -191,7 +225,10 @@ TEST_F(InterpreterErrorTest, AbsurdAxes) {
     %s = tile.reduce <add> %w over ["a", "i"] : tensor<?x4xf32, #tile.axes<"a", "i">> -> f32
     %v = tile.broadcast %s : f32 to !ij
 )" + store("#id")));
-  EXPECT_NE(result.message.find("a tile of more than"), std::string::npos) << result.message;
+  EXPECT_NE(result.message.find("a tile of 9223372036854775807 bytes, where"), std::string::npos)
+      << result.message;
+  ASSERT_TRUE(result.shortage);
+  EXPECT_EQ(result.shortage->leftBytes, InterpreterOptions().maxTileBytes);
 }
 
 TEST_F(InterpreterErrorTest, AxesBoundTwice) {
@@ -211,7 +248,7 @@ TEST_F(InterpreterErrorTest, ConstantsOfAnotherLength) {
     %s = tile.reduce <add> %w over ["a"] : tensor<4x3xf32, #tile.axes<"i", "a">> -> tensor<4xf32, #tile.axes<"i">>
     %v = tile.broadcast %s : tensor<4xf32, #tile.axes<"i">> to !ij
 )" + store("#id")));
-  EXPECT_NE(result.message.find("3 elements along the axis `a`, which is of another length here"),
+  EXPECT_NE(result.message.find("a constant of 3 elements along the axis `a`, which has 9 here"),
             std::string::npos)
       << result.message;
 }

@@ -153,6 +153,9 @@ TEST_F(NpyTest, takesTheLibertiesOfPython) {
 TEST_F(NpyTest, refusesOtherTypes) {
   for (const char *descr : {"<c8", "<U5", "|S3", "|O", "<M8[ns]", "<f16", "<i3", "<b2", "<f1", ""})
     expectError(read(file(dictionary(descr, "(2,)"), std::string(64, '\0'))), "element type");
+  Result<Tensor> objects = read(file(dictionary("|O", "(1,)"), "\x80\x04"));
+  expectError(objects, "element type '|O': Python objects are not read");
+  EXPECT_NE(objects.error().hint.find("numbers"), std::string::npos);
   for (const char *descr : {"<V2", "|V1"}) {
     Result<Tensor> raw = read(file(dictionary(descr, "(2,)"), "abcd"));
     expectError(raw, "raw element type");

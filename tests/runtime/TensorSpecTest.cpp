@@ -359,11 +359,29 @@ TEST_F(TensorSpecTest, readsAndWritesByExtension) {
   EXPECT_EQ(numFiles(), 2);
 }
 
+TEST_F(TensorSpecTest, joinsAFileThatHasTwoPaths) {
+  Tensor a = get("ones:3:f32"), b = get("arange:4:i32");
+  std::filesystem::path folder = std::filesystem::path(path("all.safetensors")).parent_path();
+  std::string detour = (folder / ".." / folder.filename() / "all.safetensors").string();
+  Output outputs[] = {{*parseOutputSpec(path("all.safetensors"), "a"), &a},
+                      {*parseOutputSpec(detour, "b"), &b}};
+  Status written = writeOutputs(outputs);
+  ASSERT_TRUE(written) << written.error().message;
+  test::expectSame(get(path("all.safetensors:a")), a);
+  test::expectSame(get(path("all.safetensors:b")), b);
+}
+
 TEST_F(TensorSpecTest, refusesOutputsInOnePlace) {
   Tensor a = get("ones:3:f32");
   Output outputs[] = {{*parseOutputSpec(path("a.npy"), "a"), &a},
                       {*parseOutputSpec(path("a.npy"), "b"), &a}};
   expectError(writeOutputs(outputs), "two outputs go to '" + path("a.npy") + "'");
+  EXPECT_EQ(numFiles(), 0);
+  // By whatever path.
+  std::filesystem::path folder = std::filesystem::path(path("a.npy")).parent_path();
+  std::string detour = (folder / ".." / folder.filename() / "a.npy").string();
+  outputs[1].target.path = detour;
+  expectError(writeOutputs(outputs), "two outputs go to '" + detour + "'");
   EXPECT_EQ(numFiles(), 0);
   expectError(parseOutputSpec("a.csv", "a"), "unknown kind of file 'a.csv'");
   expectError(parseOutputSpec("randn:3:f32", "a"), "unknown kind of file");
