@@ -339,22 +339,12 @@ private:
     else if (param.isInout)
       spec.mode = ir::ParamMode::InOut;
     spec.reduce = combineKind(param.reduce, *type);
-    refuseReduce(param, *type);
     spec.unordered = param.unordered;
     if (param.defaultValue && spec.isTensor)
       diags.error(&file, param.defaultValue->range, "only scalar parameters have defaults");
     else if (param.defaultValue)
       spec.defaultValue = defaultOf(builder(), diags, file, *type, *param.defaultValue);
     signature.spec.params.push_back(std::move(spec));
-  }
-
-  /// Bits are combined of integers and bools, sums and products made of numbers.
-  void refuseReduce(const Param &param, ir::ElementType type) {
-    bool isBitwise = param.reduce == "&" || param.reduce == "|" || param.reduce == "^";
-    bool isSum = param.reduce == "+" || param.reduce == "*";
-    if ((isBitwise && ir::isFloat(type)) || (isSum && type == ir::ElementType::Bool))
-      diags.error(&file, param.range,
-                  quoted(param.reduce) + " does not combine " + ir::nameOf(type).str());
   }
 
   void refuseTensor(const TypeExpr &type, std::string message) {

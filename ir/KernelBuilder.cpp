@@ -21,6 +21,40 @@ static StringRef modeName(ParamMode mode) {
   llvm_unreachable("covered switch");
 }
 
+/// Bits are combined of integers and bools, all else of numbers.
+static bool canCombine(CombineKind kind, ElementType type) {
+  switch (kind) {
+  case CombineKind::andi:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    return !isFloat(type);
+  default:
+    return type != ElementType::Bool;
+  }
+}
+
+/// As in `reduce +`.
+static StringRef operatorOf(CombineKind kind) {
+  switch (kind) {
+  case CombineKind::add:
+    return "+";
+  case CombineKind::mul:
+    return "*";
+  case CombineKind::andi:
+    return "&";
+  case CombineKind::ori:
+    return "|";
+  case CombineKind::xori:
+    return "^";
+  case CombineKind::umax:
+    return "max";
+  case CombineKind::umin:
+    return "min";
+  default:
+    return stringifyCombineKind(kind);
+  }
+}
+
 KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc)
     : ctx(module.getContext()), module(module), spec(std::move(givenSpec)),
       builder(module.getContext()), loc(loc) {
@@ -36,6 +70,9 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
     attrs.set("tile.name", builder.getStringAttr(param.name));
     attrs.set("tile.type", builder.getStringAttr(nameOf(param.type)));
     attrs.set("tile.mode", builder.getStringAttr(modeName(param.mode)));
+    if (param.reduce && !canCombine(*param.reduce, param.type))
+      emitError(param.loc) << "`" << operatorOf(*param.reduce) << "` does not combine "
+                           << nameOf(param.type);
     if (param.reduce)
       attrs.set("tile.reduce", CombineKindAttr::get(context(), *param.reduce));
     if (param.unordered)
@@ -82,9 +119,8 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
 
 bool KernelBuilder::finish() {
   assert(frames.empty() && "a region is still open");
-  if (!parallelSeen) {
+  if (!parallelSeen && !hasMisplaced)
     error() << "kernel `" << spec.name << "` has no `parallel`";
-  }
   return errors == 0;
 }
 
@@ -312,6 +348,10 @@ void KernelBuilder::require(Expr condition, StringRef text) {
 bool KernelBuilder::checkInParallel(StringRef what) {
   if (parallelOpen)
     return true;
-  error() << what << " stands inside `parallel`";
+  if (!hasMisplaced) { // once a kernel: all of it stands at the wrong place
+    auto diagnostic = error() << what << " stands inside `parallel`";
+    diagnostic.attachNote(loc) << "hint: a kernel's body is `parallel i in tiles(N) { … }`";
+  }
+  hasMisplaced = true;
   return false;
 }

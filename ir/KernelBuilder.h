@@ -327,6 +327,7 @@ private:
   mlir::Operation *entryEnd = nullptr; // whole axes and dims go before it
   mlir::OpBuilder::InsertPoint entryPoint() const;
   bool parallelOpen = false, parallelSeen = false;
+  bool hasMisplaced = false; // reported: something stands outside `parallel`
   mutable unsigned errors = 0;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> counter;
   llvm::SmallVector<TensorRef> tensors;
