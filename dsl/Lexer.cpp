@@ -366,7 +366,7 @@ bool Scanner::punctuation() {
   static const auto byFirst = [] {
     std::array<std::vector<Entry>, 128> table;
     for (const Entry &entry : entries)
-      table[static_cast<size_t>(entry.text.front())].push_back(entry);
+      table[static_cast<unsigned char>(entry.text.front())].push_back(entry);
     return table;
   }();
   const auto first = static_cast<unsigned char>(peek());

@@ -208,7 +208,7 @@ Value tile::detail::reduce(const char *function, const Operand &x,
 
 static Value reduceOrCall(const char *function, const Operand &x, const Axis &axis,
                           const Operand &operand) {
-  NodePtr other = operand.get();
+  const NodePtr &other = operand.get();
   return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
     if (std::string name = kernel.axisNamed(axis); !name.empty())
       return kernel.ops().reduce(function, values[0], {name});
@@ -343,8 +343,8 @@ Param Param::clamp() const {
 
 /// Loads an element, in the order of the language: the pad value, the indices, the load.
 static ir::Expr load(KernelImpl &kernel, const ElementAccess &access, const Place &place) {
-  ir::Expr pad;
-  if (access.pad && !(pad = kernel.evaluate(access.pad)).isValid())
+  ir::Expr pad = access.pad ? kernel.evaluate(access.pad) : ir::Expr();
+  if (access.pad && !pad.isValid())
     return {};
   std::optional<std::vector<ir::Index>> indices = kernel.indicesOf(access);
   if (!indices)

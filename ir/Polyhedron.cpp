@@ -49,7 +49,9 @@ std::optional<SmallVector<int64_t>> tile::ir::smallPoint(const IntegerRelation &
     }
     best = sample(box);
   }
-  if (!best && !(best = sample(set)))
+  if (!best)
+    best = sample(set);
+  if (!best)
     return std::nullopt;
   // Shrink one value after the other.
   IntegerRelation fixed = set;

@@ -490,8 +490,11 @@ bool StoreProof::storesAll(const Group &group, Missing &missing, unsigned &budge
   int64_t elements = 1;
   for (unsigned n : group.dimensions) {
     auto extent = context.solver.evaluate(extents[n], point);
-    if (!extent || *extent < 0 || *extent > 512 || (elements *= *extent) > 512)
+    if (!extent || *extent < 0 || *extent > 512)
       return true; // too large to try
+    elements *= *extent;
+    if (elements > 512)
+      return true;
     sizes.push_back(*extent);
   }
   std::vector<bool> stored(elements);
