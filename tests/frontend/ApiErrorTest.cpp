@@ -283,6 +283,17 @@ TEST(ApiError, proofs) {
   EXPECT_GE(module.errors().size(), 2u);
 }
 
+TEST(ApiError, reduceOutputsCombineTheirType) {
+  Module module;
+  EXPECT_FALSE(module.kernel("f", [](Kernel &k) {
+    auto N = k.dim("N");
+    auto x = k.input("x", f32, {N});
+    auto y = k.output("y", f32, {N}, reduce("|"));
+    k.parallel(tiles("i", N), [&](Span i) { y[i] |= x[i]; });
+  }));
+  expectError(module.errors(), "`|` does not combine f32");
+}
+
 TEST(ApiError, exceptionsLeaveNoKernel) {
   Module module;
   auto build = [&] {
