@@ -29,8 +29,10 @@ public:
         dim.strides = dim.tile->stridesAlong(box.axes);
       }
     }
-    for (Value value : mapSyms)
+    for (Value value : mapSyms) {
       syms.push_back(machine.integer(value));
+      symIsData.push_back(comesFromData(value));
+    }
   }
 
   /// Reports if an index tile lacks an element that is needed.
@@ -59,10 +61,25 @@ public:
     for (auto [position, dim] : llvm::enumerate(dims))
       if (dim.tile && map.getResult(dimension).isFunctionOfDim(position))
         return true;
+    for (auto [position, isData] : llvm::enumerate(symIsData))
+      if (isData && map.getResult(dimension).isFunctionOfSymbol(position))
+        return true;
     return false;
   }
 
 private:
+  /// True unless it is made of dimensions, scalar parameters and counters.
+  static bool comesFromData(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *owner = argument.getOwner()->getParentOp();
+      bool isCounter = isa<scf::ForOp>(owner) && argument.getArgNumber() == 0;
+      return !isCounter && !isa<KernelOp, ParallelOp>(owner);
+    }
+    Operation *op = value.getDefiningOp();
+    return op->getNumRegions() > 0 || isa<LoadOp, ReduceOp, ArgReduceOp>(op) ||
+           llvm::any_of(op->getOperands(), comesFromData);
+  }
+
   struct Dim {
     const Tile *tile = nullptr; // of integers, or a span
     Extents strides;
@@ -74,6 +91,7 @@ private:
   AffineMap map;
   SmallVector<Dim> dims;
   SmallVector<int64_t> syms, values;
+  SmallVector<bool> symIsData;
 };
 } // namespace tile::ir::interpreter
 

@@ -110,8 +110,10 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
   ReturnOp::create(builder, loc, ValueRange());
   builder.setInsertionPoint(body.getTerminator());
   for (auto &[first, second] : spec.sameDims) {
-    Value left = dim(first).value;
-    Value right = DimOp::create(builder, loc, builder.getI64Type(), builder.getStringAttr(second));
+    auto extent = [&](StringRef name) { // itself, not the dimension it is one with
+      return DimOp::create(builder, loc, builder.getI64Type(), builder.getStringAttr(name));
+    };
+    Value left = extent(first), right = extent(second);
     Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, left, right);
     RequireOp::create(builder, loc, equal, builder.getStringAttr(first + " == " + second));
   }
@@ -147,10 +149,19 @@ Expr KernelBuilder::scalarParam(StringRef name) {
 }
 
 std::string KernelBuilder::canonicalDim(StringRef name) const {
-  for (auto &[first, second] : spec.sameDims)
-    if (second == name)
-      return canonicalDim(first);
-  return name.str();
+  // All that are required to be equal, through others too; the first declared is meant.
+  llvm::SetVector<StringRef> same;
+  same.insert(name);
+  for (size_t n = 0; n < same.size(); ++n)
+    for (auto &[first, second] : spec.sameDims) {
+      if (first == same[n])
+        same.insert(second);
+      if (second == same[n])
+        same.insert(first);
+    }
+  if (same.size() == 1)
+    return name.str();
+  return *llvm::find_if(spec.dims, [&](const std::string &dim) { return same.contains(dim); });
 }
 
 bool KernelBuilder::isDim(StringRef name) const { return llvm::is_contained(spec.dims, name); }

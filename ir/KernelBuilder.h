@@ -100,7 +100,7 @@ struct KernelSpec {
   llvm::SmallVector<std::pair<std::string, mlir::Attribute>> consts;
   /// Names of expressions over dims (`dim P = …`), for `:` over such a dimension.
   llvm::SmallVector<std::pair<std::string, mlir::AffineExpr>> derivedDims;
-  /// Pairs of dims that `requires A == B` makes one; the second is an alias.
+  /// Pairs of dims that `requires A == B` makes one, which has the name declared first.
   llvm::SmallVector<std::pair<std::string, std::string>> sameDims;
   llvm::SmallVector<ParamSpec> params;
   mlir::DictionaryAttr schedule;
