@@ -127,8 +127,9 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
   if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
     // First the value: its `:` makes the axis that the last argument may name.
     args.push_back(evaluate(*expr.args[0].value));
-    bool namesAxis = expr.args.size() >= 2 && axisNamed(*expr.args.back().value);
-    if (namesAxis || !ir::KernelBuilder::isFunction(function))
+    std::optional<std::string> axis =
+        expr.args.size() >= 2 ? axisNamed(*expr.args.back().value) : std::nullopt;
+    if ((axis && builder.reducesOver(args[0], *axis)) || !ir::KernelBuilder::isFunction(function))
       return reductionCall(expr, function, args[0]);
   }
   for (const Arg &arg : llvm::ArrayRef(expr.args).drop_front(args.size()))
@@ -213,10 +214,16 @@ static std::vector<std::optional<ir::ElementType>> typesOf(ArrayRef<ir::Expr> ar
 
 /// True if the declaration may be expanded here: none stands inside itself.
 bool BodyElaborator::mayExpand(DeclRef decl, const dsl::Expr &call) {
-  if (!llvm::is_contained(expanding, decl.decl) && expanding.size() < 64)
-    return true;
-  error(call.range, quoted(decl.decl->name.text) + " calls itself");
-  return false;
+  if (llvm::is_contained(expanding, decl.decl) || expanding.size() >= 64) {
+    error(call.range, quoted(decl.decl->name.text) + " calls itself");
+    return false;
+  }
+  // Calls that double at each level would never end.
+  static constexpr unsigned maxCalls = 1 << 14;
+  if (++calls == maxCalls)
+    error(call.range, "the calls of maps and functions in this body expand to more than " +
+                          std::to_string(maxCalls));
+  return calls < maxCalls;
 }
 
 /// Evaluates inside another declaration: its file, types and names alone.

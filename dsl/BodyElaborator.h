@@ -123,6 +123,7 @@ private:
   std::vector<const Decl *> expanding;
   std::optional<std::vector<ir::Expr>> returned;
   unsigned expansions = 0;
+  unsigned calls = 0; // of maps and functions, those in them included
 };
 
 } // namespace tile::dsl

@@ -210,7 +210,8 @@ static Value reduceOrCall(const char *function, const Operand &x, const Axis &ax
                           const Operand &operand) {
   const NodePtr &other = operand.get();
   return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
-    if (std::string name = kernel.axisNamed(axis); !name.empty())
+    if (std::string name = kernel.axisNamed(axis);
+        !name.empty() && kernel.ops().reducesOver(values[0], name))
       return kernel.ops().reduce(function, values[0], {name});
     return kernel.ops().call(function, {values[0], kernel.evaluate(other)});
   }));

@@ -256,6 +256,14 @@ void Coordinates::unite(Value condition) {
     return;
   auto left = compare.getLhs().getDefiningOp<DimOp>(),
        right = compare.getRhs().getDefiningOp<DimOp>();
+  if (auto scalar = dyn_cast<BlockArgument>(left ? compare.getRhs() : compare.getLhs());
+      scalar && (left || right)) {
+    Linear known = dimension((left ? left : right).getName()), other = trace(scalar);
+    for (auto &[name, value] : dims)
+      if (value == known)
+        value = other;
+    return;
+  }
   APInt number;
   if (left && right) { // a conflict of two numbers stays for the launch to refuse
     Linear known = dimension(left.getName());
@@ -349,14 +357,37 @@ Linear Coordinates::traceArgument(BlockArgument argument) {
   return atom(add(std::move(made)));
 }
 
-/// What an extension to i64 says about a number.
-static std::optional<std::pair<int64_t, int64_t>> rangeOf(Operation *op) {
-  unsigned width = getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth();
+/// What the width of an integer says about it.
+static std::optional<std::pair<int64_t, int64_t>> rangeOf(unsigned width, bool isSigned) {
   if (width > 31)
     return std::nullopt;
-  if (isa<arith::ExtUIOp>(op))
+  if (!isSigned)
     return std::pair<int64_t, int64_t>(0, (int64_t(1) << width) - 1);
   return std::pair<int64_t, int64_t>(-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1);
+}
+
+Linear Coordinates::traceNarrow(Value value, bool isSigned) {
+  auto [known, isNew] = narrow.try_emplace({value.getAsOpaquePointer(), isSigned});
+  Linear &traced = known->second;
+  if (!isNew)
+    return traced;
+  // Arithmetic of narrow types wraps and is not followed; parameters are fine.
+  bool isParameter = false;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    isParameter = argument.getOwner()->getParentOp() == kernel.getOperation();
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)) && number.getBitWidth() <= 32)
+    return traced = constant(isSigned ? number.getSExtValue()
+                                      : static_cast<int64_t>(number.getZExtValue()));
+  Linear result = opaque(value);
+  Atom &made = atoms[*result.asAtom()];
+  made.range = rangeOf(getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(), isSigned);
+  if (isParameter) {
+    made.kind = Atom::Kind::Scalar;
+    made.isUniform = true;
+    made.hasData = false;
+  }
+  return traced = result;
 }
 
 Linear Coordinates::traceOp(Operation *op, Value value) {
@@ -369,21 +400,8 @@ Linear Coordinates::traceOp(Operation *op, Value value) {
     return dimension(dim.getName());
   if (isa<CoordsOp, BroadcastOp, arith::IndexCastOp>(op))
     return left();
-  if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
-    // Arithmetic of narrow types wraps and is not followed; parameters are fine.
-    bool isParameter = false;
-    if (auto argument = dyn_cast<BlockArgument>(op->getOperand(0)))
-      isParameter = argument.getOwner()->getParentOp() == kernel.getOperation();
-    Linear result = opaque(op->getOperand(0));
-    Atom &made = atoms[*result.asAtom()];
-    made.range = rangeOf(op);
-    if (isParameter) {
-      made.kind = Atom::Kind::Scalar;
-      made.isUniform = true;
-      made.hasData = false;
-    }
-    return result;
-  }
+  if (isa<arith::ExtSIOp, arith::ExtUIOp>(op))
+    return traceNarrow(op->getOperand(0), isa<arith::ExtSIOp>(op));
   if (!getElementTypeOrSelf(value.getType()).isInteger(64))
     return opaque(value);
   if (isa<arith::AddIOp>(op))

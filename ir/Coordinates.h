@@ -81,6 +81,8 @@ public:
 
   /// An i64 value, a span (its coordinate) or a tile of i64.
   Linear trace(mlir::Value value);
+  /// An integer of fewer bits, by its value.
+  Linear traceNarrow(mlir::Value value, bool isSigned);
   Linear evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Linear> dims, llvm::ArrayRef<Linear> syms);
   /// What an access says about each dimension of its tensor.
   llvm::SmallVector<Linear> indices(mlir::AffineMap map, mlir::ValueRange dims,
@@ -135,6 +137,7 @@ private:
   KernelOp kernel;
   std::vector<Atom> atoms;
   llvm::DenseMap<mlir::Value, Linear> traced;
+  std::map<std::pair<void *, bool>, Linear> narrow; // by value and whether it is signed
   std::map<std::tuple<Atom::Kind, Linear, Linear>, AtomId> terms;
   std::map<llvm::SmallVector<AtomId, 2>, AtomId> products;
   std::map<std::string, Linear> dims;

@@ -52,11 +52,15 @@ static void assume(Coordinates &c, Value condition, bool holds, Facts &facts, un
       assume(c, side, holds, facts, depth + 1);
   } else if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One())) {
     assume(c, op->getOperand(0), !holds, facts, depth + 1);
-  } else if (auto compare = dyn_cast<arith::CmpIOp>(op);
-             compare && compare.getLhs().getType().isInteger(64)) {
+  } else if (auto compare = dyn_cast<arith::CmpIOp>(op); compare &&
+                                                         compare.getLhs().getType().isInteger() &&
+                                                         !compare.getLhs().getType().isInteger(1)) {
     auto predicate =
         holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
-    Linear left = c.trace(compare.getLhs()), right = c.trace(compare.getRhs());
+    auto trace = [&](Value side) {
+      return side.getType().isInteger(64) ? c.trace(side) : c.traceNarrow(side, /*isSigned=*/true);
+    };
+    Linear left = trace(compare.getLhs()), right = trace(compare.getRhs());
     if (!c.isExact(left) || !c.isExact(right)) { // the machine compares what may have wrapped
       facts.isExact = false;
       return;

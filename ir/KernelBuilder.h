@@ -145,6 +145,9 @@ public:
   std::string canonicalDim(llvm::StringRef name) const;
   /// The dimension that an extent is, which names its `:`; empty if none.
   std::string nameOfExtent(mlir::AffineExpr extent) const;
+  /// True if `max(x, name)` reduces: not where the name is a dimension's, and
+  /// x has no such axis; then it compares.
+  bool reducesOver(const Expr &x, llvm::StringRef axis) const;
   /// True if some span, `:` or named axis has this name.
   bool isAxis(llvm::StringRef name) const { return axes.contains(name); }
   llvm::SmallVector<std::string> axisNames() const;

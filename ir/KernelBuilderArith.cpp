@@ -367,6 +367,12 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
     return {};
   if (op == Binary::And || op == Binary::Or)
     return logical(op, a, b);
+  // Of literals alone: literals still, to choose from.
+  if (op < Binary::Eq && ((a.choice && b.isLiteral()) || (b.choice && a.isLiteral()))) {
+    auto [condition, yes, no] = a.choice ? *a.choice : *b.choice;
+    return a.choice ? where({condition, binary(op, yes, b), binary(op, no, b)})
+                    : where({condition, binary(op, a, yes), binary(op, a, no)});
+  }
   if (op != Binary::Shl && op != Binary::Shr) {
     Expr both[] = {a, b};
     adaptAll(both);
@@ -545,6 +551,10 @@ Expr KernelBuilder::logical(Binary op, const Expr &a, const Expr &b) {
 Expr KernelBuilder::unary(Unary op, Expr x) {
   if (!x.isValid())
     return {};
+  if (x.choice && op != Unary::Not) {
+    auto [condition, yes, no] = *x.choice;
+    return where({condition, unary(op, yes), unary(op, no)});
+  }
   if (op == Unary::Neg) {
     if (x.kind == Expr::Kind::Int)
       return literal(static_cast<int64_t>(-static_cast<uint64_t>(x.integer)));

@@ -57,6 +57,14 @@ static unsigned arityOf(StringRef name) {
       .Default(1);
 }
 
+bool KernelBuilder::reducesOver(const Expr &x, StringRef axis) const {
+  bool isDimension = isDim(axis) || llvm::any_of(spec.derivedDims, [&](auto &derived) {
+                       return derived.first == axis;
+                     });
+  return !isDimension || (x.value && llvm::is_contained(axesOf(x.value.getType()),
+                                                        StringAttr::get(context(), axis)));
+}
+
 Value KernelBuilder::minMax(StringRef function, ElementType type, Value a, Value b) {
   bool isMax = function.ends_with("max");
   if (isFloat(type)) {

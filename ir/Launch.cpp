@@ -309,7 +309,7 @@ LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
   if (!failed)
     return failure();
 
-  // The dimensions that the condition speaks of.
+  // The dimensions and scalars that the condition speaks of.
   SetVector<Operation *> slice;
   (void)getBackwardSlice(failed.getCondition(), &slice, BackwardSliceOptions());
   SmallVector<std::string> facts;
@@ -319,6 +319,18 @@ LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
           return dim && dim.getName() == name;
         }))
       facts.push_back((name + " = " + Twine(value)).str());
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    unsigned param = argument.getArgNumber();
+    bool isMeant =
+        llvm::any_of(argument.getUsers(), [&](Operation *op) { return slice.contains(op); });
+    if (isMeant && argument.getType().isInteger() && param < scalars.size()) {
+      APInt value(argument.getType().getIntOrFloatBitWidth(), scalars[param], false, true);
+      bool isUnsigned = kernel.getParamType(param).starts_with("u");
+      facts.push_back((kernel.getParamName(param) + " = " +
+                       llvm::toString(value, 10, !isUnsigned && value.getBitWidth() > 1))
+                          .str());
+    }
+  }
   error.message = ("`" + kernel.getSymName() + "` requires " + failed.getMessage()).str();
   if (!facts.empty())
     error.message += ", but " + llvm::join(facts, ", ");

@@ -40,6 +40,30 @@ static Reduced reducedBy(Operation *op) {
   return result;
 }
 
+/// True if the value was reduced over the axis before: then the condition has
+/// left out of it what it leaves out.
+static bool isReducedOver(Value value, StringAttr axis, unsigned depth = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > 64 || op->getNumRegions() > 0 || isa<LoadOp>(op))
+    return false;
+  if (Reduced before = reducedBy(op); !before.axes.empty())
+    return llvm::is_contained(before.axes, axis);
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return isReducedOver(operand, axis, depth + 1); });
+}
+
+/// True if a variable with the axis is carried between the condition and the
+/// op: blocks leave those coordinates of it alone that the condition excludes.
+static bool carriesAxis(Operation *op, RestrictOp restrict, StringAttr axis) {
+  for (Operation *around = op->getParentOp(); restrict->getParentOp()->isAncestor(around);
+       around = around->getParentOp())
+    if (isa<ForOp>(around) && llvm::any_of(around->getResultTypes(), [&](Type type) {
+          return llvm::is_contained(axesOf(type), axis);
+        }))
+      return true;
+  return false;
+}
+
 /// The first axis of the condition that the operands lack; null if one has all.
 static StringAttr missingAxis(RestrictOp restrict, const Reduced &reduced) {
   StringAttr missing;
@@ -70,6 +94,10 @@ void tile::ir::proveConditions(ProofContext &context) {
       });
       StringAttr missing = isOver ? missingAxis(restrict, reduced) : StringAttr();
       if (!missing || !context.isInScope(restrict, op))
+        continue;
+      bool isRestricted = llvm::any_of(
+          op->getOperands(), [&](Value operand) { return isReducedOver(operand, missing); });
+      if (isRestricted && !carriesAxis(op, restrict, missing))
         continue;
       auto diagnostic = context.error(op)
                         << "this is reduced over `" << reduced.axes.front().getValue()

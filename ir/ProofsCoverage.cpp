@@ -483,9 +483,11 @@ bool StoreProof::storesAll(const Group &group, Missing &missing, unsigned &budge
   for (const Linear &fact : context.solver.launch().notNegative)
     if (auto value = context.solver.evaluate(fact, point); value && *value < 0)
       return true; // no such launch
-  for (const Linear &fact : context.solver.launch().zero)
-    if (auto value = context.solver.evaluate(fact, point); value && *value != 0)
+  for (const Linear &fact : context.solver.launch().zero) {
+    bool speaksOfIt = llvm::any_of(fact.terms, [&](auto &term) { return point.count(term.first); });
+    if (auto value = context.solver.evaluate(fact, point); value ? *value != 0 : speaksOfIt)
       return true;
+  }
   SmallVector<int64_t> sizes;
   int64_t elements = 1;
   for (unsigned n : group.dimensions) {

@@ -32,3 +32,16 @@ def wrapped(inputs, params):
     padded = [x[index] if 0 <= index < len(x) else 0 for index in (wrap(2 * k + 1) for k in at)]
     clamped = [x[min(max(wrap(k - 1), 0), len(x) - 1)] for k in at]
     return {"y": np.array(padded), "z": np.array(clamped)}
+
+
+def triangle_total(inputs, params):
+    return {"t": np.array([np.tril(f64(inputs["x"])).sum()])}
+
+
+def column(inputs, params):
+    return {"y": f64(inputs["x"])[:, params["n"]]}
+
+
+def rows(inputs, params):
+    x = f64(inputs["x"])
+    return {"y": x.max(1, initial=-np.inf) + np.maximum(np.arange(x.shape[0]) * 0.5, x.shape[1])}

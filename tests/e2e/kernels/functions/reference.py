@@ -26,4 +26,5 @@ def choices(inputs, params):
     y = np.where(np.arange(n) < n // 2, -1, 1) * x
     z = sum((np.where(k > r, 1, 0) for r in range(3)), np.zeros(n, np.int64))
     w = np.sign(x) + np.sign(k) + np.where(x > 1, 0.5, np.where(k > 2, 1, 2))
-    return {"y": y, "z": z.astype(np.int32), "w": w, "v": np.where(x > 0, 100, -100).astype(np.int8)}
+    q = -np.where(x > 0, 1, 2) * x + (2 * np.where(x > 1, 1, 3) - 1) * x
+    return {"y": y, "z": z.astype(np.int32), "w": w, "q": q, "v": np.where(x > 0, 100, -100).astype(np.int8)}
