@@ -79,10 +79,13 @@ SmallVector<Buffer *> BodyLowering::enterCarried(ValueRange inits, Operation *op
       result.push_back(nullptr);
       continue;
     }
-    // A tile that nobody else reads, made in this very block, lends its buffer.
+    // A tile that nobody else reads, made in this very block, lends its buffer; but not
+    // one that the block is to leave as it is where a condition excludes its elements.
     Buffer *buffer = bufferOf(init);
     Block *home = init.getParentBlock();
-    if (!buffer || !init.hasOneUse() || home != op->getBlock()) {
+    auto loop = isa<BlockArgument>(init) ? dyn_cast<ForOp>(home->getParentOp()) : ForOp();
+    bool isKept = loop && !domains.restrictsOf(loop).empty();
+    if (!buffer || !init.hasOneUse() || home != op->getBlock() || isKept) {
       buffer = newBuffer(getElementTypeOrSelf(init.getType()), axesOf(init.getType()));
       keep(init, buffer);
     }
@@ -103,6 +106,8 @@ void BodyLowering::assignTiles(ValueRange values, ArrayRef<Buffer *> targets,
     if (targets[n] && bufferOf(value) != targets[n])
       pending.push_back({value, targets[n], keeps.empty() ? Keep() : keeps[n]});
   auto reads = [&](Value value, Buffer *buffer) {
+    if (Buffer *own = bufferOf(value)) // what was put aside reads nothing else
+      return own == buffer;
     bool result = false;
     plan.forEachLeaf(value, [&](Value leaf) { result |= bufferOf(leaf) == buffer; });
     return result;

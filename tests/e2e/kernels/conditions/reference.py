@@ -45,3 +45,15 @@ def column(inputs, params):
 def rows(inputs, params):
     x = f64(inputs["x"])
     return {"y": x.max(1, initial=-np.inf) + np.maximum(np.arange(x.shape[0]) * 0.5, x.shape[1])}
+
+
+def excluded(inputs, params):
+    rows, columns = inputs["x"].shape
+    return {"y": np.array([6 if columns > 0 and i >= 3 else 0 for i in range(rows)], dtype=np.int64)}
+
+
+def fibonacci(inputs, params):
+    a, b = inputs["x"].copy(), inputs["x"] + 1
+    for _ in range(6):
+        a, b = a + b, a + 2
+    return {"y": a * 1000 + b}
