@@ -76,6 +76,24 @@ Value CodeBuilder::shuffle(Value vector, ArrayRef<int32_t> lanes) {
   return LLVM::ShuffleVectorOp::create(*this, vector, poison, lanes);
 }
 
+CodeBuilder::Values CodeBuilder::transpose(Values square) {
+  // Interleaving halves is a rotation of the bits of (vector, lane): as many as the lane has
+  // exchange the two.
+  int count = static_cast<int>(square.size());
+  for (int round = 1; round < count; round *= 2) {
+    Values next;
+    for (int n = 0; n < count; ++n) {
+      SmallVector<int32_t> lanes;
+      for (int l = 0; l < count; ++l)
+        lanes.push_back((n % 2 * count + l) / 2 + l % 2 * count);
+      next.push_back(
+          LLVM::ShuffleVectorOp::create(*this, square[n / 2], square[n / 2 + count / 2], lanes));
+    }
+    square = std::move(next);
+  }
+  return square;
+}
+
 //===-- Integers and conditions -------------------------------------------===//
 
 Value CodeBuilder::add(Value a, Value b) {

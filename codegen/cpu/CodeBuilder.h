@@ -35,6 +35,8 @@ public:
   Value lane(Value vector, int index);
   Value insert(Value vector, Value scalar, int index);
   Value shuffle(Value vector, llvm::ArrayRef<int32_t> lanes);
+  /// Of n vectors of n lanes, n a power of two: lane i of vector j becomes lane j of vector i.
+  Values transpose(Values square);
 
   //===-- Integers and conditions, scalar or vector -----------------------===//
   Value add(Value a, Value b);

@@ -1,6 +1,6 @@
 //===- EmitDot.cpp - contractions -----------------------------------------===//
 
-#include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/PackedDot.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -31,6 +31,34 @@ Value tile::codegen::emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, V
   return b.add(b.mul(v[0], v[1]), v[2]);
 }
 
+/// How a dot into this buffer can be packed; none where one operand alone has no
+/// axis for rows or for columns.
+static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
+  auto isOwn = [&](StringAttr axis, Value of, Value other) {
+    return llvm::is_contained(axesOf(of.getType()), axis) &&
+           !llvm::is_contained(axesOf(other.getType()), axis);
+  };
+  if (into.axes.size() < 2)
+    return {};
+  DotAxes axes;
+  axes.column = into.axes.back();
+  axes.rowOperand = op.getLhs();
+  axes.columnOperand = op.getRhs();
+  if (isOwn(axes.column, op.getLhs(), op.getRhs()))
+    std::swap(axes.rowOperand, axes.columnOperand);
+  else if (!isOwn(axes.column, op.getRhs(), op.getLhs()))
+    return {};
+  ArrayRef<StringAttr> rest = ArrayRef(into.axes).drop_back();
+  while (!rest.empty() && isOwn(rest.back(), axes.rowOperand, axes.columnOperand)) {
+    axes.rows.insert(axes.rows.begin(), rest.back());
+    rest = rest.drop_back();
+  }
+  if (axes.rows.empty())
+    return {};
+  axes.outer.assign(rest.begin(), rest.end());
+  return axes;
+}
+
 void BodyLowering::emitDot(DotOp op) {
   // The accumulator's buffer becomes the result's where nobody else reads it.
   Buffer *into = bufferOf(op.getAcc());
@@ -38,18 +66,9 @@ void BodyLowering::emitDot(DotOp op) {
                mayWriteInto(op);
   if (!isOwn)
     into = resultBuffer(op.getType());
-  DotAxes axes;
-  ArrayRef<StringAttr> left = axesOf(op.getLhs().getType()), right = axesOf(op.getRhs().getType());
-  for (StringAttr axis : axesOf(op.getType())) {
-    bool inLeft = llvm::is_contained(left, axis), inRight = llvm::is_contained(right, axis);
-    StringAttr *last = inLeft && inRight ? nullptr : inLeft ? &axes.i : &axes.j;
-    if (!last || *last)
-      axes.outer.push_back(last ? *last : axis);
-    if (last)
-      *last = axis;
-  }
-  if (axes.i && axes.j && into->axes.back() == axes.j)
-    emitPackedDot(op, axes, into);
+  std::optional<DotAxes> axes = into ? packedAxes(op, *into) : std::nullopt;
+  if (axes)
+    emitPackedDot(op, *axes, into);
   else
     emitDotAsReduction(op, into);
 }

@@ -138,7 +138,7 @@ Value KernelFunctions::checkedMul(Value x, Value y, Value &overflow) {
 
 Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::BufferShape &shape,
                                Value &overflow) {
-  SmallVector<Value> extents = scalars.bufferShape(shape.axes);
+  SmallVector<Value> extents = scalars.bufferShape(shape.axes, shape.multiple);
   for (int64_t extent : shape.fixed)
     extents.push_back(b.i64(extent));
   Value bytes = b.i64(std::max(1u, memoryType(shape.element).getIntOrFloatBitWidth() / 8));

@@ -52,8 +52,10 @@ public:
   /// The greatest extent that an axis can have in a tile; null and an error
   /// where it depends on data.
   mlir::Value extentBound(mlir::StringAttr axis);
-  /// Shape of a scratch buffer: the last axis is padded to whole vectors.
-  llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes);
+  /// Shape of a scratch buffer: the last axis is padded to whole vectors,
+  /// or to a multiple of `multiple` if that is more.
+  llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes,
+                                             int64_t multiple = 1);
 
   void set(mlir::Value value, mlir::Value emitted) { scalars[value] = emitted; }
   bool hasFailed() const { return failed; }
@@ -130,11 +132,7 @@ mlir::Value emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, mlir::Valu
 /// An operand of a dot as a number of the accumulator's type.
 mlir::Value toAccumulator(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
                           mlir::Type from, mlir::Type to);
-/// The axes of a dot's result: one of each operand's own, and the others.
-struct DotAxes {
-  mlir::StringAttr i, j;
-  llvm::SmallVector<mlir::StringAttr> outer;
-};
+struct DotAxes;
 
 class BodyLowering : public ScalarLowering {
 public:
@@ -150,6 +148,7 @@ public:
     llvm::SmallVector<mlir::StringAttr> axes;
     mlir::Type element;
     llvm::SmallVector<int64_t> fixed; // more extents
+    int64_t multiple = 1;             // of which the last axis' extent is one
   };
   llvm::ArrayRef<BufferShape> bufferShapes() const { return shapes; }
 
@@ -187,8 +186,10 @@ private:
 
   //===-- Scratch ---------------------------------------------------------===//
   Buffer *newBuffer(mlir::Type element, Axes axes);
-  /// Scratch for rows of one axis' length (padded) times `fixed` elements.
-  mlir::Value newPanel(mlir::Type element, mlir::StringAttr axis, llvm::ArrayRef<int64_t> fixed);
+  /// Scratch for as many rows of `fixed` elements as the axes have coordinates,
+  /// rounded up to a multiple of `multiple` and of whole vectors.
+  mlir::Value newPanel(mlir::Type element, Axes axes, llvm::ArrayRef<int64_t> fixed,
+                       int64_t multiple = 1);
   /// The buffer that holds a value, if one does.
   Buffer *bufferOf(mlir::Value value) const { return buffers.lookup(value); }
   Lanes bufferOffset(const Buffer &buffer);
@@ -202,6 +203,8 @@ private:
               llvm::function_ref<Values(mlir::ValueRange)> body);
   Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
                mlir::ValueRange carried, llvm::function_ref<Values(mlir::ValueRange)> body);
+  /// Emits at one coordinate of an axis, without a loop.
+  void at(mlir::StringAttr axis, mlir::Value coordinate, llvm::function_ref<void()> body);
   /// Puts the axis that gives unit-stride access last and returns it; null
   /// where no axis is worth vectors.
   struct Access {
@@ -259,7 +262,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
   llvm::SmallVector<Level> levels;
-  friend struct PackedDot;
+  friend class PackedDot;
 };
 
 /// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`

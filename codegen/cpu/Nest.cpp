@@ -61,6 +61,15 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   });
 }
 
+void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void()> body) {
+  Level &level = levels.emplace_back();
+  level.axis = axis;
+  level.coordinate = coordinate;
+  level.before = b.getInsertionBlock();
+  body();
+  levels.pop_back();
+}
+
 CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRange carried,
                                        llvm::function_ref<Values(ValueRange)> body) {
   if (axes.empty())
@@ -288,7 +297,7 @@ Value BodyLowering::emitTile(Value value) {
 Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
   Buffer *buffer = allBuffers.emplace_back(std::make_unique<Buffer>()).get();
   buffer->axes.assign(axes.begin(), axes.end());
-  shapes.push_back({buffer->axes, element, {}});
+  shapes.push_back({buffer->axes, element, {}, 1});
   buffer->memory.element = element;
   buffer->memory.pointer = function.getBody().front().addArgument(b.ptr(), b.getLoc());
   OpBuilder::InsertionGuard guard(b);
@@ -303,8 +312,8 @@ Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
   return buffer;
 }
 
-Value BodyLowering::newPanel(Type element, StringAttr axis, ArrayRef<int64_t> fixed) {
-  shapes.push_back({{axis}, element, SmallVector<int64_t>(fixed)});
+Value BodyLowering::newPanel(Type element, Axes axes, ArrayRef<int64_t> fixed, int64_t multiple) {
+  shapes.push_back({SmallVector<StringAttr>(axes), element, SmallVector<int64_t>(fixed), multiple});
   return function.getBody().front().addArgument(b.ptr(), b.getLoc());
 }
 

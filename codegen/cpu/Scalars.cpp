@@ -122,11 +122,11 @@ Value ScalarLowering::extentBound(StringAttr axis) {
   return b.minS(lengthOf(axis.getValue()), b.i64(int64_t(1) << 60));
 }
 
-SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes) {
+SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_t multiple) {
   SmallVector<Value> extents =
       llvm::map_to_vector(axes, [&](StringAttr axis) { return extentBound(axis); });
   if (!extents.empty()) {
-    int64_t lanes = target.lanes();
+    int64_t lanes = std::max<int64_t>(target.lanes(), multiple); // powers of two
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
   }
   return extents;

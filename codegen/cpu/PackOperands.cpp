@@ -1,0 +1,119 @@
+//===- PackOperands.cpp - a dot's operands in the order they are used -----===//
+//
+// Where vectors of the operand run along the panel's inner axis they are copied.
+// Where they run across, a square of as many vectors as lanes is read and
+// transposed in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/PackedDot.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+using Values = CodeBuilder::Values;
+
+std::pair<Value, Value> PackedDot::rangeOf(StringAttr axis) {
+  return axis == k ? kRange : lowering.rangeOf(axis);
+}
+
+/// The nest's coordinate, counted from the start of the block.
+Value PackedDot::placeOf(StringAttr axis) {
+  return b.sub(lowering.coordinateOf(axis).value, rangeOf(axis).first);
+}
+
+Value PackedDot::element(const Side &side) {
+  Type from = getElementTypeOrSelf(side.operand.getType());
+  Value value = toAccumulator(b, lowering.target, lowering.emit(side.operand), from, type);
+  Value zero = emitConstant(b, b.getZeroAttr(type));
+  return b.select(lowering.restrictMask(axesOf(side.operand.getType())), value, zero);
+}
+
+Values PackedDot::watch(const Side &side, Value value, Values seen) {
+  if (!side.watches)
+    return seen;
+  Value limit = b.number(value.getType(), std::numeric_limits<double>::infinity());
+  Value isWild =
+      arith::CmpFOp::create(b, CmpFPredicate::UEQ, math::AbsFOp::create(b, value), limit);
+  Value mask = lowering.tailMask(axesOf(side.operand.getType()));
+  return {b.splat(b.either(seen[0], b.both(isWild, mask)), widthOf(seen[0]))};
+}
+
+void PackedDot::writeTo(const Side &side, Value row, Value kPlace, Value column, Value value,
+                        int width) {
+  Value place = side.inner == k ? rowPlace(row, kPlace) : columnPlace(kPlace, column);
+  // What is behind the end of a row or panel is there to be written: no mask.
+  b.store(b.splat(value, width), place);
+}
+
+/// Copies: vectors lie along the inner axis.
+Values PackedDot::packAlong(const Side &side, int width, Values seen) {
+  auto [lo, hi] = rangeOf(side.inner);
+  return lowering.level(side.inner, lo, hi, width, seen, [&](ValueRange state) {
+    Value value = element(side);
+    Value row =
+        side.inner == k ? rowNumber([&](StringAttr axis) { return placeOf(axis); }) : Value();
+    Value column = side.inner == k ? Value() : placeOf(axes.column);
+    writeTo(side, row, placeOf(k), column, value, width);
+    return watch(side, value, Values(state));
+  });
+}
+
+/// Transposes: vectors lie along the other axis, which is vectorized here, and
+/// the inner one is walked in squares.
+Values PackedDot::packAcross(const Side &side, Values seen) {
+  auto [lo, hi] = rangeOf(side.inner);
+  auto [otherLo, otherHi] = rangeOf(side.other);
+  return lowering.level(side.other, otherLo, otherHi, lanes, seen, [&](ValueRange outer) {
+    return b.loop(lo, hi, b.i64(lanes), outer, [&](Value from, ValueRange state) {
+      Values square, all(state);
+      for (int t = 0; t < lanes; ++t) {
+        // Behind the end: the last one again.
+        Value coordinate = b.minS(b.add(from, b.i64(t)), b.sub(hi, b.i64(1)));
+        lowering.at(side.inner, coordinate, [&] {
+          square.push_back(b.splat(element(side), lanes));
+          all = watch(side, square.back(), all);
+        });
+      }
+      square = b.transpose(square);
+      lowering.at(side.inner, from, [&] {
+        for (int t = 0; t < lanes; ++t) {
+          auto place = [&](StringAttr axis) {
+            Value first = placeOf(axis);
+            return axis == side.other ? b.add(first, b.i64(t)) : first;
+          };
+          Value row = side.inner == k ? rowNumber(place) : Value();
+          Value column = side.inner == k ? Value() : place(axes.column);
+          writeTo(side, row, place(k), column, square[t], lanes);
+        }
+      });
+      return all;
+    });
+  });
+}
+
+Value PackedDot::pack(const Side &side) {
+  StringAttr vectorAxis =
+      lowering.chooseVectorAxis({side.other, side.inner}, side.operand, std::nullopt, nullptr);
+  bool isAcross = vectorAxis == side.other;
+  int width = !vectorAxis ? 1 : isAcross ? lanes : lowering.target.lanes();
+  Values seen;
+  if (side.watches)
+    seen.push_back(b.splat(b.i1(false), width));
+  Values found = lowering.nest(side.outer, StringAttr(), seen, [&](ValueRange state) -> Values {
+    if (isAcross)
+      return packAcross(side, Values(state));
+    auto [lo, hi] = rangeOf(side.other);
+    return lowering.level(side.other, lo, hi, 1, state,
+                          [&](ValueRange inner) { return packAlong(side, width, Values(inner)); });
+  });
+  if (!side.watches)
+    return {};
+  if (width == 1)
+    return found[0];
+  Type bits = b.getIntegerType(width);
+  Value mask = LLVM::BitcastOp::create(b, bits, found[0]);
+  return b.compare(CmpIPredicate::ne, mask, b.integer(bits, 0));
+}
