@@ -2,6 +2,7 @@
 
 #include "frontend/Compiler.h"
 
+#include "codegen/cpu/ChooseTiles.h"
 #include "frontend/CrashReport.h"
 #include "ir/Passes.h"
 
@@ -43,6 +44,14 @@ OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindi
       break;
   }
   return kernel;
+}
+
+void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
+                           int threads) {
+  auto chosen =
+      codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads));
+  for (const auto &[binder, size] : chosen)
+    bindings.sizes.try_emplace(binder, size);
 }
 
 FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel) {

@@ -65,6 +65,10 @@ public:
 
   /// A copy of the template after the pipeline; null after reported errors.
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
+  /// Sizes for the CPU where the bindings have none. `dims` are those of a launch,
+  /// negative or missing where they are not known.
+  static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
+                          int threads);
   /// Machine code for this process from what `compile` gave; none after reported errors.
   mlir::FailureOr<codegen::CpuCode> jit(ir::KernelOp kernel);
 };

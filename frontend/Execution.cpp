@@ -8,6 +8,7 @@
 #include "runtime/CpuLaunch.h"
 #include "runtime/Memory.h"
 #include "runtime/Text.h"
+#include "runtime/ThreadPool.h"
 
 #include <chrono>
 #include <limits>
@@ -121,8 +122,14 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
   return device == Device::Cpu ? runOnCpu(kernel, launch) : interpret(kernel, launch);
 }
 
-Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
+Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);
+  if (device == Device::Cpu) {
+    auto pool = runtime::ThreadPool::global();
+    if (!pool)
+      return Failure::environment(pool.takeError());
+    Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads());
+  }
   TileSizes::ByBinder key;
   for (const auto &[binder, size] : bindings.sizes)
     key[binder.str()] = size;
@@ -146,7 +153,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel) {
 }
 
 Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
-  Outcome<Compiled *> entry = compiled(kernel);
+  Outcome<Compiled *> entry = compiled(kernel, launch.dims);
   if (!entry)
     return entry.takeFailure();
   SmallVector<ir::InterpreterArgument> arguments;
@@ -182,7 +189,7 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
 }
 
 Outcome<Outputs> Executor::runOnCpu(ir::KernelOp kernel, Launch &launch) {
-  Outcome<Compiled *> entry = compiled(kernel);
+  Outcome<Compiled *> entry = compiled(kernel, launch.dims);
   if (!entry)
     return entry.takeFailure();
   SmallVector<const void *> params;

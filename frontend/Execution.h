@@ -63,7 +63,8 @@ private:
   struct Compiled;
   /// By kernel and tile sizes.
   std::map<std::pair<mlir::Operation *, TileSizes::ByBinder>, std::unique_ptr<Compiled>> cache;
-  Outcome<Compiled *> compiled(ir::KernelOp kernel);
+  /// `dims` are the launch's: they help to choose tile sizes.
+  Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
 };
 
 } // namespace tile::frontend

@@ -209,6 +209,12 @@ void CodeBuilder::store(Value value, Value pointer) {
   LLVM::StoreOp::create(*this, value, pointer, alignmentOf(value.getType()));
 }
 
+void CodeBuilder::storeStreamed(Value value, Value pointer) {
+  unsigned bytes = elementOf(value.getType()).getIntOrFloatBitWidth() / 8 * widthOf(value);
+  LLVM::StoreOp::create(*this, value, pointer, bytes, /*isVolatile=*/false,
+                        /*isNonTemporal=*/true);
+}
+
 //===-- Control flow ------------------------------------------------------===//
 
 Block *CodeBuilder::newBlock(TypeRange types) {

@@ -60,6 +60,8 @@ public:
   Value at(Value base, Value offset, Type element);
   Value load(Type type, Value pointer, bool isInvariant);
   void store(Value value, Value pointer);
+  /// Past the caches; the address is a multiple of the value's size.
+  void storeStreamed(Value value, Value pointer);
 
   //===-- Control flow ----------------------------------------------------===//
   using LoopBody = llvm::function_ref<Values(Value index, mlir::ValueRange carried)>;

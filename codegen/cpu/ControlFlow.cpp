@@ -43,7 +43,7 @@ void BodyLowering::emitOp(Operation *op) {
               continue;
             Buffer *buffer =
                 newBuffer(getElementTypeOrSelf(result.getType()), axesOf(result.getType()));
-            keep(result, buffer);
+            keepAndReduce(result, buffer);
             buffers[result] = buffer;
           } else if (!isEntryValue(result)) {
             emitScalar(other);
@@ -261,11 +261,10 @@ BodyLowering::Keep BodyLowering::keepMask(ForOp op, Type carried) {
       holds = b.both(holds, emitRestrict(restrict));
     return b.either(any, b.both(holds, tailMask(op.getNameAttr())));
   };
-  auto finish = [](Value any) { return any; };
   Buffer *into = outer.empty() ? nullptr : newBuffer(b.getI1Type(), outer);
-  Reduction reduction{outer, {op.getNameAttr()}, op.getNameAttr(), b.i1(false), step, join, finish};
-  Value any = reductionNest(reduction, into);
-  return {into, any};
+  Values any = reductionNest({outer, {op.getNameAttr()}, op.getNameAttr()},
+                             simpleFold(b.i1(false), step, join, into));
+  return {into, any.back()};
 }
 
 void BodyLowering::emitFor(ForOp op) {

@@ -73,7 +73,7 @@ static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &opti
   auto machine = createTargetMachine(options);
   if (!machine)
     return report(kernel, machine.takeError());
-  TargetInfo target = describeTarget(**machine);
+  TargetInfo target = describeTarget(**machine, options);
 
   MLIRContext *context = kernel.getContext();
   DialectRegistry registry;

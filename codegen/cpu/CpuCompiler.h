@@ -12,6 +12,7 @@
 #include "runtime/artifact/CpuEntry.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tile::codegen {
@@ -21,6 +22,8 @@ struct CpuOptions {
   std::string cpu = "native";
   /// 0 to 3, of LLVM's code generator and passes.
   int optimization = 2;
+  /// From this size on an output is stored past the caches; none: the size of the last-level cache.
+  std::optional<int64_t> streamedBytes = std::nullopt;
 };
 
 /// Machine code in this process; it lives as long as this object.

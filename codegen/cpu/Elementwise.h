@@ -18,6 +18,9 @@ struct TargetInfo {
   int vectorBits = 128;
   bool hasF16c = false;
   bool hasFma = false;
+  bool hasAvx512dq = false;
+  /// Outputs of this size and more are stored past the caches, which they would only empty.
+  int64_t streamedBytes = int64_t(64) << 20;
 
   /// Lanes of the vectors that nests run on.
   int lanes() const { return vectorBits / 32; }

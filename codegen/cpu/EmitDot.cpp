@@ -31,25 +31,19 @@ Value tile::codegen::emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, V
   return b.add(b.mul(v[0], v[1]), v[2]);
 }
 
-/// How a dot into this buffer can be packed; none where one operand alone has no
-/// axis for rows or for columns.
+/// How a dot into this buffer can be packed; none where it has no rows or no columns.
 static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
   auto isOwn = [&](StringAttr axis, Value of, Value other) {
     return llvm::is_contained(axesOf(of.getType()), axis) &&
            !llvm::is_contained(axesOf(other.getType()), axis);
   };
-  if (into.axes.size() < 2)
+  // A result has its left operand's axes first, then the right one's own.
+  if (into.axes.size() < 2 || !isOwn(into.axes.back(), op.getRhs(), op.getLhs()))
     return {};
   DotAxes axes;
   axes.column = into.axes.back();
-  axes.rowOperand = op.getLhs();
-  axes.columnOperand = op.getRhs();
-  if (isOwn(axes.column, op.getLhs(), op.getRhs()))
-    std::swap(axes.rowOperand, axes.columnOperand);
-  else if (!isOwn(axes.column, op.getRhs(), op.getLhs()))
-    return {};
   ArrayRef<StringAttr> rest = ArrayRef(into.axes).drop_back();
-  while (!rest.empty() && isOwn(rest.back(), axes.rowOperand, axes.columnOperand)) {
+  while (!rest.empty() && isOwn(rest.back(), op.getLhs(), op.getRhs())) {
     axes.rows.insert(axes.rows.begin(), rest.back());
     rest = rest.drop_back();
   }
@@ -118,11 +112,13 @@ void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into) {
     Value next = emitMultiplyAdd(b, target, operandOf(op.getLhs()), operandOf(op.getRhs()), sum);
     return b.select(mask, next, sum);
   };
-  auto finish = [&](Value total) { return join(emit(op.getAcc()), total); };
   SmallVector<Value> pulled = {op.getLhs(), op.getRhs()};
   StringAttr vectorAxis = chooseVectorAxis(all, pulled, std::nullopt, into);
   Value zero = emitConstant(b, b.getZeroAttr(element));
-  Reduction reduction{outer, {op.getAxisAttr()}, vectorAxis, zero, step, join, finish};
-  Value total = reductionNest(reduction, into);
-  setResult(op.getResult(), into, total);
+  Fold fold = simpleFold(zero, step, join, into);
+  fold.finish = [&](ValueRange total) { return join(emit(op.getAcc()), total[0]); };
+  Reduction reduction{
+      outer, {op.getAxisAttr()}, vectorAxis, copiesFor(op.getLhs(), op.getAxisAttr(), vectorAxis)};
+  Values total = reductionNest(reduction, fold);
+  setResult(op.getResult(), into, total.back());
 }

@@ -16,9 +16,11 @@ PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buff
   depth = ShapedType::isDynamic(all) ? maxDepth : std::clamp<int64_t>(all, 1, maxDepth);
   int64_t step = lowering.target.lanes();
   depth = (depth + step - 1) / step * step;
-  // One vector more, so that rows don't all fall into the same sets of the cache.
-  pitch = depth + step;
-  rowPanel = lowering.newPanel(type, axes.rows, {pitch});
+  if (!findRowBuffer()) {
+    // One vector more, so that rows don't all fall into the same sets of the cache.
+    pitch = depth + step;
+    rowPanel = lowering.newPanel(type, axes.rows, {pitch});
+  }
   columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
 }
 
@@ -26,10 +28,30 @@ bool PackedDot::isRestricted(Value operand) {
   return !lowering.domains.restrictsOn(axesOf(operand.getType())).empty();
 }
 
+bool PackedDot::findRowBuffer() {
+  Buffer *buffer = lowering.bufferOf(op.getLhs());
+  SmallVector<StringAttr> order(axes.rows);
+  order.push_back(k);
+  APInt stride;
+  bool isZeroOutside = lowering.zeroed.contains(op.getLhs()) || !isRestricted(op.getLhs());
+  bool isWatched = isa<FloatType>(type) && isRestricted(op.getRhs());
+  if (!buffer || ArrayRef(buffer->axes) != ArrayRef(order) || buffer->memory.element != type ||
+      !isZeroOutside || isWatched ||
+      !matchPattern(buffer->memory.strides[order.size() - 2], m_ConstantInt(&stride)))
+    return false;
+  rowBuffer = buffer;
+  rowPanel = buffer->memory.pointer;
+  pitch = stride.getSExtValue();
+  return true;
+}
+
 //===-- Places ------------------------------------------------------------===//
 
 Value PackedDot::rowPlace(Value row, Value k) {
-  return b.at(rowPanel, b.add(b.mul(row, b.i64(pitch)), k), type);
+  Value offset = b.add(b.mul(row, b.i64(pitch)), k);
+  if (rowBuffer) // which holds all of k, not a block of it
+    offset = b.add(offset, b.sub(kRange.first, lowering.rangeOf(this->k).first));
+  return b.at(rowPanel, offset, type);
 }
 
 Value PackedDot::columnPlace(Value k, Value column) {
@@ -150,9 +172,8 @@ void PackedDot::emit() {
   rowStride = into->memory.strides[into->axes.size() - 2];
   bool isFloat = isa<FloatType>(type);
   SmallVector<StringAttr> otherRows(axes.rows.begin(), axes.rows.end() - 1);
-  Side rows = {axes.rowOperand, k, axes.rows.back(), otherRows,
-               isFloat && isRestricted(axes.columnOperand)};
-  Side columns = {axes.columnOperand, axes.column, k, {}, isFloat && isRestricted(axes.rowOperand)};
+  Side rows = {op.getLhs(), k, axes.rows.back(), otherRows, isFloat && isRestricted(op.getRhs())};
+  Side columns = {op.getRhs(), axes.column, k, {}, isFloat && isRestricted(op.getLhs())};
   lowering.nest(axes.outer, StringAttr(), {}, [&](ValueRange) {
     base = b.i64(0);
     for (auto [axis, stride] : llvm::zip(into->axes, into->memory.strides))
@@ -173,7 +194,7 @@ void PackedDot::emit() {
     auto [lo, hi] = lowering.rangeOf(k);
     b.loop(lo, hi, b.i64(depth), {}, [&](Value from, ValueRange) {
       kRange = {from, b.add(from, b.minS(b.i64(depth), b.sub(hi, from)))};
-      Value wildRows = pack(rows), wildColumns = pack(columns);
+      Value wildRows = rowBuffer ? Value() : pack(rows), wildColumns = pack(columns);
       Value isWild = !wildRows      ? wildColumns
                      : !wildColumns ? wildRows
                                     : b.either(wildRows, wildColumns);

@@ -7,6 +7,7 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
+using Values = CodeBuilder::Values;
 
 //===-- Results -----------------------------------------------------------===//
 
@@ -23,51 +24,184 @@ void BodyLowering::setResult(Value result, Buffer *buffer, Value scalarValue) {
 
 //===-- Reduction nests ---------------------------------------------------===//
 
-Value BodyLowering::horizontal(Value vector, llvm::function_ref<Value(Value, Value)> join) {
-  for (int width = widthOf(vector); width > 2; width /= 2) {
-    SmallVector<int32_t> low = llvm::to_vector(llvm::seq<int32_t>(0, width / 2));
-    SmallVector<int32_t> high = llvm::to_vector(llvm::seq<int32_t>(width / 2, width));
-    vector = join(b.shuffle(vector, low), b.shuffle(vector, high));
-  }
-  return widthOf(vector) == 1 ? vector : join(b.lane(vector, 0), b.lane(vector, 1));
+BodyLowering::Fold BodyLowering::simpleFold(Value start, std::function<Value(Value)> step,
+                                            std::function<Value(Value, Value)> join, Buffer *into) {
+  return {{start},
+          [step = std::move(step)](ValueRange state) { return Values{step(state[0])}; },
+          [join = std::move(join)](ValueRange x, ValueRange y) { return Values{join(x[0], y[0])}; },
+          [](ValueRange state) { return state[0]; },
+          into};
 }
 
-Value BodyLowering::reductionNest(const Reduction &reduction, Buffer *into) {
+Values BodyLowering::horizontal(Values state,
+                                llvm::function_ref<Values(ValueRange, ValueRange)> join) {
+  for (int width = widthOf(state[0]); width > 1; width /= 2) {
+    Values low, high;
+    for (Value value : state) {
+      auto lanes = [&](int from, int to) -> Value {
+        return width == 2 ? b.lane(value, from)
+                          : b.shuffle(value, llvm::to_vector(llvm::seq<int32_t>(from, to)));
+      };
+      low.push_back(lanes(0, width / 2));
+      high.push_back(lanes(width / 2, width));
+    }
+    state = join(low, high);
+  }
+  return state;
+}
+
+Values BodyLowering::joinAll(ArrayRef<Fold> folds, ValueRange x, ValueRange y) {
+  Values joined;
+  for (const Fold &fold : folds) {
+    size_t at = joined.size(), count = fold.start.size();
+    llvm::append_range(joined, fold.join(x.slice(at, count), y.slice(at, count)));
+  }
+  return joined;
+}
+
+Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> folds) {
   StringAttr vectorAxis = reduction.vectorAxis;
   bool isInner = llvm::is_contained(reduction.inner, vectorAxis);
   SmallVector<StringAttr> inner = withLast(reduction.inner, vectorAxis);
-  Value result;
+  auto join = [&](ValueRange x, ValueRange y) { return joinAll(folds, x, y); };
+  Values results;
   nest(withLast(reduction.outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
     int width = isInner ? target.lanes() : widthAt(reduction.outer);
-    Value start = b.splat(reduction.start, width);
-    Values sums = nest(inner, vectorAxis, start, [&](ValueRange sum) {
-      return Values(1, b.splat(reduction.step(sum[0]), width));
-    });
-    Value total = isInner ? horizontal(sums[0], reduction.join) : sums[0];
-    result = reduction.finish(total);
-    if (into)
-      writeBuffer(*into, result);
+    Values start;
+    for (const Fold &fold : folds)
+      for (Value value : fold.start)
+        start.push_back(b.splat(value, width));
+    Unroll unroll = {reduction.copies, start, join};
+    auto step = [&](ValueRange state) {
+      Values next;
+      for (const Fold &fold : folds)
+        for (Value value : fold.step(state.slice(next.size(), fold.start.size())))
+          next.push_back(b.splat(value, width));
+      return next;
+    };
+    Values sums = nest(inner, vectorAxis, start, step, &unroll);
+    if (isInner)
+      sums = horizontal(sums, join);
+    results.clear();
+    size_t at = 0;
+    for (const Fold &fold : folds) {
+      results.push_back(fold.finish(ValueRange(sums).slice(at, fold.start.size())));
+      at += fold.start.size();
+      if (fold.into)
+        writeBuffer(*fold.into, results.back());
+    }
     return Values();
   });
-  return result;
+  return results;
+}
+
+int BodyLowering::copiesFor(Value pulled, Axes inner, StringAttr vectorAxis) {
+  StringAttr last = withLast(inner, vectorAxis).back();
+  int64_t extent = cast<SpanType>(domains.spanOf(last).getType()).getExtent();
+  int width = last == vectorAxis ? target.lanes() : 1;
+  int cost = plan.costOf(pulled);
+  int copies = cost <= 4 ? 4 : cost <= 10 ? 2 : 1;
+  bool isShort = !ShapedType::isDynamic(extent) && extent < 4 * copies * width;
+  return isShort ? 1 : copies;
+}
+
+//===-- reduce ------------------------------------------------------------===//
+
+/// A maximum or minimum of f32 in which NaN is seen apart, so that each round waits
+/// for one instruction only.
+static Value emitRange(CodeBuilder &b, Value x, Value y, bool isMax) {
+  Value all = b.integer(b.getI16Type(), -1);
+  Value mode = b.integer(b.getI32Type(), isMax ? 5 : 4); // with the sign of what is chosen
+  Value rounding = b.integer(b.getI32Type(), 4);
+  Value operands[] = {x, y, mode, x, all, rounding};
+  return LLVM::CallIntrinsicOp::create(
+             b, x.getType(), b.getStringAttr("llvm.x86.avx512.mask.range.ps.512"), operands)
+      .getResult(0);
+}
+
+BodyLowering::Fold BodyLowering::foldOf(ReduceOp op, Buffer *into) {
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  CombineKind kind = op.getKind();
+  SmallVector<StringAttr> all(axesOf(op.getInput().getType()));
+  Value input = op.getInput(), identity = emitConstant(b, identityOf(kind, element));
+  auto join = [this, kind, element](Value x, Value y) {
+    return emitCombine(b, target, kind, element, x, y);
+  };
+  auto next = [this, all, input, identity] {
+    return b.select(domainMask(all), emit(input), identity);
+  };
+  bool isMax = kind == CombineKind::max;
+  auto hasInstruction = [this](Value x) { return target.hasAvx512dq && widthOf(x) == 16; };
+  if (!element.isF32() || !target.hasAvx512dq || (!isMax && kind != CombineKind::min))
+    return simpleFold(
+        identity, [join, next](Value sum) { return join(sum, next()); }, join, into);
+  auto either = [=, this](Value x, Value y) {
+    return hasInstruction(x) ? emitRange(b, x, y, isMax) : join(x, y);
+  };
+  auto step = [=, this](ValueRange state) {
+    Value x = b.splat(next(), widthOf(state[0]));
+    Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, x, x);
+    return Values{either(state[0], x), b.either(state[1], isNaN)};
+  };
+  auto joinStates = [=, this](ValueRange x, ValueRange y) {
+    return Values{either(x[0], y[0]), b.either(x[1], y[1])};
+  };
+  auto finish = [=, this](ValueRange state) {
+    Value nan = b.number(state[0].getType(), std::numeric_limits<double>::quiet_NaN());
+    return b.select(state[1], nan, state[0]);
+  };
+  return {{identity, b.i1(false)}, step, joinStates, finish, into};
 }
 
 void BodyLowering::emitReduce(ReduceOp op) {
-  Type element = getElementTypeOrSelf(op.getInput().getType());
+  if (done.contains(op))
+    return;
   SmallVector<StringAttr> inner(op.getAxes().getAsRange<StringAttr>());
   ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
   Buffer *into = resultBuffer(op.getType());
-  Value identity = emitConstant(b, identityOf(op.getKind(), element));
-  auto join = [&](Value x, Value y) { return emitCombine(b, target, op.getKind(), element, x, y); };
-  auto step = [&](Value sum) {
-    return join(sum, b.select(domainMask(all), emit(op.getInput()), identity));
-  };
-  auto finish = [](Value total) { return total; };
   StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, nullptr);
-  Reduction reduction{
-      SmallVector<StringAttr>(outer), inner, vectorAxis, identity, step, join, finish};
-  Value total = reductionNest(reduction, into);
-  setResult(op.getResult(), into, total);
+  Reduction reduction{SmallVector<StringAttr>(outer), inner, vectorAxis,
+                      copiesFor(op.getInput(), inner, vectorAxis)};
+  Values total = reductionNest(reduction, foldOf(op, into));
+  setResult(op.getResult(), into, total.back());
+}
+
+void BodyLowering::keepAndReduce(Value value, Buffer *into) {
+  StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
+  // A dot then takes it as it is.
+  bool isOperand = llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); });
+  if (isOperand && !domains.restrictsOn(into->axes).empty())
+    zeroed.insert(value);
+  SmallVector<ReduceOp> fitting;
+  for (Operation *user : value.getUsers()) {
+    auto reduce = dyn_cast<ReduceOp>(user);
+    if (!reduce || user->getBlock() != value.getParentBlock() || done.contains(user))
+      continue;
+    bool isSame = fitting.empty() || fitting[0].getAxes() == reduce.getAxes();
+    if (isSame && llvm::is_contained(reduce.getAxes().getAsRange<StringAttr>(), vectorAxis))
+      fitting.push_back(reduce);
+  }
+  if (fitting.empty())
+    return keep(value, into);
+  ReduceOp first = fitting[0];
+  SmallVector<Fold> folds;
+  for (ReduceOp reduce : llvm::reverse(fitting)) // users come last to first
+    folds.push_back(foldOf(reduce, resultBuffer(reduce.getType())));
+  // The first step of a round stores, too.
+  folds[0].step = [=, this, step = folds[0].step](ValueRange state) {
+    writeBuffer(*into, keptElement(value));
+    return step(state);
+  };
+  Reduction reduction{SmallVector<StringAttr>(axesOf(first.getType())),
+                      SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()), vectorAxis,
+                      copiesFor(value,
+                                SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()),
+                                vectorAxis)};
+  Values totals = reductionNest(reduction, folds);
+  for (auto [reduce, fold, total] : llvm::zip(llvm::reverse(fitting), folds, totals)) {
+    setResult(reduce.getResult(), fold.into, total);
+    done.insert(reduce);
+  }
 }
 
 //===-- arg_reduce --------------------------------------------------------===//
@@ -139,8 +273,7 @@ void BodyLowering::emitCountOp(CountOp op) {
   Buffer *into = resultBuffer(op.getType());
   auto join = [&](Value x, Value y) { return b.add(x, y); };
   auto step = [&](Value sum) { return b.add(sum, b.select(domainMask(all), b.i64(1), b.i64(0))); };
-  auto finish = [](Value total) { return total; };
-  Reduction reduction{outer, inner, inner.back(), b.i64(0), step, join, finish};
-  Value total = reductionNest(reduction, into);
-  setResult(op.getResult(), into, total);
+  Values total =
+      reductionNest({outer, inner, inner.back()}, simpleFold(b.i64(0), step, join, into));
+  setResult(op.getResult(), into, total.back());
 }

@@ -16,19 +16,82 @@ static SmallVector<Value> pulledBy(OpT op) {
   return pulled;
 }
 
+Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
+  Type element = memoryType(memory.element);
+  if (!vectorAxis || !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
+      !domains.restrictsOn(mapAxes(op.getMap(), op.getDims()).names).empty())
+    return {};
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  Value isLarge;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(prologue);
+    // Of which products are bytes of a tensor: they don't overflow.
+    Value bytes = b.i64(elementBytes);
+    for (Value extent : memory.extents)
+      bytes = b.mul(bytes, extent);
+    isLarge = b.compare(arith::CmpIPredicate::sge, bytes, b.i64(target.streamedBytes));
+  }
+  Value isAligned;
+  at(vectorAxis, rangeOf(vectorAxis).first, [&] {
+    SmallVector<Lanes> indices =
+        indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
+    Value place = b.at(memory.pointer, offsetOf(memory, indices, 1).value, element);
+    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), place);
+    Value rest =
+        b.fold<arith::AndIOp>(address, b.i64(elementBytes * target.lanes() - 1)); // a power of two
+    isAligned = b.compare(arith::CmpIPredicate::eq, rest, b.i64(0));
+  });
+  return b.both(isLarge, isAligned);
+}
+
 void BodyLowering::emitStore(StoreOp op) {
   AxisList axes = mapAxes(op.getMap(), op.getDims());
   StringAttr vectorAxis =
       chooseVectorAxis(axes.names, pulledBy(op), Access{op.getMap(), op.getDims()}, nullptr);
   Memory memory = memoryOf(op.getTarget());
-  nest(withLast(axes.names, vectorAxis), vectorAxis, {}, [&](ValueRange) {
-    int width = widthAt(axes.names);
-    Value value = emit(op.getValue());
-    SmallVector<Lanes> indices =
-        indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-    writeElements(memory, offsetOf(memory, indices, width), width, domainMask(axes.names), value);
+  auto row = [&](bool streamed) {
+    auto [lo, hi] = rangeOf(vectorAxis);
+    level(vectorAxis, lo, hi, target.lanes(), {}, [&](ValueRange) {
+      storeElement(op, memory, streamed && !levels.back().laneMask);
+      return Values();
+    });
     return Values();
+  };
+  SmallVector<StringAttr> outer = withLast(axes.names, vectorAxis);
+  if (vectorAxis)
+    outer.pop_back();
+  nest(outer, StringAttr(), {}, [&](ValueRange) {
+    if (!vectorAxis) {
+      storeElement(op, memory, false);
+      return Values();
+    }
+    Value mayStreamHere = mayStream(op, memory, vectorAxis);
+    if (!mayStreamHere)
+      return row(false);
+    streams = true;
+    auto path = [&](bool streamed) {
+      apart([&] { row(streamed); });
+      return Values();
+    };
+    return b.branch(
+        mayStreamHere, [&] { return path(true); }, [&] { return path(false); });
   });
+}
+
+void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed) {
+  SmallVector<StringAttr> axes = mapAxes(op.getMap(), op.getDims()).names;
+  int width = widthAt(axes);
+  Value value = emit(op.getValue());
+  SmallVector<Lanes> indices =
+      indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
+  Lanes offset = offsetOf(memory, indices, width);
+  if (streamed) {
+    value = toMemory(b.splat(value, width), memory.element);
+    b.storeStreamed(value, b.at(memory.pointer, offset.value, memoryType(memory.element)));
+  } else {
+    writeElements(memory, offset, width, domainMask(axes), value);
+  }
 }
 
 void BodyLowering::emitUpdate(UpdateOp op) {

@@ -23,6 +23,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace tile::codegen;
@@ -67,7 +68,7 @@ tile::codegen::createTargetMachine(const CpuOptions &options) {
       levels[std::clamp(options.optimization, 0, 3)], /*JIT=*/false));
 }
 
-TargetInfo tile::codegen::describeTarget(const TargetMachine &machine) {
+TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const CpuOptions &options) {
   const MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
   TargetInfo info;
   info.vectorBits = subtarget.checkFeatures("+avx512f") && subtarget.checkFeatures("+avx512vl")
@@ -76,6 +77,13 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine) {
                                                        : 128;
   info.hasF16c = subtarget.checkFeatures("+f16c");
   info.hasFma = subtarget.checkFeatures("+fma");
+  info.hasAvx512dq = info.vectorBits == 512 && subtarget.checkFeatures("+avx512dq");
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  if (long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); options.cpu == "native" && bytes > 0)
+    info.streamedBytes = bytes;
+#endif
+  if (options.streamedBytes)
+    info.streamedBytes = *options.streamedBytes;
   return info;
 }
 

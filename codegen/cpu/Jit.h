@@ -17,7 +17,7 @@ namespace tile::codegen {
 
 /// A machine for `cpu` ("native" is the one this runs on).
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CpuOptions &options);
-TargetInfo describeTarget(const llvm::TargetMachine &machine);
+TargetInfo describeTarget(const llvm::TargetMachine &machine, const CpuOptions &options);
 
 /// The passes over LLVM IR, in order.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);

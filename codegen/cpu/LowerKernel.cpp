@@ -47,6 +47,9 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
     emitBlock(parallel.getBody().front());
     return Values();
   });
+  // Streamed stores may be late, but not for who is told that all is done.
+  if (streams)
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::seq_cst, StringRef());
 }
 
 //===-- Functions ---------------------------------------------------------===//

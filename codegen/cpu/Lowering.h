@@ -199,10 +199,19 @@ private:
 
   //===-- Nests (Nest.cpp) ------------------------------------------------===//
   std::pair<mlir::Value, mlir::Value> rangeOf(mlir::StringAttr axis);
-  Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried,
-              llvm::function_ref<Values(mlir::ValueRange)> body);
+  using LevelBody = llvm::function_ref<Values(mlir::ValueRange)>;
+  /// Several rounds of a loop at once, each with carried values of its own: what
+  /// waits for its own last round is as many times faster.
+  struct Unroll {
+    int copies = 1; // a power of two
+    mlir::ValueRange start;
+    llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> join;
+  };
+  /// Loops over the axes, the innermost one unrolled if asked for.
+  Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried, LevelBody body,
+              const Unroll *unroll = nullptr);
   Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
-               mlir::ValueRange carried, llvm::function_ref<Values(mlir::ValueRange)> body);
+               mlir::ValueRange carried, LevelBody body, const Unroll *unroll = nullptr);
   /// Emits at one coordinate of an axis, without a loop.
   void at(mlir::StringAttr axis, mlir::Value coordinate, llvm::function_ref<void()> body);
   /// Puts the axis that gives unit-stride access last and returns it; null
@@ -224,13 +233,24 @@ private:
   mlir::Value emit(mlir::Value value);
   mlir::Value emitTile(mlir::Value value);
   mlir::Value emitRestrict(ir::RestrictOp op);
+  mlir::Value holdsUpTo(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
+                        llvm::ArrayRef<mlir::Value> syms);
+  /// Lanes below a count, of any i64.
+  mlir::Value firstLanes(mlir::Value count, int width);
   /// Which lanes are inside the domain of a tile with these axes; null for all.
   mlir::Value domainMask(Axes axes);
   mlir::Value restrictMask(Axes axes);
   mlir::Value tailMask(Axes axes) const;
 
+  /// Emits what another path of control has to compute for itself.
+  void apart(llvm::function_ref<void()> body);
+
   //===-- Roots -----------------------------------------------------------===//
   void emitStore(ir::StoreOp op);
+  /// Stores at the nest's place.
+  void storeElement(ir::StoreOp op, const Memory &memory, bool streamed);
+  /// Whether the store's vectors from here on may go past the caches; null: never.
+  mlir::Value mayStream(ir::StoreOp op, const Memory &memory, mlir::StringAttr vectorAxis);
   void emitUpdate(ir::UpdateOp op);
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
@@ -239,18 +259,35 @@ private:
   bool mayWriteInto(ir::DotOp op);
   void emitDotAsReduction(ir::DotOp op, Buffer *into);
   void emitPackedDot(ir::DotOp op, const DotAxes &axes, Buffer *into);
+  /// A value that a nest folds over its inner axes.
+  struct Fold {
+    Values start; // scalars
+    std::function<Values(mlir::ValueRange state)> step;
+    std::function<Values(mlir::ValueRange, mlir::ValueRange)> join;
+    std::function<mlir::Value(mlir::ValueRange state)> finish;
+    Buffer *into = nullptr; // of the result, if it has axes
+  };
+  /// With a single value as its state, which is the result.
+  static Fold simpleFold(mlir::Value start, std::function<mlir::Value(mlir::Value)> step,
+                         std::function<mlir::Value(mlir::Value, mlir::Value)> join, Buffer *into);
   struct Reduction {
     mlir::SmallVector<mlir::StringAttr> outer, inner;
     mlir::StringAttr vectorAxis;
-    mlir::Value start; // a scalar
-    llvm::function_ref<mlir::Value(mlir::Value sum)> step;
-    llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join;
-    llvm::function_ref<mlir::Value(mlir::Value)> finish;
+    int copies = 1;
   };
-  /// Writes to `into`, or gives the result where there are no outer axes.
-  mlir::Value reductionNest(const Reduction &reduction, Buffer *into);
-  mlir::Value horizontal(mlir::Value vector,
-                         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> join);
+  /// Computes all folds in one nest; gives the results of those without outer axes.
+  Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
+  Values joinAll(llvm::ArrayRef<Fold> folds, mlir::ValueRange x, mlir::ValueRange y);
+  /// How often to unroll a nest that folds this value over these axes.
+  int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
+  Fold foldOf(ir::ReduceOp op, Buffer *into);
+  /// What is kept of a value at the nest's place.
+  mlir::Value keptElement(mlir::Value value);
+  /// Keeps a value, and computes those reductions of it that fit into the same nest.
+  void keepAndReduce(mlir::Value value, Buffer *into);
+  /// All lanes of a state joined.
+  Values horizontal(Values state,
+                    llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> join);
   /// Records where a root's result is.
   void setResult(mlir::Value result, Buffer *buffer, mlir::Value scalarValue);
   Buffer *resultBuffer(mlir::Type type);
@@ -262,6 +299,9 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
   llvm::SmallVector<Level> levels;
+  llvm::DenseSet<mlir::Value> zeroed;     // kept values that are 0 outside their conditions
+  bool streams = false;                   // some store goes past the caches
+  llvm::DenseSet<mlir::Operation *> done; // reductions that another nest has computed
   friend class PackedDot;
 };
 

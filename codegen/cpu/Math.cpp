@@ -56,17 +56,35 @@ public:
       sum = sum ? fma(sum, x, c(coefficient)) : c(coefficient);
     return sum;
   }
-  /// The nearest integer of |x| < 2²², as a float and as bits.
-  std::pair<Value, Value> nearest(Value x) {
+  /// The nearest integer of x · y below 2²², as a float and as bits.
+  std::pair<Value, Value> nearest(Value x, double y) {
     Value magic = c(12582912.0); // 1.5 · 2²³
-    Value moved = add(x, magic);
+    Value moved = fma(x, c(y), magic);
     return {sub(moved, magic), b.sub(bits(moved), bits(magic))};
   }
-  /// x · 2ⁿ for |n| ≤ 252, rounding once at the end.
-  Value scale(Value x, Value n) {
+  /// x · 2ⁿ for |n| ≤ 252, rounding once at the end; `rounded` is n as a float.
+  Value scale(Value x, Value n, Value rounded) {
+    if (target.vectorBits == 512 && width == 16)
+      return scaleByInstruction(x, rounded);
     Value half = sar(n, 1), rest = b.sub(n, half);
     auto power = [&](Value e) { return fromBits(shl(b.add(e, bitsC(127)), 23)); };
     return mul(mul(x, power(half)), power(rest));
+  }
+  /// 1 / x for 1 ≤ x < 2¹⁰⁰ to about 25 bits, without a division: a first guess from the bits of x
+  /// to 5 %, then one step that triples the digits and one that doubles them.
+  Value reciprocal(Value x) {
+    Value guess = fromBits(b.sub(bitsC(0x7ef311c3), bits(x)));
+    auto missing = [&](Value r) { return fma(sub(c(0), x), r, c(1)); };
+    Value e = missing(guess);
+    Value r = fma(fma(e, e, e), guess, guess);
+    return fma(missing(r), r, r);
+  }
+  Value scaleByInstruction(Value x, Value n) {
+    Value all = b.integer(b.getI16Type(), -1), rounding = b.integer(b.getI32Type(), 4);
+    Value operands[] = {x, n, x, all, rounding}; // the mask takes all; rounding as elsewhere
+    return LLVM::CallIntrinsicOp::create(
+               b, type(), b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"), operands)
+        .getResult(0);
   }
   Value clamp(Value x, double low, double high) { // NaN stays
     x = where(less(x, c(low)), c(low), x);
@@ -98,7 +116,7 @@ private:
                     0.166666666825, 0.500000001429});
   }
   std::pair<Value, Value> reduceExp(Value x, Value &n) {
-    auto [rounded, count] = nearest(mul(x, c(1.4426950408889634)));
+    auto [rounded, count] = nearest(x, 1.4426950408889634);
     n = count;
     Value r = fma(rounded, c(-0.693145751953125), x); // 17 bits of ln 2: exact products
     return {fma(rounded, c(-1.4286068203094172e-6), r), rounded};
@@ -113,18 +131,18 @@ private:
 
 Value F32::exp(Value x) {
   Value n;
-  Value r = reduceExp(clamp(x, -104, 89), n).first;
+  auto [r, rounded] = reduceExp(clamp(x, -104, 89), n);
   Value p = add(fma(mul(r, r), expTail(r), r), c(1));
-  return scale(p, n);
+  return scale(p, n, rounded);
 }
 
 Value F32::exp2(Value x) {
   x = clamp(x, -151, 129);
-  auto [rounded, n] = nearest(x);
+  auto [rounded, n] = nearest(x, 1);
   Value r = sub(x, rounded);
   Value p = poly(r, {1.52982212672e-5, 0.000154626107578, 0.001333350012, 0.00961805373433,
                      0.0555041088498, 0.240226509362, 0.69314718056});
-  return scale(fma(p, r, c(1)), n);
+  return scale(fma(p, r, c(1)), n, rounded);
 }
 
 Value F32::expm1(Value x) {
@@ -203,7 +221,7 @@ Value F32::tanh(Value x) {
                           0.13333303118, -0.333333331692});
   Value small = fma(mul(p, square), a, a);
   Value limited = where(less(c(10), a), c(10), a);
-  Value large = sub(c(1), div(c(2), add(exp(add(limited, limited)), c(1))));
+  Value large = fma(reciprocal(add(exp(add(limited, limited)), c(1))), c(-2), c(1));
   return withSignOf(where(less(a, c(0.625)), small, large), x);
 }
 

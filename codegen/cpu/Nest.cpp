@@ -17,48 +17,56 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
 }
 
 CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int width,
-                                        ValueRange carried,
-                                        llvm::function_ref<Values(ValueRange)> body) {
-  auto enter = [&](Value coordinate, Block *before, Value laneMask) {
-    Level &level = levels.emplace_back();
-    level.axis = axis;
-    level.coordinate = coordinate;
-    level.width = width;
-    level.laneMask = laneMask;
-    level.before = before;
-  };
-  if (width == 1) {
+                                        ValueRange carried, LevelBody body, const Unroll *unroll) {
+  // Rounds from `from` to `to`; `isTail` for a single one with its lanes masked.
+  auto rounds = [&](Value from, Value to, int copies, ValueRange inits, bool isTail) {
     Block *before = b.getInsertionBlock();
-    return b.loop(lo, hi, b.i64(1), carried, [&](Value index, ValueRange values) {
-      enter(index, before, Value());
-      Values next = body(values);
-      levels.pop_back();
+    return b.loop(from, to, b.i64(width * copies), inits, [&](Value index, ValueRange values) {
+      Values next;
+      for (int c = 0; c < copies; ++c) {
+        Level &level = levels.emplace_back();
+        level.axis = axis;
+        level.coordinate = b.add(index, b.i64(c * width));
+        level.width = width;
+        if (isTail)
+          level.laneMask = firstLanes(b.sub(hi, index), width);
+        level.before = before;
+        size_t each = values.size() / copies;
+        llvm::append_range(next, body(values.slice(c * each, each)));
+        levels.pop_back();
+      }
       return next;
     });
+  };
+  auto wholeSteps = [&](int64_t step) { // a power of two
+    Value length = b.sub(hi, lo);
+    return b.sub(hi, b.fold<arith::AndIOp>(length, b.i64(step - 1)));
+  };
+  Values sums(carried);
+  if (unroll && unroll->copies > 1) {
+    for (int c = 1; c < unroll->copies; ++c)
+      llvm::append_range(sums, unroll->start);
+    Value end = wholeSteps(width * unroll->copies);
+    sums = rounds(lo, end, unroll->copies, sums, false);
+    lo = end;
+    for (size_t half = sums.size() / 2; half >= carried.size(); half /= 2) {
+      Values joined;
+      for (size_t at = 0; at < half; at += carried.size())
+        llvm::append_range(joined, unroll->join(ValueRange(sums).slice(at, carried.size()),
+                                                ValueRange(sums).slice(at + half, carried.size())));
+      sums = std::move(joined);
+    }
   }
-  // Whole vectors, then what is left as one masked vector: the same code.
-  Value lanes = b.i64(width), length = b.sub(hi, lo);
-  Value rest = b.fold<arith::AndIOp>(length, b.i64(width - 1));
-  Value full = b.sub(hi, rest);
-  Block *before = b.getInsertionBlock();
-  Values sums = b.loop(lo, full, lanes, carried, [&](Value index, ValueRange values) {
-    enter(index, before, Value());
-    Values next = body(values);
-    levels.pop_back();
-    return next;
-  });
-  // At most one round, as a loop: the shape that nests need.
-  before = b.getInsertionBlock();
+  if (width == 1)
+    return rounds(lo, hi, 1, sums, false);
+  // Whole vectors, then what is left as one masked vector: the same code. At most
+  // one round, as a loop: the shape that nests need.
+  Value full = wholeSteps(width);
+  sums = rounds(lo, full, 1, sums, false);
   APInt known;
-  if (matchPattern(rest, m_ConstantInt(&known)) && known.isZero())
+  if (matchPattern(b.sub(hi, full), m_ConstantInt(&known)) && known.isZero())
     return sums;
-  return b.loop(full, hi, lanes, sums, [&](Value index, ValueRange values) {
-    Value mask = b.compare(CmpIPredicate::slt, b.iota(width), b.sub(hi, index));
-    enter(index, before, mask);
-    Values next = body(values);
-    levels.pop_back();
-    return next;
-  });
+  return rounds(full, hi, 1, sums, true);
 }
 
 void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void()> body) {
@@ -70,15 +78,33 @@ void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void
   levels.pop_back();
 }
 
+Value BodyLowering::firstLanes(Value count, int width) {
+  // In 32 bits: one comparison, however far `count` is beyond the lanes.
+  Value few = b.minS(b.maxS(count, b.i64(0)), b.i64(width));
+  Value narrow = b.fold<arith::TruncIOp>(b.getI32Type(), few);
+  SmallVector<int32_t> lanes = llvm::to_vector(llvm::seq<int32_t>(0, width));
+  Value iota = arith::ConstantOp::create(b, b.getI32VectorAttr(lanes));
+  return b.compare(CmpIPredicate::slt, iota, narrow);
+}
+
+void BodyLowering::apart(llvm::function_ref<void()> body) {
+  auto known = llvm::map_to_vector(levels, [](const Level &level) { return level.known; });
+  body();
+  for (auto [level, before] : llvm::zip(levels, known))
+    level.known = std::move(before);
+}
+
 CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRange carried,
-                                       llvm::function_ref<Values(ValueRange)> body) {
+                                       LevelBody body, const Unroll *unroll) {
   if (axes.empty())
     return body(carried);
   StringAttr axis = axes.front();
   auto [lo, hi] = rangeOf(axis);
   int width = axis == vectorAxis ? target.lanes() : 1;
+  if (axes.size() == 1)
+    return level(axis, lo, hi, width, carried, body, unroll);
   return level(axis, lo, hi, width, carried, [&](ValueRange values) {
-    return nest(axes.drop_front(), vectorAxis, values, body);
+    return nest(axes.drop_front(), vectorAxis, values, body, unroll);
   });
 }
 
@@ -208,6 +234,41 @@ Lanes BodyLowering::coordinateOf(StringAttr axis) const {
 
 //===-- Masks -------------------------------------------------------------===//
 
+/// The coefficient of a dim in a sum of products by constants; none where it stands otherwise.
+static std::optional<int64_t> coefficientOf(unsigned dim, AffineExpr expr) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add) {
+    auto left = coefficientOf(dim, binary.getLHS()), right = coefficientOf(dim, binary.getRHS());
+    return left && right ? std::optional(*left + *right) : std::nullopt;
+  }
+  if (expr.getKind() != AffineExprKind::Mul)
+    return {};
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  auto left = coefficientOf(dim, binary.getLHS());
+  return factor && left ? std::optional(*left * factor.getValue()) : std::nullopt;
+}
+
+/// The lanes in which expr ≥ 0, where it is a lane less one for each; null where it is not.
+Value BodyLowering::holdsUpTo(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms) {
+  std::optional<unsigned> counting;
+  for (auto [d, lanes] : llvm::enumerate(dims))
+    if (lanes.counts || widthOf(lanes.value) > 1) {
+      if (counting || !lanes.counts)
+        return {};
+      counting = d;
+    }
+  if (!counting || coefficientOf(*counting, expr) != -1)
+    return {};
+  SmallVector<Lanes> first(dims);
+  first[*counting].counts = false;
+  Value atFirst = evaluate(expr, first, syms).value;
+  return firstLanes(b.add(atFirst, b.i64(1)), lanesHere());
+}
+
 Value BodyLowering::emitRestrict(RestrictOp op) {
   SmallVector<StringAttr> axes = llvm::map_to_vector(op.getDims(), axisOf);
   int level = levelOf(axes);
@@ -221,8 +282,11 @@ Value BodyLowering::emitRestrict(RestrictOp op) {
   SmallVector<Value> syms =
       llvm::map_to_vector(op.getSyms(), [&](Value sym) { return scalar(sym); });
   IntegerSet set = op.getConstraint();
-  Value expr = materialize(evaluate(set.getConstraint(0), dims, syms), lanesHere());
-  Value holds = b.compare(set.isEq(0) ? CmpIPredicate::eq : CmpIPredicate::sge, expr, b.i64(0));
+  Value holds = set.isEq(0) ? Value() : holdsUpTo(set.getConstraint(0), dims, syms);
+  if (!holds) {
+    Value expr = materialize(evaluate(set.getConstraint(0), dims, syms), lanesHere());
+    holds = b.compare(set.isEq(0) ? CmpIPredicate::eq : CmpIPredicate::sge, expr, b.i64(0));
+  }
   if (op.getUnless())
     holds = b.either(holds, scalar(op.getUnless()));
   levels[level].known[op.getOperation()] = holds;
@@ -340,11 +404,18 @@ void BodyLowering::writeBuffer(const Buffer &buffer, Value value) {
   writeElements(buffer.memory, offset, widthAt(buffer.axes), mask, value);
 }
 
+Value BodyLowering::keptElement(Value value) {
+  Value element = emit(value);
+  if (!zeroed.contains(value))
+    return element;
+  Value zero = emitConstant(b, b.getZeroAttr(getElementTypeOrSelf(value.getType())));
+  return b.select(restrictMask(axesOf(value.getType())), element, zero);
+}
+
 void BodyLowering::keep(Value value, Buffer *into) {
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
   nest(withLast(into->axes, vectorAxis), vectorAxis, {}, [&](ValueRange) {
-    Value element = emit(value);
-    writeBuffer(*into, element);
+    writeBuffer(*into, keptElement(value));
     return Values();
   });
 }

@@ -22,19 +22,17 @@
 namespace tile::codegen {
 
 /// The axes of a dot's result by what they do: `column` is the last of its
-/// buffer's and runs over vectors, `rows` are those before it that the other
-/// operand has alone, and `outer` the rest, one pass each.
+/// buffer's, the right operand's, and runs over vectors; `rows` are those before it
+/// that the left operand has alone, and `outer` the rest, one pass each.
 struct DotAxes {
   llvm::SmallVector<mlir::StringAttr> rows, outer;
   mlir::StringAttr column;
-  /// The operand with the rows, and that with the columns.
-  mlir::Value rowOperand, columnOperand;
 };
 
 class PackedDot {
 public:
   PackedDot(BodyLowering &lowering, ir::DotOp op, const DotAxes &axes, Buffer *into);
-  /// into += rowOperand · columnOperand, where `into` holds the accumulator.
+  /// into += lhs · rhs, where `into` holds the accumulator.
   void emit();
 
 private:
@@ -72,6 +70,8 @@ private:
   /// A row's number from the coordinates of the row axes.
   Value rowNumber(llvm::function_ref<Value(mlir::StringAttr)> coordinate);
   bool isRestricted(Value operand);
+  /// Sets rowBuffer and pitch, if the row operand is in memory as a panel has it.
+  bool findRowBuffer();
 
   /// Rows of the register tile: with two vectors each, as many as registers hold.
   int tileRows() const { return lowering.target.vectorBits == 512 ? 12 : 6; }
@@ -87,8 +87,10 @@ private:
   mlir::Type type; // of the accumulator
   mlir::StringAttr k;
   int lanes;            // of the accumulator's type
-  int64_t depth, pitch; // of a block of k; of a packed row
+  int64_t depth, pitch; // of a block of k; from row to row
   Value rowPanel, columnPanel;
+  /// The row operand's own buffer, where it can take the panel's place.
+  Buffer *rowBuffer = nullptr;
   Value rowStride, base;          // in the result
   Value rowCount;                 // with those that partial blocks leave out between
   std::pair<Value, Value> kRange; // of the current block

@@ -38,12 +38,12 @@ void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const 
 namespace {
 /// Decides from the last use backwards.
 struct Planner {
-  explicit Planner(llvm::DenseSet<Value> &kept) : kept(kept) {}
+  Planner(llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs) : kept(kept), costs(costs) {}
 
   llvm::DenseSet<Value> &kept;
+  DenseMap<Value, int> &costs;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
-  DenseMap<Value, int> costs;
 
   /// Cost of one element, with what it pulls.
   int costOfPulled(Value value) {
@@ -53,7 +53,7 @@ struct Planner {
     auto [entry, isNew] = costs.try_emplace(value, 0);
     if (!isNew)
       return entry->second;
-    int cost = isa<BroadcastOp>(op) ? 0 : costOf(op);
+    int cost = isa<BroadcastOp>(op) ? 0 : tile::codegen::costOf(op);
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
         cost += isa<LoadOp>(op) ? 8 : costOfPulled(operand); // a gather
@@ -105,7 +105,7 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner(kept);
+  Planner planner(kept, costs);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
 }

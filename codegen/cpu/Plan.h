@@ -9,6 +9,7 @@
 
 #include "ir/TileOps.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tile::codegen {
@@ -24,11 +25,15 @@ public:
   /// Calls `leaf` for each kept tile and load that computing `value` reads.
   void forEachLeaf(mlir::Value value, llvm::function_ref<void(mlir::Value)> leaf) const;
 
+  /// Cost of an element with what it pulls, in rough additions.
+  int costOf(mlir::Value value) const { return costs.lookup_or(value, 1); }
+
   /// An op whose results are a nest of its own.
   static bool isRoot(mlir::Operation *op);
 
 private:
   llvm::DenseSet<mlir::Value> kept;
+  llvm::DenseMap<mlir::Value, int> costs;
 };
 
 } // namespace tile::codegen

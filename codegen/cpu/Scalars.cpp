@@ -126,6 +126,11 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
   SmallVector<Value> extents =
       llvm::map_to_vector(axes, [&](StringAttr axis) { return extentBound(axis); });
   if (!extents.empty()) {
+    // A short last axis has all its room, so that strides are constants.
+    constexpr int64_t isShort = 1024;
+    int64_t extent = cast<SpanType>(domains.spanOf(axes.back().getValue()).getType()).getExtent();
+    if (!ShapedType::isDynamic(extent) && extent <= isShort)
+      extents.back() = b.i64(extent);
     int64_t lanes = std::max<int64_t>(target.lanes(), multiple); // powers of two
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
   }

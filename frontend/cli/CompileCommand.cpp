@@ -8,6 +8,7 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "runtime/FileIO.h"
+#include "runtime/ThreadPool.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/raw_ostream.h"
@@ -135,8 +136,13 @@ Outcome<std::string> Compile::emitForCpu() {
     return Failure::usage({"--emit=" + options.emit + " takes one kernel",
                            "name it with --entry; there are " + llvm::join(names, ", ")});
   }
-  OwningOpRef<ir::KernelOp> kernel =
-      session.compiler.compile(kernels.front(), bindingsOf(kernels.front()));
+  ir::Bindings bindings = bindingsOf(kernels.front());
+  SmallVector<int64_t> known;
+  for (StringRef name : kernels.front().getDims().getAsValueRange<StringAttr>())
+    known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
+  auto threads = runtime::parseThreadCount(nullptr);
+  Compiler::chooseTiles(kernels.front(), bindings, known, threads ? *threads : 1);
+  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(kernels.front(), bindings);
   if (!kernel)
     return Failure::reported();
   CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),

@@ -8,7 +8,7 @@
 #define TILE_TESTS_BENCH_CONTEST_H
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,28 +27,37 @@ struct Contestant {
   }
 };
 
-inline double secondsOf(const std::function<void()> &run, int repeats) {
-  auto start = std::chrono::steady_clock::now();
+/// What passes on the wall, or for this process alone: of a single thread that is
+/// the same, whatever else the machine is busy with.
+inline double now(bool ofProcess) {
+  timespec time;
+  clock_gettime(ofProcess ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+inline double secondsOf(const std::function<void()> &run, int repeats, bool ofProcess) {
+  double start = now(ofProcess);
   for (int n = 0; n < repeats; ++n)
     run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;
+  return (now(ofProcess) - start) / repeats;
 }
 
 /// At least `minRounds` rounds, and as many as fit into `budget` seconds. A round
 /// repeats what is short until it takes a few milliseconds.
-inline void compete(std::vector<Contestant> &all, double budget, int minRounds = 5) {
+inline void compete(std::vector<Contestant> &all, double budget, bool ofProcess,
+                    int minRounds = 5) {
   std::vector<int> repeats;
   double round = 0;
   for (Contestant &one : all) {
     one.run(); // touches memory, fills caches
-    double once = secondsOf(one.run, 1);
+    double once = secondsOf(one.run, 1, ofProcess);
     repeats.push_back(std::max(1, static_cast<int>(4e-3 / std::max(once, 1e-9))));
     round += once * repeats.back();
   }
   int rounds = std::max(minRounds, static_cast<int>(budget / round));
   for (int n = 0; n < rounds; ++n)
     for (size_t c = 0; c < all.size(); ++c)
-      all[c].seconds.push_back(secondsOf(all[c].run, repeats[c]));
+      all[c].seconds.push_back(secondsOf(all[c].run, repeats[c], ofProcess));
 }
 
 } // namespace tile::bench

@@ -110,7 +110,9 @@ public:
     if (mlir::failed(binding))
       llvm::report_fatal_error(llvm::Twine(error.message));
     frontend::Compiler compiler;
-    auto specialized = compiler.compile(kernel, options.sizes.of(kernel));
+    ir::Bindings bindings = options.sizes.of(kernel);
+    frontend::Compiler::chooseTiles(kernel, bindings, binding->dims, options.threads);
+    auto specialized = compiler.compile(kernel, bindings);
     auto code = compiler.jit(*specialized);
     Call call;
     call.code = std::make_shared<codegen::CpuCode>(std::move(*code));
@@ -126,7 +128,7 @@ public:
               std::vector<Contestant> all) {
     if (title.find(options.filter) == std::string::npos)
       return;
-    compete(all, options.budget);
+    compete(all, options.budget, options.threads == 1);
     double own = all[0].median();
     std::printf("%-34s %9.3f ms %8.1f %s", title.c_str(), own * 1e3, amount / own / 1e9, unit);
     for (size_t n = 1; n < all.size(); ++n)
@@ -161,10 +163,8 @@ private:
 void Bench::peak() {
   std::vector<double> rates;
   for (int n = 0; n < 9; ++n) {
-    auto start = std::chrono::steady_clock::now();
-    double flops = multiplyAdds(2000000);
-    rates.push_back(
-        flops / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    double start = now(options.threads == 1), flops = multiplyAdds(2000000);
+    rates.push_back(flops / (now(options.threads == 1) - start));
   }
   peakFlops = *std::max_element(rates.begin(), rates.end());
   std::printf("%d threads; multiply-adds of f32 from registers: %.1f GFLOP/s\n", options.threads,

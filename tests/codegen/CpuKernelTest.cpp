@@ -348,7 +348,9 @@ void CpuKernelTest::check(const std::string &text, const std::map<std::string, i
   static constexpr const char *cpus[] = {"native", "native", "x86-64-v3", "x86-64"};
   CpuOptions options;
   options.cpu = cpus[random() % std::size(cpus)];
-  SCOPED_TRACE(options.cpu);
+  if (random() % 2)
+    options.streamedBytes = 0; // all outputs
+  SCOPED_TRACE(options.cpu + (options.streamedBytes ? ", streamed" : ""));
   auto code = CpuCompiler(options).jit(kernel);
   ASSERT_TRUE(succeeded(code));
   for (GuardedMemory::Side side : {GuardedMemory::Side::End, GuardedMemory::Side::Begin})

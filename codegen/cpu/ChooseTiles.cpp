@@ -1,0 +1,351 @@
+//===- ChooseTiles.cpp - tile sizes for a CPU -----------------------------===//
+
+#include "codegen/cpu/ChooseTiles.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <cmath>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+CpuMachine CpuMachine::native(int threads) {
+  CpuMachine machine;
+  machine.threads = threads;
+  auto bytes = [](int name, int64_t otherwise) {
+    long known = sysconf(name);
+    return known > 0 ? static_cast<int64_t>(known) : otherwise;
+  };
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  machine.level1Bytes = bytes(_SC_LEVEL1_DCACHE_SIZE, machine.level1Bytes);
+  machine.level2Bytes = bytes(_SC_LEVEL2_CACHE_SIZE, machine.level2Bytes);
+#endif
+  return machine;
+}
+
+namespace {
+/// What of an axis is not known counts as long.
+constexpr int64_t unknownExtent = 4096;
+
+struct AxisInfo {
+  int64_t extent = unknownExtent;
+  bool isSizable = false, isProgram = false;
+  /// Neighbours along it are neighbours in memory.
+  bool isInner = false;
+  /// What it is in contractions.
+  bool isRow = false, isColumn = false, isDepth = false;
+  /// To choose from, and what is chosen.
+  SmallVector<int64_t> candidates;
+  int64_t size = 1;
+};
+
+/// A contraction by axes, and the loops over blocks that it stands in.
+struct Contraction {
+  SmallVector<StringAttr> rows, columns, loops;
+  StringAttr depth;
+};
+
+class Chooser {
+public:
+  Chooser(KernelOp kernel, ArrayRef<int64_t> dims, const llvm::StringMap<int64_t> &given,
+          const CpuMachine &machine)
+      : kernel(kernel), dims(dims), given(given), machine(machine) {}
+  llvm::StringMap<int64_t> choose();
+
+private:
+  std::optional<int64_t> evaluate(Value value);
+  void collectAxes();
+  void collectRoles();
+  void collectCandidates();
+  /// Of the candidates the one nearest to `wanted`, by ratio.
+  void take(AxisInfo &axis, double wanted);
+  void chooseForElements();
+  void chooseForContractions();
+  double costOfContractions();
+  double programs() const;
+  SmallVector<int64_t> scheduled(StringRef binder);
+
+  KernelOp kernel;
+  ArrayRef<int64_t> dims;
+  const llvm::StringMap<int64_t> &given;
+  const CpuMachine &machine;
+  // Sizes are taken from short lists, so that shapes near each other share their code.
+  llvm::MapVector<StringAttr, AxisInfo> axes;
+  SmallVector<Contraction> dots;
+  double eachPrograms = 1; // of the binders that take one element at a time
+};
+} // namespace
+
+//===-- What the kernel says ----------------------------------------------===//
+
+std::optional<int64_t> Chooser::evaluate(Value value) {
+  Operation *op = value.getDefiningOp();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  if (auto dim = dyn_cast_or_null<DimOp>(op)) {
+    auto found = llvm::find(kernel.getDims(), dim.getNameAttr());
+    size_t position = found - kernel.getDims().begin();
+    bool isKnown = position < dims.size() && dims[position] >= 0;
+    return isKnown ? std::optional(dims[position]) : std::nullopt;
+  }
+  if (!op || op->getNumOperands() != 2)
+    return {};
+  auto x = evaluate(op->getOperand(0)), y = evaluate(op->getOperand(1));
+  if (!x || !y)
+    return {};
+  // Only estimates hang on it: what overflows is not known.
+  int64_t result;
+  bool overflows = isa<arith::AddIOp>(op)   ? __builtin_add_overflow(*x, *y, &result)
+                   : isa<arith::SubIOp>(op) ? __builtin_sub_overflow(*x, *y, &result)
+                   : isa<arith::MulIOp>(op) ? __builtin_mul_overflow(*x, *y, &result)
+                                            : true;
+  if (isa<DivOp>(op) && *y > 0 && *x >= 0)
+    return *x / *y;
+  return overflows ? std::nullopt : std::optional(result);
+}
+
+void Chooser::collectAxes() {
+  auto add = [&](StringAttr name, Value lower, Value upper) -> AxisInfo & {
+    AxisInfo &axis = axes[name];
+    auto lo = evaluate(lower), hi = evaluate(upper);
+    if (lo && hi)
+      axis.extent = std::max<int64_t>(1, *hi - *lo);
+    return axis;
+  };
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
+    AxisInfo &axis = add(name, parallel.getLower()[n], parallel.getUpper()[n]);
+    axis.isProgram = true;
+    axis.isSizable = !parallel.getEach()[n];
+    if (parallel.getEach()[n])
+      eachPrograms *= static_cast<double>(axis.extent);
+  }
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ForOp>(op))
+      add(loop.getNameAttr(), loop.getLower(), loop.getUpper()).isSizable =
+          loop.getKind() != LoopKind::sequential;
+    else if (auto whole = dyn_cast<AxisOp>(op))
+      add(axisOf(whole.getResult()), whole.getLower(), whole.getUpper());
+  });
+}
+
+void Chooser::collectRoles() {
+  auto innermost = [&](AffineMap map, ValueRange operands) {
+    if (map.getNumResults() == 0)
+      return;
+    for (auto [d, value] : llvm::enumerate(operands))
+      if (isa<SpanType>(value.getType()) &&
+          map.getResult(map.getNumResults() - 1).isFunctionOfDim(d))
+        axes[axisOf(value)].isInner = true;
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      innermost(load.getMap(), load.getDims());
+    else if (auto store = dyn_cast<StoreOp>(op))
+      innermost(store.getMap(), store.getDims());
+    else if (auto update = dyn_cast<UpdateOp>(op))
+      innermost(update.getMap(), update.getDims());
+    auto dot = dyn_cast<DotOp>(op);
+    if (!dot || axesOf(dot.getType()).empty())
+      return;
+    Contraction &contraction = dots.emplace_back();
+    contraction.depth = dot.getAxisAttr();
+    axes[contraction.depth].isDepth = true;
+    for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
+      contraction.loops.push_back(loop.getNameAttr());
+    ArrayRef<StringAttr> left = axesOf(dot.getLhs().getType());
+    for (StringAttr axis : axesOf(dot.getType())) {
+      bool isColumn = !llvm::is_contained(left, axis);
+      (isColumn ? contraction.columns : contraction.rows).push_back(axis);
+      (isColumn ? axes[axis].isColumn : axes[axis].isRow) = true;
+    }
+  });
+}
+
+SmallVector<int64_t> Chooser::scheduled(StringRef binder) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  Attribute value = schedule ? schedule.get(binder) : Attribute();
+  SmallVector<int64_t> sizes;
+  auto add = [&](Attribute one) {
+    if (auto size = dyn_cast<IntegerAttr>(one))
+      sizes.push_back(size.getInt());
+  };
+  if (auto list = dyn_cast_or_null<ArrayAttr>(value))
+    llvm::for_each(list, add);
+  else if (value)
+    add(value);
+  return sizes;
+}
+
+void Chooser::collectCandidates() {
+  for (StringAttr binder : sizableBinders(kernel)) {
+    AxisInfo &axis = axes[binder];
+    if (auto size = given.find(binder.getValue()); size != given.end())
+      axis.candidates = {size->second};
+    else
+      axis.candidates = scheduled(binder);
+  }
+}
+
+void Chooser::take(AxisInfo &axis, double wanted) {
+  wanted = std::clamp(wanted, 1.0, static_cast<double>(axis.extent));
+  if (axis.candidates.empty()) {
+    axis.size = int64_t(1) << std::ilogb(wanted);
+    return;
+  }
+  auto distance = [&](int64_t size) {
+    return std::abs(std::log(static_cast<double>(size) / wanted));
+  };
+  axis.size = *llvm::min_element(axis.candidates,
+                                 [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
+}
+
+//===-- Elements ----------------------------------------------------------===//
+
+/// Powers of two, so that few shapes need code of their own: enough elements a program to start it
+/// for, vectors as long as they can be, and not more than the first-level cache holds.
+void Chooser::chooseForElements() {
+  double elements = 1;
+  int inner = 0;
+  for (auto &[name, axis] : axes) {
+    if (!axis.isSizable && !axis.isProgram)
+      elements *= static_cast<double>(axis.extent); // a whole axis
+    inner += axis.isSizable && axis.isInner;
+  }
+  // Rows are read more than once, and something of them is kept: a third of the cache each.
+  double elementsWanted = elements > 1 ? static_cast<double>(machine.level1Bytes) / 12 : 8192;
+  auto isLoop = [](const AxisInfo &axis) { return axis.isSizable && !axis.isProgram; };
+  for (auto &[name, axis] : axes)
+    if (isLoop(axis)) {
+      take(axis, axis.isInner ? 1024 : 64);
+      elements *= static_cast<double>(axis.size);
+    }
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram && axis.isInner) {
+      // With two of them, one tensor is read across: a square.
+      double share = inner > 1 ? 64 : std::max(64.0, elementsWanted / elements);
+      take(axis, share);
+      elements *= static_cast<double>(axis.size);
+    }
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram && !axis.isInner) {
+      take(axis, elementsWanted / elements);
+      elements *= static_cast<double>(axis.size);
+    }
+  // Programs for every core, if there is anything to share.
+  while (programs() < 4.0 * machine.threads) {
+    AxisInfo *largest = nullptr;
+    for (auto &[name, axis] : axes)
+      if (axis.isSizable && axis.isProgram && axis.candidates.empty() && axis.size > 1 &&
+          (!axis.isInner || axis.size > 512) && (!largest || axis.size > largest->size))
+        largest = &axis;
+    if (!largest)
+      break;
+    largest->size = (largest->size + 1) / 2;
+  }
+}
+
+double Chooser::programs() const {
+  double count = eachPrograms;
+  for (const auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram)
+      count *= static_cast<double>((axis.extent + axis.size - 1) / axis.size);
+  return count;
+}
+
+//===-- Contractions ------------------------------------------------------===//
+
+/// Cycles until all cores are done: of a program, for each contraction the
+/// multiply-adds of its full register tiles, the packing of what they read, and
+/// the result once for each block of depth; more where all that exceeds the
+/// second-level cache.
+double Chooser::costOfContractions() {
+  auto length = [&](StringAttr name) {
+    const AxisInfo &axis = axes[name];
+    return static_cast<double>(axis.isSizable ? std::min(axis.size, axis.extent) : axis.extent);
+  };
+  auto product = [&](ArrayRef<StringAttr> names) {
+    double result = 1;
+    for (StringAttr name : names)
+      result *= length(name);
+    return result;
+  };
+  auto roundUp = [](double x, double step) { return std::ceil(x / step) * step; };
+  double compute = 0, memory = 0, bytes = 0;
+  for (const Contraction &dot : dots) {
+    double rows = product(dot.rows), columns = product(dot.columns), depth = length(dot.depth);
+    double block = std::min(depth, 256.0), times = 1;
+    for (StringAttr loop : dot.loops)
+      times *= std::ceil(static_cast<double>(axes[loop].extent) / length(loop));
+    compute += times * depth * roundUp(rows, 4) * roundUp(columns, 16) / 32;
+    memory += times * (0.4 * depth * (rows + columns) + 0.15 * rows * columns * depth / block);
+    bytes += 4 * (rows * columns + block * (rows + columns));
+  }
+  double excess = std::max(1.0, bytes / (0.7 * static_cast<double>(machine.level2Bytes)));
+  double program = compute * std::sqrt(excess) + memory * excess + 2000;
+  return std::ceil(programs() / machine.threads) * program;
+}
+
+void Chooser::chooseForContractions() {
+  static constexpr int64_t rowSizes[] = {4, 12, 24, 48, 96, 120, 144, 192, 240, 288};
+  static constexpr int64_t columnSizes[] = {16, 32, 64, 128, 192, 256, 384, 512};
+  static constexpr int64_t depthSizes[] = {64, 128, 256};
+  SmallVector<AxisInfo *> open;
+  for (auto &[name, axis] : axes) {
+    if (!axis.isSizable)
+      continue;
+    if (axis.candidates.empty()) {
+      bool isBoth = axis.isDepth && (axis.isColumn || axis.isRow);
+      ArrayRef<int64_t> sizes = axis.isDepth    ? (isBoth ? ArrayRef(columnSizes) : depthSizes)
+                                : axis.isColumn ? ArrayRef(columnSizes)
+                                                : ArrayRef(rowSizes);
+      for (int64_t size : sizes)
+        if (axis.candidates.empty() || size < 2 * axis.extent)
+          axis.candidates.push_back(size);
+    }
+    axis.size = axis.candidates.front();
+    open.push_back(&axis);
+  }
+  // One after the other, until none gets better: the model is smooth enough.
+  double best = costOfContractions();
+  for (bool improves = true; improves;) {
+    improves = false;
+    for (AxisInfo *axis : open) {
+      int64_t kept = axis->size;
+      for (int64_t size : axis->candidates) {
+        axis->size = size;
+        if (double cost = costOfContractions(); cost < best) {
+          best = cost;
+          kept = size;
+          improves = true;
+        }
+      }
+      axis->size = kept;
+    }
+  }
+}
+
+llvm::StringMap<int64_t> Chooser::choose() {
+  collectAxes();
+  collectRoles();
+  collectCandidates();
+  if (!dots.empty())
+    chooseForContractions();
+  else
+    chooseForElements();
+  llvm::StringMap<int64_t> sizes;
+  for (StringAttr binder : sizableBinders(kernel))
+    sizes[binder.getValue()] = std::clamp<int64_t>(axes[binder].size, 1, maxTileSize);
+  return sizes;
+}
+
+llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
+                                                    const llvm::StringMap<int64_t> &given,
+                                                    const CpuMachine &machine) {
+  return Chooser(kernel, dims, given, machine).choose();
+}

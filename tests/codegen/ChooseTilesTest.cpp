@@ -1,0 +1,138 @@
+// What the model of tile sizes promises: what is given or scheduled is kept to, sizes are equal for
+// equal calls, programs suffice for the cores, and what a program works on fits its caches.
+
+#include "codegen/cpu/ChooseTiles.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace tile::ir;
+using namespace tile::codegen;
+
+namespace {
+
+std::string product(const std::string &schedule = "") {
+  return R"(
+#mk = affine_map<()[m, k, n] -> (m, k)>
+#kn = affine_map<()[m, k, n] -> (k, n)>
+#mn = affine_map<()[m, k, n] -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!ij = tensor<?x?xf32, #tile.axes<"i", "j">>
+tile.kernel @product(
+    %a: memref<?x?xf32> {tile.name = "a", tile.mode = "in", tile.shape = #mk},
+    %b: memref<?x?xf32> {tile.name = "b", tile.mode = "in", tile.shape = #kn},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "K", "N"])" +
+         schedule + R"(} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = tile.dim "K"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero : f32 to !ij
+    %acc = tile.for fold %k = "k" %c0 to %K iter_args(%sum = %init : !ij) {
+      %ta = tile.load %a at #id(%i, %k)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"k">) -> tensor<?x?xf32, #tile.axes<"i", "k">>
+      %tb = tile.load %b at #id(%k, %j)[] <exact> : memref<?x?xf32>, (!tile.span<"k">, !tile.span<"j">) -> tensor<?x?xf32, #tile.axes<"k", "j">>
+      %s = tile.dot %ta, %tb over "k" acc %sum : tensor<?x?xf32, #tile.axes<"i", "k">>, tensor<?x?xf32, #tile.axes<"k", "j">> -> !ij
+      tile.yield %s : !ij
+    }
+    tile.store %acc, %c at #id(%i, %j)[] : !ij, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+}
+
+/// y[i, :] = x[i, :] − max
+constexpr const char *rows = R"(
+#mn = affine_map<()[m, n] -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!in = tensor<?x?xf32, #tile.axes<"i", "N">>
+!i = tensor<?xf32, #tile.axes<"i">>
+tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+                  %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %t = tile.load %x at #id(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !in
+    %m = tile.reduce <max> %t over ["N"] : !in -> !i
+    %b = tile.broadcast %m : !i to !in
+    %d = arith.subf %t, %b : !in
+    tile.store %d, %y at #id(%i, %n)[] : !in, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+  }
+  tile.return
+})";
+
+class ChooseTilesTest : public ::testing::Test {
+protected:
+  ChooseTilesTest() { context.loadDialect<TileDialect, mlir::arith::ArithDialect>(); }
+
+  llvm::StringMap<int64_t> choose(const std::string &text, llvm::ArrayRef<int64_t> dims,
+                                  const llvm::StringMap<int64_t> &given = {}) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module);
+    return chooseTiles(*module->getOps<KernelOp>().begin(), dims, given, machine);
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  CpuMachine machine = {4, 48 << 10, 2 << 20};
+};
+
+TEST_F(ChooseTilesTest, GivenSizesStay) {
+  auto sizes = choose(product(), {1000, 1000, 1000}, {{"i", 7}, {"k", 1000}});
+  EXPECT_EQ(sizes["i"], 7);
+  EXPECT_EQ(sizes["k"], 1000);
+  EXPECT_GE(sizes["j"], 16);
+}
+
+TEST_F(ChooseTilesTest, SchedulesAreKeptTo) {
+  std::string schedule = R"(, schedule = {i = [32, 64], j = 48})";
+  auto sizes = choose(product(schedule), {1000, 1000, 1000});
+  EXPECT_TRUE(sizes["i"] == 32 || sizes["i"] == 64) << sizes["i"];
+  EXPECT_EQ(sizes["j"], 48);
+  EXPECT_EQ(choose(product(schedule), {1000, 1000, 1000}, {{"i", 5}})["i"], 5);
+}
+
+TEST_F(ChooseTilesTest, ProductsKeepCoresBusyWithinTheCache) {
+  for (int64_t size : {512, 1024, 2048, 4096}) {
+    auto sizes = choose(product(), {size, size, size});
+    int64_t i = sizes["i"], j = sizes["j"], k = sizes["k"];
+    int64_t programs = (size + i - 1) / i * ((size + j - 1) / j);
+    EXPECT_GE(programs, machine.threads) << size;
+    EXPECT_LE(4 * (i * j + i * k + k * j), machine.level2Bytes) << size;
+    EXPECT_GE(i * j, 64 * 64) << size;
+  }
+}
+
+TEST_F(ChooseTilesTest, UnknownDimensionsCountAsLong) {
+  auto open = choose(product(), {}), negative = choose(product(), {-1, -1, -1});
+  for (const char *binder : {"i", "j", "k"}) {
+    EXPECT_EQ(open[binder], negative[binder]);
+    EXPECT_GE(open[binder], 32);
+  }
+}
+
+TEST_F(ChooseTilesTest, LongRowsComeAloneAndShortOnesTogether) {
+  EXPECT_EQ(choose(rows, {100000, 8192})["i"], 1);
+  EXPECT_GE(choose(rows, {100000, 64})["i"], 16);
+  // As many programs as cores, at least, where there are rows for them.
+  EXPECT_LE(choose(rows, {16, 64})["i"], 4);
+}
+
+TEST_F(ChooseTilesTest, EmptyAndHugeDimensions) {
+  int64_t huge = int64_t(1) << 47;
+  for (int64_t extent : {int64_t(0), int64_t(1), huge})
+    for (const auto &[binder, size] : choose(product(), {extent, extent, extent})) {
+      EXPECT_GE(size, 1);
+      EXPECT_LE(size, maxTileSize);
+    }
+}
+
+} // namespace
