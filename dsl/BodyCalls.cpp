@@ -162,22 +162,28 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     switch (decl.decl->kind) {
     case Decl::Kind::Map:
       return expandMap(decl, expr);
-    case Decl::Kind::Fn: {
-      std::vector<ir::Expr> values = expandFn(decl, expr);
-      if (values.size() == 1)
-        return values[0];
-      error(expr.range, quoted(function) + " gives " + std::to_string(values.size()) + " values")
-          .hints.push_back("bind them with `let (a, b) = …`");
-      return {};
-    }
+    case Decl::Kind::Fn:
+      return only(expandFn(decl, expr), expr);
     default:
       error(callee.range, quoted(function) + " is a kernel or graph; only a graph calls those");
       return {};
     }
   }
+  if (isAlongFunction(function))
+    return only(alongCall(expr, function), expr);
   if (isFunctionName(function))
     return builtinCall(expr, function);
   return unknownName(callee);
+}
+
+/// The value of a call that stands for one value.
+ir::Expr BodyElaborator::only(const std::vector<ir::Expr> &values, const dsl::Expr &call) {
+  if (values.size() == 1)
+    return values[0];
+  error(call.range,
+        quoted(call.children[0]->text) + " gives " + std::to_string(values.size()) + " values")
+      .hints.push_back("bind them with `let (a, b) = …`");
+  return {};
 }
 
 /// Reports a call of a name that means a value or tensor here.
@@ -424,14 +430,19 @@ std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call
       return failure;
     }
   }
+  return fnValues(fn, std::move(scope), std::move(*inner));
+}
+
+/// What a function's body returns in a scope.
+std::vector<ir::Expr> BodyElaborator::fnValues(DeclRef fn, Scope scope, TypeBindings bindings) {
   ++expansions;
-  return inside(fn, std::move(scope), std::move(*inner), [&] {
+  return inside(fn, std::move(scope), std::move(bindings), [&] {
     if (fn.decl->bodyExpr)
       return evaluateTuple(*fn.decl->bodyExpr);
     elaborate(fn.decl->body);
     if (returned)
       return *returned;
     error(fn.decl->name.range, quoted(fn.decl->name.text) + " ends without a `return`");
-    return failure;
+    return std::vector<ir::Expr>(1);
   });
 }

@@ -31,6 +31,8 @@ const BodyElaborator::Binding *BodyElaborator::lookup(const std::string &name) c
 /// Binds a name that must be new here. It may be that of a function, which then can't be called.
 void BodyElaborator::declare(const Ident &ident, Binding binding) {
   const std::string &name = ident.text;
+  if (name == "_") // a value that isn't wanted
+    return;
   std::optional<std::string> role = roleInLanguage(name);
   if (role && !isFunctionName(name))
     error(ident.range, quoted(name) + " is " + *role + " of the language");

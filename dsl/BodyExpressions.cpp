@@ -3,6 +3,7 @@
 #include "dsl/BodyElaborator.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -173,11 +174,14 @@ std::vector<ir::Expr> BodyElaborator::evaluateTuple(const dsl::Expr &expr) {
     return values;
   }
   if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name &&
-      !lookup(expr.children[0]->text))
-    if (DeclRef decl =
-            program.lookup(*file, expr.children[0]->text, expr.children[0]->range, diags);
+      !lookup(expr.children[0]->text)) {
+    const std::string &function = expr.children[0]->text;
+    if (DeclRef decl = program.lookup(*file, function, expr.children[0]->range, diags);
         decl && decl.decl->kind == Decl::Kind::Fn)
       return expandFn(decl, expr);
+    else if (!decl && isAlongFunction(function) && !tensorNamed(*expr.children[0]))
+      return alongCall(expr, function);
+  }
   return {evaluate(expr)};
 }
 

@@ -231,6 +231,8 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](ArgReduceOp op) { return executeArgReduce(op); })
       .Case([&](CountOp op) { return executeCount(op); })
       .Case([&](DotOp op) { return executeDot(op); })
+      .Case([&](ScanOp op) { return executeScan(op); })
+      .Case([&](SortOp op) { return executeSort(op); })
       .Case([&](arith::ConstantOp op) { return executeConstant(op); })
       .Case([&](scf::ForOp op) { return executeCount(op); })
       .Case([&](scf::IfOp op) { return executeIf(op); })

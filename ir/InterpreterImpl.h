@@ -1,9 +1,9 @@
 //===- InterpreterImpl.h - the interpreter from inside --------------------===//
 //
-// One machine that walks the IR. Its rules stand in four files: control flow
+// One machine that walks the IR. Its rules stand in these files: control flow
 // and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
-// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp) and elementwise ops
-// (InterpreterElementwise.cpp).
+// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), scans and sorts
+// (InterpreterAlong.cpp) and elementwise ops (InterpreterElementwise.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_INTERPRETERIMPL_H
@@ -184,6 +184,12 @@ private:
   LogicalResult executeArgReduce(ArgReduceOp op);
   LogicalResult executeCount(CountOp op);
   LogicalResult executeDot(DotOp op);
+
+  //===-- InterpreterAlong.cpp --------------------------------------------===//
+  LogicalResult executeScan(ScanOp op);
+  LogicalResult combine(ScanOp op, ArrayRef<Tile> inputs, int64_t index,
+                        llvm::SmallVectorImpl<Tile> &state);
+  LogicalResult executeSort(SortOp op);
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);

@@ -76,7 +76,7 @@ private:
       return !isCounter && !isa<KernelOp, ParallelOp>(owner);
     }
     Operation *op = value.getDefiningOp();
-    return op->getNumRegions() > 0 || isa<LoadOp, ReduceOp, ArgReduceOp>(op) ||
+    return op->getNumRegions() > 0 || isa<LoadOp, AlongAxes>(op) ||
            llvm::any_of(op->getOperands(), comesFromData);
   }
 

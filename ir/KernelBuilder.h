@@ -197,6 +197,29 @@ public:
   static bool isReduction(llvm::StringRef name);
   Expr dot(Expr a, Expr b, llvm::StringRef axis);
 
+  //===-- Scans and sorts (KernelBuilderScans.cpp) ------------------------===//
+  /// Combines two states, given part by part, the earlier one first: on scalars, elementwise.
+  using Combination = llvm::function_ref<llvm::SmallVector<Expr>(llvm::ArrayRef<Expr> states)>;
+  struct Scanned {
+    llvm::SmallVector<Expr> tiles; // the states after each element
+    llvm::SmallVector<Expr> last;
+  };
+  /// Runs along an axis from `inits`, one for each of `elements`. `function` is what errors call
+  /// it. None after an error.
+  std::optional<Scanned> scan(llvm::StringRef function, llvm::ArrayRef<Expr> elements,
+                              llvm::ArrayRef<Expr> inits, llvm::StringRef axisName, bool reverse,
+                              Combination combination);
+  /// cumsum, cumprod, cummax, cummin; without `init` from what changes nothing.
+  std::optional<Scanned> cumulate(llvm::StringRef function, Expr x, std::optional<Expr> init,
+                                  llvm::StringRef axisName, bool reverse);
+  static bool isCumulative(llvm::StringRef name);
+  struct Sorted {
+    Expr values, coordinates;
+  };
+  /// sort, argsort, topk: along an axis, into the same one or another (`rankName`).
+  std::optional<Sorted> sort(llvm::StringRef function, Expr x, llvm::StringRef axisName,
+                             llvm::StringRef rankName, bool descending);
+
   enum class Access { Exact, Pad, Clamp };
   Expr load(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Access access = Access::Exact,
             Expr pad = {});
@@ -298,6 +321,14 @@ private:
   Expr where(llvm::ArrayRef<Expr> args);
   Expr floatCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
   Expr integerCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
+  /// The type a reduction computes and gives, or none where it does not apply.
+  static std::optional<ElementType> reducedType(llvm::StringRef function, ElementType type);
+  /// The axis of that name, which one of the values has to have.
+  std::optional<mlir::StringAttr>
+  axisAlong(llvm::StringRef function, llvm::ArrayRef<mlir::Value> values, llvm::StringRef given);
+  bool combineInto(ScanOp op, llvm::StringRef function, llvm::ArrayRef<ElementType> types,
+                   Combination combination);
+  Expr extreme(ElementType type, bool isGreatest);
   mlir::Value countOf(mlir::Type tile, llvm::ArrayRef<mlir::StringAttr> counted);
   static std::string axesText(mlir::Type tile);
   mlir::Value minMax(llvm::StringRef function, ElementType type, mlir::Value a, mlir::Value b);

@@ -227,8 +227,7 @@ bool KernelBuilder::isReduction(StringRef name) {
                             name);
 }
 
-/// The type a reduction computes and gives, or none where it does not apply.
-static std::optional<ElementType> reducedType(StringRef function, ElementType type) {
+std::optional<ElementType> KernelBuilder::reducedType(StringRef function, ElementType type) {
   if (function == "any" || function == "all")
     return type == ElementType::Bool ? std::optional(type) : std::nullopt;
   if (function == "sum" || function == "prod")

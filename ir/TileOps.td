@@ -23,6 +23,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "TileInterfaces.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -364,7 +365,7 @@ def Tile_CoordsOp : Tile_Op<"coords", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, DeclareOpInterfaceMethods<Tile_AlongAxes>]> {
   let summary = "Reduces a tile along axes, over its domain";
   let description = [{
     Over an empty domain gives the identity of `kind`: 0, 1, −inf or the
@@ -377,7 +378,8 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [Pure]> {
+def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [
+    Pure, DeclareOpInterfaceMethods<Tile_AlongAxes, ["needsWholeAxis"]>]> {
   let summary = "The coordinate of the greatest or least element along one axis";
   let description = [{
     The lowest coordinate on ties; the first NaN wins; −1 over an empty domain.
@@ -401,7 +403,8 @@ def Tile_CountOp : Tile_Op<"count", [Pure]> {
   let assemblyFormat = "$spans attr-dict `:` type($spans) `->` type($result)";
 }
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,
+                                 DeclareOpInterfaceMethods<Tile_AlongAxes>]> {
   let summary = "Contracts one axis of two tiles, accumulating onto a third";
   let description = [{
     result = acc + Σ_axis lhs · rhs. Axes that both have and that are not
@@ -450,5 +453,7 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
     (`unsigned` $isUnsigned^)? $input attr-dict `:` type($input) `to` type($result)
   }];
 }
+
+include "TileAlongOps.td"
 
 #endif // TILE_OPS

@@ -29,6 +29,8 @@ void BodyLowering::emitOp(Operation *op) {
       .Case([&](ArgReduceOp root) { emitArgReduce(root); })
       .Case([&](CountOp root) { emitCountOp(root); })
       .Case([&](DotOp root) { emitDot(root); })
+      .Case([&](ScanOp root) { emitScan(root); })
+      .Case([&](SortOp root) { emitSort(root); })
       .Case([&](ForOp loop) { emitFor(loop); })
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })

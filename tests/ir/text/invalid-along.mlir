@@ -1,0 +1,97 @@
+// RUN: tile-opt %s -verify-diagnostics -split-input-file
+
+// What the verifiers of scans and sorts refuse, one by one.
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+!r = tensor<8xf32, #tile.axes<"i">>
+func.func private @other(%t: !t, %r: !r) {
+  // expected-error@+1 {{needs inputs of the same axes, "K" among them}}
+  %y:2 = tile.scan "scan" (%t : !t) from (%r : !r) over "K" {
+  ^bb0(%a: f32, %b: f32):
+    tile.combined %a : f32
+  }
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+func.func private @init(%t: !t, %r: f32) {
+  // expected-error@+1 {{needs inits of the elements' types, with the axes that are left}}
+  %y:2 = tile.scan "scan" (%t : !t) from (%r : f32) over "N" {
+  ^bb0(%a: f32, %b: f32):
+    tile.combined %a : f32
+  }
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+!r = tensor<8xf32, #tile.axes<"i">>
+func.func private @arguments(%t: !t, %r: !r) {
+  // expected-error@+1 {{combines the state's parts with the elements, all scalars}}
+  %y:2 = tile.scan "scan" (%t : !t) from (%r : !r) over "N" {
+  ^bb0(%a: f32):
+    tile.combined %a : f32
+  }
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+!r = tensor<8xf32, #tile.axes<"i">>
+func.func private @state(%t: !t, %r: !r) {
+  // expected-error@+1 {{needs a tile.combined of the state's types at the end}}
+  %y:2 = tile.scan "scan" (%t : !t) from (%r : !r) over "N" {
+  ^bb0(%a: f32, %b: f32):
+    tile.combined %a, %b : f32, f32
+  }
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+!r = tensor<8xf32, #tile.axes<"i">>
+func.func private @branches(%t: !t, %r: !r, %c: i1) {
+  %y:2 = tile.scan "scan" (%t : !t) from (%r : !r) over "N" {
+  ^bb0(%a: f32, %b: f32):
+    // expected-error@+1 {{is no elementwise op on scalars, as a combination is made of}}
+    %d = scf.if %c -> f32 {
+      scf.yield %a : f32
+    } else {
+      scf.yield %b : f32
+    }
+    tile.combined %d : f32
+  }
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+func.func private @twice(%t: !t) {
+  // expected-error@+1 {{gives an axis "i" that its input has already}}
+  %v, %c = tile.sort %t over "N" into "i" : !t -> !t, tensor<8x4xi64, #tile.axes<"i", "N">>
+  return
+}
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+func.func private @coordinates(%t: !t) {
+  // expected-error@+1 {{gives i64 coordinates on the same axes}}
+  %v, %c = tile.sort %t over "N" into "N" : !t -> !t, tensor<8x4xi32, #tile.axes<"i", "N">>
+  return
+}
+
+// -----
+
+!t = tensor<8x4xi1, #tile.axes<"i", "N">>
+func.func private @truths(%t: !t) {
+  // expected-error@+1 {{sorts numbers}}
+  %v, %c = tile.sort %t over "N" into "N" : !t -> !t, tensor<8x4xi64, #tile.axes<"i", "N">>
+  return
+}
