@@ -1,4 +1,4 @@
-//===- BodyAlong.cpp - calls of scans, sorts, reductions by a function ----===//
+//===- BodyAlong.cpp - scans, reductions by a function, sorts, shapes -----===//
 
 #include "dsl/BodyElaborator.h"
 
@@ -25,6 +25,11 @@ static const std::map<std::string, Usage> &usages() {
         {"sort", {2, {"descending"}, "sort(t, N)"}},
         {"argsort", {2, {"descending"}, "argsort(t, N)"}},
         {"topk", {3, {"descending"}, "let (v, at) = topk(t, K, N)"}},
+        {"flip", {2, {}, "flip(t, N)"}},
+        {"reshape", {3, {}, "reshape(t, N, (a, b))"}},
+        {"concat", {3, {}, "concat((s, t), (M, N), r)"}},
+        {"join", {2, {}, "join((s, t), r)"}},
+        {"split", {2, {}, "let (s, t) = split(u, r)"}},
     };
     for (const char *cumulative : {"cumsum", "cumprod", "cummax", "cummin"})
       result[cumulative] = {2, {"init", "reverse"}, std::string(cumulative) + "(t, N)"};
@@ -104,7 +109,7 @@ std::optional<std::string> BodyElaborator::axisFor(const dsl::Expr &argument,
 
 //===-- Functions as arguments --------------------------------------------===//
 
-/// The values of a function or map for these arguments, which are scalars.
+/// The values of a function or map for these arguments.
 std::vector<ir::Expr> BodyElaborator::apply(DeclRef decl, ArrayRef<ir::Expr> arguments,
                                             const dsl::Expr &call) {
   std::vector<ir::Expr> failure(1);
@@ -238,6 +243,58 @@ std::vector<ir::Expr> BodyElaborator::sortCall(const dsl::Expr &call, const std:
   return {function == "sort" ? sorted->values : sorted->coordinates};
 }
 
+/// The axes of a tuple, or a single one; none after an error.
+std::optional<std::vector<std::string>>
+BodyElaborator::axesGiven(const dsl::Expr &argument, const std::string &function, bool mayBeNew) {
+  std::vector<std::string> axes;
+  std::vector<const dsl::Expr *> given;
+  if (argument.kind == dsl::Expr::Kind::Tuple)
+    for (const ExprPtr &child : argument.children)
+      given.push_back(child.get());
+  else
+    given.push_back(&argument);
+  for (const dsl::Expr *part : given) {
+    auto axis = mayBeNew ? axisFor(*part, function) : axisGiven(*part, function);
+    if (!axis)
+      return std::nullopt;
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+std::vector<ir::Expr> BodyElaborator::shapeCall(const dsl::Expr &call, const std::string &function,
+                                                ArrayRef<const dsl::Expr *> arguments) {
+  std::vector<ir::Expr> failure(1);
+  // First the tiles: their `:` makes the axes that the others may name.
+  std::vector<ir::Expr> values = evaluateTuple(*arguments[0]);
+  if (llvm::any_of(values, [](const ir::Expr &x) { return !x.isValid(); }))
+    return failure;
+  bool takesSeveral = function == "concat" || function == "join";
+  if (!takesSeveral && values.size() != 1) {
+    error(arguments[0]->range, quoted(function) + " takes one value");
+    return failure;
+  }
+  auto first = axesGiven(*arguments[1], function, /*mayBeNew=*/function == "join");
+  auto second = arguments.size() > 2 && first ? axesGiven(*arguments[2], function, true) : first;
+  if (!first || !second)
+    return failure;
+  at(call.range);
+  if (function == "reshape")
+    return {builder.reshape(values[0], *first, *second)};
+  if (first->size() != 1 && function != "concat") {
+    error(arguments[1]->range, quoted(function) + " takes one axis");
+    return failure;
+  }
+  if (function == "flip")
+    return {builder.flip(values[0], first->front())};
+  if (function == "join")
+    return {builder.join(values, first->front())};
+  if (function == "concat")
+    return {builder.concat(values, *first, second->front())};
+  SmallVector<ir::Expr> parts = builder.split(values[0], first->front());
+  return {parts.begin(), parts.end()};
+}
+
 std::vector<ir::Expr> BodyElaborator::alongCall(const dsl::Expr &call,
                                                 const std::string &function) {
   std::optional<std::vector<const dsl::Expr *>> arguments = alongArguments(call, function);
@@ -247,5 +304,7 @@ std::vector<ir::Expr> BodyElaborator::alongCall(const dsl::Expr &call,
     return scanCall(call, function, *arguments);
   if (ir::KernelBuilder::isCumulative(function))
     return cumulativeCall(call, function, *arguments);
-  return sortCall(call, function, *arguments);
+  if (function == "sort" || function == "argsort" || function == "topk")
+    return sortCall(call, function, *arguments);
+  return shapeCall(call, function, *arguments);
 }

@@ -91,6 +91,20 @@ ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &funct
   return builder.full(*type, value, spans);
 }
 
+/// bitcast(u32, x).
+ir::Expr BodyElaborator::bitcastCall(const dsl::Expr &expr) {
+  std::optional<ir::ElementType> type;
+  if (expr.args.size() == 2 && expr.args[0].value->kind == dsl::Expr::Kind::Name)
+    type = typeNamed(expr.args[0].value->text);
+  if (!type) {
+    error(expr.range, "`bitcast` takes a type and a value, as in `bitcast(u32, x)`");
+    return {};
+  }
+  ir::Expr value = evaluate(*expr.args[1].value);
+  at(expr.range);
+  return builder.bitcastTo(*type, value);
+}
+
 ir::Expr BodyElaborator::dotCall(const dsl::Expr &expr) {
   if (expr.args.size() != 3) {
     error(expr.range, "`dot` takes two tiles and the axis to contract, as in `dot(a, b, k)`");
@@ -123,6 +137,8 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
   }
   if (function == "dot")
     return dotCall(expr);
+  if (function == "bitcast")
+    return bitcastCall(expr);
   SmallVector<ir::Expr> args;
   if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
     // First the value: its `:` makes the axis that the last argument may name.

@@ -326,8 +326,6 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
   ir::KernelBuilder::LoopSpec loop;
   if (stmt.reassociable)
     loop.kind = ir::LoopKind::reassociable;
-  if (stmt.merge)
-    loop.merge = stmt.merge->text;
   if (stmt.sequential) {
     loop.kind = ir::LoopKind::sequential;
     ir::Expr size = evaluate(*stmt.sequential);
@@ -348,7 +346,14 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
   }
   block(stmt.body);
   scopes.pop_back();
-  builder.endFor();
+  if (!stmt.merge)
+    return builder.endFor();
+  dsl::Expr merge{dsl::Expr::Kind::Name, stmt.merge->range};
+  merge.text = stmt.merge->text;
+  Combination combination = combinationOf(merge, merge);
+  at(stmt.merge->range);
+  builder.endFor(combination ? ir::KernelBuilder::Combination(combination)
+                             : ir::KernelBuilder::Combination());
 }
 
 void BodyElaborator::ifStatement(const Stmt &stmt) {

@@ -81,6 +81,7 @@ private:
   ir::Expr only(const std::vector<ir::Expr> &values, const Expr &call);
   void notCallable(const Expr &callee, const Binding *binding);
   ir::Expr dotCall(const Expr &expr);
+  ir::Expr bitcastCall(const Expr &expr);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
   ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
   // Calls along axes (BodyAlong.cpp), which may give several values.
@@ -94,6 +95,10 @@ private:
                                        llvm::ArrayRef<const Expr *> arguments);
   std::vector<ir::Expr> sortCall(const Expr &call, const std::string &function,
                                  llvm::ArrayRef<const Expr *> arguments);
+  std::vector<ir::Expr> shapeCall(const Expr &call, const std::string &function,
+                                  llvm::ArrayRef<const Expr *> arguments);
+  std::optional<std::vector<std::string>> axesGiven(const Expr &argument,
+                                                    const std::string &function, bool mayBeNew);
   Combination combinationOf(const Expr &function, const Expr &call);
   std::vector<ir::Expr> apply(DeclRef decl, llvm::ArrayRef<ir::Expr> arguments, const Expr &call);
   std::optional<bool> flag(const Expr *option, const std::string &name, bool otherwise);

@@ -237,8 +237,10 @@ ir::Expr BodyElaborator::index(const dsl::Expr &expr) {
       pad = evaluate(*call->args[0].value);
     } else if (member->text == "clamp" && !call) {
       access = ir::KernelBuilder::Access::Clamp;
+    } else if (member->text == "within" && !call) {
+      access = ir::KernelBuilder::Access::Within;
     } else {
-      error(member->range, "a tensor is read through `.pad(value)` or `.clamp`");
+      error(member->range, "a tensor is read through `.pad(value)`, `.clamp` or `.within`");
       return {};
     }
     base = member->children[0].get();

@@ -17,9 +17,10 @@ const std::vector<std::string> &tile::dsl::functionNames() {
     for (llvm::StringRef function : ir::KernelBuilder::functionNames())
       result.push_back(function.str());
     for (const char *function :
-         {"sum",    "prod",    "mean",   "any",    "all",   "argmax",  "argmin",
-          "dot",    "zeros",   "full",   "whole",  "range", "scan",    "reduce",
-          "cumsum", "cumprod", "cummax", "cummin", "sort",  "argsort", "topk"})
+         {"sum",     "prod",   "mean",   "any",     "all",    "xor",    "bitcast",
+          "argmax",  "argmin", "dot",    "zeros",   "full",   "whole",  "range",
+          "scan",    "reduce", "cumsum", "cumprod", "cummax", "cummin", "sort",
+          "argsort", "topk",   "flip",   "reshape", "concat", "join",   "split"})
       result.emplace_back(function);
     return result;
   }();

@@ -1,4 +1,4 @@
-//===- BuilderScan.cpp - scans and sorts of the C++ API -------------------===//
+//===- BuilderScan.cpp - scans, sorts and shapes of the C++ API -----------===//
 
 #include "frontend/BuilderImpl.h"
 #include "frontend/tile/Scan.h"
@@ -18,9 +18,9 @@ static std::string axisOf(KernelImpl &kernel, const Axis &axis) {
 
 //===-- Scans -------------------------------------------------------------===//
 
-/// What the function of C++ makes of the parts of two states.
-static llvm::SmallVector<ir::Expr> combined(KernelImpl &kernel, const tile::Combination &combine,
-                                            Exprs states, const Place &place) {
+llvm::SmallVector<ir::Expr> tile::detail::combined(KernelImpl &kernel,
+                                                   const tile::Combination &combine, Exprs states,
+                                                   const Place &place) {
   std::vector<Value> sides[2];
   for (auto [n, state] : llvm::enumerate(states))
     sides[n >= states.size() / 2].push_back(Value(kernel.makeEmitted(state, place)));
@@ -133,4 +133,75 @@ std::pair<Value, Value> tile::topk(const Operand &x, const Axis &rank, const Axi
   auto valueOf = [&](const ir::Expr &part) { return Value(kernel->makeEmitted(part, x.where())); };
   return {valueOf(result ? result->values : ir::Expr()),
           valueOf(result ? result->coordinates : ir::Expr())};
+}
+
+//===-- Shapes ------------------------------------------------------------===//
+
+/// The axes by name: of the value, or new ones; none after an error.
+static std::optional<std::vector<std::string>>
+axesOf(KernelImpl &kernel, const std::vector<Axis> &axes, bool mayBeNew) {
+  std::vector<std::string> names;
+  for (const Axis &axis : axes) {
+    names.push_back(mayBeNew ? kernel.ops().axisNameOf(kernel.axisValue(axis))
+                             : axisOf(kernel, axis));
+    if (names.back().empty())
+      return std::nullopt;
+  }
+  return names;
+}
+
+Value tile::flip(const Operand &x, const Axis &axis) {
+  return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
+    std::string name = axisOf(kernel, axis);
+    return name.empty() ? ir::Expr() : kernel.ops().flip(values[0], name);
+  }));
+}
+
+Value tile::reshape(const Operand &x, const std::vector<Axis> &from, const std::vector<Axis> &to) {
+  return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
+    auto before = axesOf(kernel, from, /*mayBeNew=*/false);
+    auto after = axesOf(kernel, to, /*mayBeNew=*/true);
+    return before && after ? kernel.ops().reshape(values[0], *before, *after) : ir::Expr();
+  }));
+}
+
+static std::vector<NodePtr> nodesOf(const std::vector<Operand> &operands) {
+  std::vector<NodePtr> nodes;
+  for (const Operand &operand : operands)
+    nodes.push_back(operand.get());
+  return nodes;
+}
+
+static Place placeOf(const std::vector<Operand> &operands) {
+  return operands.empty() ? Place() : operands.front().where();
+}
+
+Value tile::concat(const std::vector<Operand> &xs, const std::vector<Axis> &along,
+                   const Axis &into) {
+  return Value(KernelImpl::make(nodesOf(xs), placeOf(xs), [=](KernelImpl &kernel, Exprs values) {
+    auto axes = axesOf(kernel, along, /*mayBeNew=*/false);
+    auto target = axesOf(kernel, {into}, /*mayBeNew=*/true);
+    return axes && target ? kernel.ops().concat(values, *axes, target->front()) : ir::Expr();
+  }));
+}
+
+Value tile::join(const std::vector<Operand> &xs, const Axis &into) {
+  return Value(KernelImpl::make(nodesOf(xs), placeOf(xs), [=](KernelImpl &kernel, Exprs values) {
+    auto target = axesOf(kernel, {into}, /*mayBeNew=*/true);
+    return target ? kernel.ops().join(values, target->front()) : ir::Expr();
+  }));
+}
+
+std::vector<Value> tile::split(const Operand &x, const Axis &axis) {
+  KernelImpl *kernel = KernelImpl::current();
+  if (!kernel || !kernel->statement(x.where()))
+    return {};
+  ir::Expr value = kernel->evaluate(x.get());
+  std::string name = axisOf(*kernel, axis);
+  kernel->ops().setLoc(kernel->at(x.where()));
+  std::vector<Value> parts;
+  if (!name.empty())
+    for (const ir::Expr &part : kernel->ops().split(value, name))
+      parts.push_back(Value(kernel->makeEmitted(part, x.where())));
+  return parts;
 }

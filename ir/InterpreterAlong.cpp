@@ -1,5 +1,6 @@
-//===- InterpreterAlong.cpp - scans and sorts along an axis ---------------===//
+//===- InterpreterAlong.cpp - scans, sorts, elements from elsewhere -------===//
 
+#include "ir/AffineEval.h"
 #include "ir/InterpreterImpl.h"
 
 #include <algorithm>
@@ -134,5 +135,41 @@ LogicalResult Machine::executeSort(SortOp op) {
   });
   values[op.getValues()] = std::move(ordered);
   values[op.getCoordinates()] = std::move(coordinates);
+  return success();
+}
+
+//===-- Elements from elsewhere -------------------------------------------===//
+
+LogicalResult Machine::executeTake(TakeOp op) {
+  const Tile &input = values.at(op.getInput());
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkExtents(op, input)))
+    return failure();
+  SmallVector<int64_t> syms =
+      llvm::map_to_vector(op.getSyms(), [&](Value s) { return integer(s); });
+  SmallVector<size_t> places;
+  SmallVector<int64_t> origins;
+  for (Type span : op.getDims().getTypes()) {
+    StringAttr name = cast<SpanType>(span).getName();
+    places.push_back(llvm::find(result.axes, name) - result.axes.begin());
+    origins.push_back(axes.at(name).origin);
+  }
+  Extents strides = input.stridesAlong(input.axes);
+  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    SmallVector<int64_t> coordinates;
+    for (auto [place, origin] : llvm::zip(places, origins))
+      coordinates.push_back(origin + position[place]);
+    int64_t from = 0;
+    bool isThere = true;
+    for (auto [d, expr] : llvm::enumerate(op.getMap().getResults())) {
+      int64_t lane = evaluateIndex(expr, coordinates, syms) - axes.at(input.axes[d]).origin;
+      isThere = isThere && lane >= 0 && lane < input.extents[d];
+      from += lane * strides[d];
+    }
+    if (isThere && input.contains(from))
+      std::memcpy(result.at(index), input.at(from), byteWidth(input.number));
+    return success(); // or zero, as tiles are made
+  });
+  values[op.getResult()] = std::move(result);
   return success();
 }

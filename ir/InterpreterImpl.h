@@ -123,6 +123,8 @@ private:
   LogicalResult execute(mlir::Operation *op);
   LogicalResult executePrograms(ParallelOp op);
   LogicalResult executeFor(ForOp op);
+  LogicalResult runBlocks(ForOp op, int64_t start, int64_t length,
+                          llvm::SmallVectorImpl<Tile> &carried);
   LogicalResult mergeCarried(ForOp op, mlir::Value before, mlir::Value after, Tile &merged);
   LogicalResult executeCount(mlir::scf::ForOp op);
   LogicalResult executeIf(mlir::scf::IfOp op);
@@ -190,6 +192,7 @@ private:
   LogicalResult combine(ScanOp op, ArrayRef<Tile> inputs, int64_t index,
                         llvm::SmallVectorImpl<Tile> &state);
   LogicalResult executeSort(SortOp op);
+  LogicalResult executeTake(TakeOp op);
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);

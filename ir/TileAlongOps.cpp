@@ -62,6 +62,19 @@ SmallVector<Value> SortOp::getOperandsAlong() { return {getInput()}; }
 StringRef SortOp::getWord() { return getRankAttr() == getAxisAttr() ? "sort" : "topk"; }
 bool SortOp::needsWholeAxis() { return true; }
 
+SmallVector<StringAttr> TakeOp::getAxesAlong() {
+  SmallVector<StringAttr> axes;
+  for (auto [axis, expr] : llvm::zip(axesOf(getInput().getType()), getMap().getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    Type own = dim ? getDims()[dim.getPosition()].getType() : Type();
+    if (!own || cast<SpanType>(own).getName() != axis)
+      axes.push_back(axis);
+  }
+  return axes;
+}
+SmallVector<Value> TakeOp::getOperandsAlong() { return {getInput()}; }
+bool TakeOp::needsWholeAxis() { return true; }
+
 //===-- Scan --------------------------------------------------------------===//
 
 OperandRange ScanOp::getCombined() { return getCombine().front().getTerminator()->getOperands(); }
@@ -181,5 +194,20 @@ LogicalResult SortOp::verify() {
       return emitOpError("resizes axis ") << axis;
   if (getCoordinates().getType() != withElement(values, IntegerType::get(getContext(), 64)))
     return emitOpError("gives i64 coordinates on the same axes");
+  return success();
+}
+
+//===-- Take --------------------------------------------------------------===//
+
+LogicalResult TakeOp::verify() {
+  Type input = getInput().getType();
+  if (getMap().getNumDims() != getDims().size() || getMap().getNumSymbols() != getSyms().size())
+    return emitOpError("has another number of operands than its map");
+  if (getMap().getNumResults() != axesOf(input).size())
+    return emitOpError("maps to ") << getMap().getNumResults() << " coordinates; its input has "
+                                   << axesOf(input).size() << " axes";
+  Type expected = mapAxes(getMap(), getDims()).tileOf(getElementTypeOrSelf(input));
+  if (getResult().getType() != expected)
+    return emitOpError("takes ") << expected << ", not " << getResult().getType();
   return success();
 }

@@ -69,4 +69,24 @@ def Tile_SortOp : Tile_Op<"sort", [Pure, DeclareOpInterfaceMethods<Tile_AlongAxe
   let hasVerifier = 1;
 }
 
+def Tile_TakeOp : Tile_Op<"take", [Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Tile_AlongAxes, ["needsWholeAxis"]>]> {
+  let summary = "A tile whose elements are those of another at other coordinates";
+  let description = [{
+    Element (l0, l1, …) of the result is input[map(dims, syms)], one map result
+    for each axis of the input: a coordinate of that axis. What the input hasn't
+    is zero. Axes of the input that the map leaves as they are may be blocks; all
+    others are whole axes. Result axes: those of the map's results, in order of
+    first appearance.
+  }];
+  let arguments = (ins AnyTensor:$input, AffineMapAttr:$map, Variadic<Tile_Span>:$dims,
+                       Variadic<I64>:$syms, StrAttr:$word);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{
+    $word $input `at` $map `(` $dims `)` `[` $syms `]` attr-dict
+    `:` type($input) `,` custom<TypeList>(type($dims)) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TILE_ALONG_OPS

@@ -74,9 +74,11 @@ def Tile_CombineKindAttr : EnumAttr<Tile_Dialect, Tile_CombineKind, "combine"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-// What a load does outside its tensor: `exact` promises there is no outside.
+// What a load does outside its tensor: `exact` has been proved to stay inside,
+// `within` has too but for indices that are data, which the author answers for.
 def Tile_BoundsMode : I32EnumAttr<"BoundsMode", "treatment of coordinates outside the tensor", [
-    I32EnumAttrCase<"exact", 0>, I32EnumAttrCase<"pad", 1>, I32EnumAttrCase<"clamp", 2>]> {
+    I32EnumAttrCase<"exact", 0>, I32EnumAttrCase<"pad", 1>, I32EnumAttrCase<"clamp", 2>,
+    I32EnumAttrCase<"within", 3>]> {
   let cppNamespace = "::tile::ir";
   let genSpecializedAttr = 0;
 }
@@ -234,12 +236,16 @@ def Tile_ForOp : Tile_Op<"for", [SingleBlock, RecursiveMemoryEffects]> {
     before the block where the block's domain (by the `tile.restrict`s of this
     body over the loop's span and the value's axes) has no element for that
     coordinate: skipping equals executing.
+
+    A `reassociable` loop may have a `merge` region, which joins the carried
+    values of two parts of its range, the earlier part's first, each part run
+    from `inits`: elementwise ops without effects. The author promises that the
+    result is the same.
   }];
   let arguments = (ins I64:$lower, I64:$upper, Variadic<Tile_Value>:$inits, StrAttr:$name,
-                       I64Attr:$size, Tile_LoopKindAttr:$kind,
-                       OptionalAttr<StrAttr>:$merge);
+                       I64Attr:$size, Tile_LoopKindAttr:$kind);
   let results = (outs Variadic<Tile_Value>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$merge);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -31,6 +31,7 @@ void BodyLowering::emitOp(Operation *op) {
       .Case([&](DotOp root) { emitDot(root); })
       .Case([&](ScanOp root) { emitScan(root); })
       .Case([&](SortOp root) { emitSort(root); })
+      .Case([&](TakeOp root) { emitTake(root); })
       .Case([&](ForOp loop) { emitFor(loop); })
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })

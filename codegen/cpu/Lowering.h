@@ -240,6 +240,7 @@ private:
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
                    llvm::function_ref<Values(mlir::ValueRange)> body);
   void emitSort(ir::SortOp op);
+  void emitTake(ir::TakeOp op);
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);
   void emitDotAsReduction(ir::DotOp op, Buffer *into);

@@ -1,4 +1,4 @@
-//===- Scan.h - scans, reductions by a function, and sorts ----------------===//
+//===- Scan.h - scans, reductions by a function, sorts and shapes ---------===//
 //
 // What runs along one axis of a tile. A function given to `scan` or `reduce`
 // combines two states, the earlier one first; it is called once, with scalars,
@@ -21,14 +21,9 @@
 
 #include "frontend/tile/Value.h"
 
-#include <functional>
 #include <utility>
 
 namespace tile {
-
-/// Combines the parts of two states.
-using Combination = std::function<std::vector<Value>(const std::vector<Value> &earlier,
-                                                     const std::vector<Value> &later)>;
 
 /// For each part of the state the tile of all states and, without the axis, the last one.
 struct Scanned {
@@ -85,6 +80,20 @@ Value argsort(const Operand &x, const Axis &axis, bool descending = false);
 /// greatest, if not descending), and -1.
 std::pair<Value, Value> topk(const Operand &x, const Axis &rank, const Axis &axis,
                              bool descending = true);
+
+//===-- Shapes ------------------------------------------------------------===//
+// Of whole axes without conditions. Lengths that don't agree are an error, of the launch where
+// only it knows them.
+
+/// The element at the last coordinate first.
+Value flip(const Operand &x, const Axis &axis);
+/// The elements of the axes `from`, in row-major order, on the axes `to`.
+Value reshape(const Operand &x, const std::vector<Axis> &from, const std::vector<Axis> &to);
+/// One after the other, each along an axis of its own, on the axis `into`.
+Value concat(const std::vector<Operand> &xs, const std::vector<Axis> &along, const Axis &into);
+/// Value n at coordinate n of an axis of constant length, `range("r", 2)`; and back.
+Value join(const std::vector<Operand> &xs, const Axis &into);
+std::vector<Value> split(const Operand &x, const Axis &axis);
 
 } // namespace tile
 

@@ -154,4 +154,49 @@ TEST(ApiScan, errors) {
       << module.errorText();
 }
 
+TEST(ApiScan, shapesAndMergeHaveTheSameIR) {
+  Module module;
+  bool built = module.kernel("f", [](Kernel &k) {
+    auto [M, N] = k.dims("M", "N");
+    auto x = k.input("x", f32, {M, N});
+    auto y = k.input("y", f32, {M, 2});
+    auto ids = k.input("ids", i32, {M});
+    auto z = k.output("z", f32, {M, N});
+    auto w = k.output("w", f32, {M, 2});
+    auto v = k.output("v", f32, {M, N + N});
+    auto u = k.output("u", f32, {M});
+    k.parallel(tiles("i", M), [&](Span i) {
+      Span r = k.let(range("r", 2));
+      Span s = k.let(whole("s", N + N));
+      z[{i, colon}] = flip(x.within()[{ids[i], colon}], N);
+      auto parts = split(y[{i, r}], r);
+      w[{i, r}] = join({parts[1], bitcast(f32, bitcast(u32, parts[0]) ^ 1)}, r);
+      v[{i, s}] = concat({x[{i, colon}], x[{i, colon}]}, {N, N}, s);
+      auto m = k.var("m", full(f32, -inf, i));
+      Combination merge = [](const std::vector<Value> &a, const std::vector<Value> &b) {
+        return std::vector<Value>{max(a[0], b[0])};
+      };
+      k.for_(tiles("j", N).reassociable(merge), [&](Span j) { m = max(m, max(x[{i, j}], j)); });
+      u[i] = m;
+    });
+  });
+  EXPECT_TRUE(built) << module.errorText();
+  EXPECT_EQ(module.ir(), parsed(R"(
+kernel f(x: f32[M, N], y: f32[M, 2], ids: i32[M]) -> (z: f32[M, N], w: f32[M, 2], v: f32[M, N + N], u: f32[M]) {
+    parallel i in tiles(M) {
+        let r = range(2)
+        let s = whole(N + N)
+        z[i, :] = flip(x.within[ids[i], :], N)
+        let (p, q) = split(y[i, r], r)
+        w[i, r] = join((q, bitcast(f32, bitcast(u32, p) ^ 1)), r)
+        v[i, s] = concat((x[i, :], x[i, :]), (N, N), s)
+        var m = full(f32, -inf, i)
+        for j in tiles(N) reassociable merge max {
+            m = max(m, max(x[i, j], j))
+        }
+        u[i] = m
+    }
+})"));
+}
+
 } // namespace

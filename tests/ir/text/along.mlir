@@ -64,3 +64,38 @@ tile.kernel @best(
   }
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @total
+tile.kernel @total(
+    %x: memref<?x?xf32> {tile.name = "x", tile.type = "f32", tile.mode = "in", tile.shape = #shape},
+    %y: memref<?x?xf32> {tile.name = "y", tile.type = "f32", tile.mode = "out", tile.shape = #shape})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : <"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %init = tile.broadcast %zero : f32 to tensor<?xf32, #tile.axes<"i">>
+    %s = tile.for reassociable %k = "k" %c0 to %N iter_args(%a = %init : tensor<?xf32, #tile.axes<"i">>) {
+      // CHECK: tile.load %{{.*}} <within>
+      %t = tile.load %x at #id2(%i, %k)[] <within> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"k">) -> tensor<?x?xf32, #tile.axes<"i", "k">>
+      %p = tile.reduce <add> %t over ["k"] : tensor<?x?xf32, #tile.axes<"i", "k">> -> tensor<?xf32, #tile.axes<"i">>
+      %b = arith.addf %a, %p : tensor<?xf32, #tile.axes<"i">>
+      tile.yield %b : tensor<?xf32, #tile.axes<"i">>
+    // CHECK: } merge {
+    // CHECK-NEXT: ^bb0(%{{.*}}: tensor<?xf32, #tile.axes<"i">>, %{{.*}}: tensor<?xf32, #tile.axes<"i">>):
+    } merge {
+    ^bb0(%l: tensor<?xf32, #tile.axes<"i">>, %r: tensor<?xf32, #tile.axes<"i">>):
+      %b = arith.addf %l, %r : tensor<?xf32, #tile.axes<"i">>
+      tile.yield %b : tensor<?xf32, #tile.axes<"i">>
+    }
+    %t = tile.load %x at #id2(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> tensor<?x?xf32, #tile.axes<"i", "N">>
+    // CHECK: tile.take "flip" %{{.*}} at #{{.*}}(%{{.*}}, %{{.*}}) [%{{.*}}] : tensor<?x?xf32, #tile.axes<"i", "N">>, (!tile.span<"i">, !tile.span<"N">) -> tensor<?x?xf32, #tile.axes<"i", "N">>
+    %f = tile.take "flip" %t at affine_map<(d0, d1)[s0] -> (d0, s0 - d1 - 1)>(%i, %n) [%N] : tensor<?x?xf32, #tile.axes<"i", "N">>, (!tile.span<"i">, !tile.span<"N">) -> tensor<?x?xf32, #tile.axes<"i", "N">>
+    %w = tile.broadcast %s : tensor<?xf32, #tile.axes<"i">> to tensor<?x?xf32, #tile.axes<"i", "N">>
+    %o = arith.mulf %f, %w : tensor<?x?xf32, #tile.axes<"i", "N">>
+    tile.store %o, %y at #id2(%i, %n)[] : tensor<?x?xf32, #tile.axes<"i", "N">>, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+  }
+  tile.return
+}

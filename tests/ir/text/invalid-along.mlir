@@ -95,3 +95,38 @@ func.func private @truths(%t: !t) {
   %v, %c = tile.sort %t over "N" into "N" : !t -> !t, tensor<8x4xi64, #tile.axes<"i", "N">>
   return
 }
+
+// -----
+
+!t = tensor<8x4xf32, #tile.axes<"i", "N">>
+func.func private @positions(%t: !t, %n: !tile.span<"N", 4>) {
+  // expected-error@+1 {{maps to 1 coordinates; its input has 2 axes}}
+  %v = tile.take "flip" %t at affine_map<(d0) -> (d0)>(%n) [] : !t, (!tile.span<"N", 4>) -> tensor<4xf32, #tile.axes<"N">>
+  return
+}
+
+// -----
+
+func.func private @sequence(%n: i64, %s: f32) {
+  // expected-error@+1 {{merges, so it has to be reassociable}}
+  %r = tile.for fold %k = "k" %n to %n by 4 iter_args(%a = %s : f32) {
+    tile.yield %a : f32
+  } merge {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func private @others(%n: i64, %s: f32) {
+  // expected-error@+1 {{merges the carried values of two parts}}
+  %r = tile.for reassociable %k = "k" %n to %n by 4 iter_args(%a = %s : f32) {
+    tile.yield %a : f32
+  } merge {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  }
+  return
+}
