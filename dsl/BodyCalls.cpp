@@ -91,6 +91,20 @@ ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &funct
   return builder.full(*type, value, spans);
 }
 
+/// bitcast(u32, x).
+ir::Expr BodyElaborator::bitcastCall(const dsl::Expr &expr) {
+  std::optional<ir::ElementType> type;
+  if (expr.args.size() == 2 && expr.args[0].value->kind == dsl::Expr::Kind::Name)
+    type = typeNamed(expr.args[0].value->text);
+  if (!type) {
+    error(expr.range, "`bitcast` takes a type and a value, as in `bitcast(u32, x)`");
+    return {};
+  }
+  ir::Expr value = evaluate(*expr.args[1].value);
+  at(expr.range);
+  return builder.bitcastTo(*type, value);
+}
+
 ir::Expr BodyElaborator::dotCall(const dsl::Expr &expr) {
   if (expr.args.size() != 3) {
     error(expr.range, "`dot` takes two tiles and the axis to contract, as in `dot(a, b, k)`");
@@ -123,6 +137,8 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
   }
   if (function == "dot")
     return dotCall(expr);
+  if (function == "bitcast")
+    return bitcastCall(expr);
   SmallVector<ir::Expr> args;
   if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
     // First the value: its `:` makes the axis that the last argument may name.
@@ -162,22 +178,28 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     switch (decl.decl->kind) {
     case Decl::Kind::Map:
       return expandMap(decl, expr);
-    case Decl::Kind::Fn: {
-      std::vector<ir::Expr> values = expandFn(decl, expr);
-      if (values.size() == 1)
-        return values[0];
-      error(expr.range, quoted(function) + " gives " + std::to_string(values.size()) + " values")
-          .hints.push_back("bind them with `let (a, b) = …`");
-      return {};
-    }
+    case Decl::Kind::Fn:
+      return only(expandFn(decl, expr), expr);
     default:
       error(callee.range, quoted(function) + " is a kernel or graph; only a graph calls those");
       return {};
     }
   }
+  if (isAlongFunction(function))
+    return only(alongCall(expr, function), expr);
   if (isFunctionName(function))
     return builtinCall(expr, function);
   return unknownName(callee);
+}
+
+/// The value of a call that stands for one value.
+ir::Expr BodyElaborator::only(const std::vector<ir::Expr> &values, const dsl::Expr &call) {
+  if (values.size() == 1)
+    return values[0];
+  error(call.range,
+        quoted(call.children[0]->text) + " gives " + std::to_string(values.size()) + " values")
+      .hints.push_back("bind them with `let (a, b) = …`");
+  return {};
 }
 
 /// Reports a call of a name that means a value or tensor here.
@@ -424,14 +446,19 @@ std::vector<ir::Expr> BodyElaborator::expandFn(DeclRef fn, const dsl::Expr &call
       return failure;
     }
   }
+  return fnValues(fn, std::move(scope), std::move(*inner));
+}
+
+/// What a function's body returns in a scope.
+std::vector<ir::Expr> BodyElaborator::fnValues(DeclRef fn, Scope scope, TypeBindings bindings) {
   ++expansions;
-  return inside(fn, std::move(scope), std::move(*inner), [&] {
+  return inside(fn, std::move(scope), std::move(bindings), [&] {
     if (fn.decl->bodyExpr)
       return evaluateTuple(*fn.decl->bodyExpr);
     elaborate(fn.decl->body);
     if (returned)
       return *returned;
     error(fn.decl->name.range, quoted(fn.decl->name.text) + " ends without a `return`");
-    return failure;
+    return std::vector<ir::Expr>(1);
   });
 }

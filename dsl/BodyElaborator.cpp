@@ -31,6 +31,8 @@ const BodyElaborator::Binding *BodyElaborator::lookup(const std::string &name) c
 /// Binds a name that must be new here. It may be that of a function, which then can't be called.
 void BodyElaborator::declare(const Ident &ident, Binding binding) {
   const std::string &name = ident.text;
+  if (name == "_") // a value that isn't wanted
+    return;
   std::optional<std::string> role = roleInLanguage(name);
   if (role && !isFunctionName(name))
     error(ident.range, quoted(name) + " is " + *role + " of the language");
@@ -324,8 +326,6 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
   ir::KernelBuilder::LoopSpec loop;
   if (stmt.reassociable)
     loop.kind = ir::LoopKind::reassociable;
-  if (stmt.merge)
-    loop.merge = stmt.merge->text;
   if (stmt.sequential) {
     loop.kind = ir::LoopKind::sequential;
     ir::Expr size = evaluate(*stmt.sequential);
@@ -346,7 +346,14 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
   }
   block(stmt.body);
   scopes.pop_back();
-  builder.endFor();
+  if (!stmt.merge)
+    return builder.endFor();
+  dsl::Expr merge{dsl::Expr::Kind::Name, stmt.merge->range};
+  merge.text = stmt.merge->text;
+  Combination combination = combinationOf(merge, merge);
+  at(stmt.merge->range);
+  builder.endFor(combination ? ir::KernelBuilder::Combination(combination)
+                             : ir::KernelBuilder::Combination());
 }
 
 void BodyElaborator::ifStatement(const Stmt &stmt) {

@@ -10,6 +10,8 @@
 
 #include "dsl/Signature.h"
 
+#include <functional>
+
 namespace tile::dsl {
 
 /// What generics may be bound to: the alternatives of `T: f16 | float`.
@@ -76,10 +78,33 @@ private:
   ir::Expr name(const Expr &expr);
   ir::Expr unknownName(const Expr &expr);
   ir::Expr call(const Expr &expr);
+  ir::Expr only(const std::vector<ir::Expr> &values, const Expr &call);
   void notCallable(const Expr &callee, const Binding *binding);
   ir::Expr dotCall(const Expr &expr);
+  ir::Expr bitcastCall(const Expr &expr);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
   ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
+  // Calls along axes (BodyAlong.cpp), which may give several values.
+  using Combination = std::function<llvm::SmallVector<ir::Expr>(llvm::ArrayRef<ir::Expr>)>;
+  std::vector<ir::Expr> alongCall(const Expr &call, const std::string &function);
+  std::optional<std::vector<const Expr *>> alongArguments(const Expr &call,
+                                                          const std::string &function);
+  std::vector<ir::Expr> scanCall(const Expr &call, const std::string &function,
+                                 llvm::ArrayRef<const Expr *> arguments);
+  std::vector<ir::Expr> cumulativeCall(const Expr &call, const std::string &function,
+                                       llvm::ArrayRef<const Expr *> arguments);
+  std::vector<ir::Expr> sortCall(const Expr &call, const std::string &function,
+                                 llvm::ArrayRef<const Expr *> arguments);
+  std::vector<ir::Expr> shapeCall(const Expr &call, const std::string &function,
+                                  llvm::ArrayRef<const Expr *> arguments);
+  std::optional<std::vector<std::string>> axesGiven(const Expr &argument,
+                                                    const std::string &function, bool mayBeNew);
+  Combination combinationOf(const Expr &function, const Expr &call);
+  std::vector<ir::Expr> apply(DeclRef decl, llvm::ArrayRef<ir::Expr> arguments, const Expr &call);
+  std::optional<bool> flag(const Expr *option, const std::string &name, bool otherwise);
+  std::optional<std::string> axisGiven(const Expr &argument, const std::string &function);
+  std::optional<std::string> axisFor(const Expr &argument, const std::string &function);
+
   ir::Expr newTile(const Expr &expr, const std::string &name);
   ir::Expr index(const Expr &expr);
   std::vector<ir::Expr> evaluateTuple(const Expr &expr);
@@ -87,6 +112,7 @@ private:
   ir::Expr expandMap(DeclRef map, const Expr &call);
   ir::Expr mapValue(DeclRef map, Scope scope, TypeBindings bindings, Range use);
   std::vector<ir::Expr> expandFn(DeclRef fn, const Expr &call);
+  std::vector<ir::Expr> fnValues(DeclRef fn, Scope scope, TypeBindings bindings);
   bool mayExpand(DeclRef decl, const Expr &call);
   std::vector<ir::Expr> inside(DeclRef decl, Scope scope, TypeBindings bindings,
                                llvm::function_ref<std::vector<ir::Expr>()> body);

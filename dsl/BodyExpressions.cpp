@@ -3,6 +3,7 @@
 #include "dsl/BodyElaborator.h"
 
 #include "dsl/Locations.h"
+#include "dsl/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -173,11 +174,14 @@ std::vector<ir::Expr> BodyElaborator::evaluateTuple(const dsl::Expr &expr) {
     return values;
   }
   if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name &&
-      !lookup(expr.children[0]->text))
-    if (DeclRef decl =
-            program.lookup(*file, expr.children[0]->text, expr.children[0]->range, diags);
+      !lookup(expr.children[0]->text)) {
+    const std::string &function = expr.children[0]->text;
+    if (DeclRef decl = program.lookup(*file, function, expr.children[0]->range, diags);
         decl && decl.decl->kind == Decl::Kind::Fn)
       return expandFn(decl, expr);
+    else if (!decl && isAlongFunction(function) && !tensorNamed(*expr.children[0]))
+      return alongCall(expr, function);
+  }
   return {evaluate(expr)};
 }
 
@@ -233,8 +237,10 @@ ir::Expr BodyElaborator::index(const dsl::Expr &expr) {
       pad = evaluate(*call->args[0].value);
     } else if (member->text == "clamp" && !call) {
       access = ir::KernelBuilder::Access::Clamp;
+    } else if (member->text == "within" && !call) {
+      access = ir::KernelBuilder::Access::Within;
     } else {
-      error(member->range, "a tensor is read through `.pad(value)` or `.clamp`");
+      error(member->range, "a tensor is read through `.pad(value)`, `.clamp` or `.within`");
       return {};
     }
     base = member->children[0].get();

@@ -83,7 +83,11 @@ private:
     }
     for (size_t n = first; n < expr->children.size(); ++n)
       visit(expr->children[n]);
-    for (const Arg &arg : expr->args)
+    bool isCombined = first == 1 && takesFunction(expr->children[0]->text) && !expr->args.empty() &&
+                      !expr->args[0].name && expr->args[0].value->kind == Expr::Kind::Name;
+    if (isCombined && !isCallable(*expr->args[0].value))
+      report(*expr->args[0].value);
+    for (const Arg &arg : llvm::ArrayRef(expr->args).drop_front(isCombined))
       visit(arg.value);
   }
 

@@ -16,8 +16,11 @@ const std::vector<std::string> &tile::dsl::functionNames() {
     std::vector<std::string> result;
     for (llvm::StringRef function : ir::KernelBuilder::functionNames())
       result.push_back(function.str());
-    for (const char *function : {"sum", "prod", "mean", "any", "all", "argmax", "argmin", "dot",
-                                 "zeros", "full", "whole", "range"})
+    for (const char *function :
+         {"sum",     "prod",   "mean",   "any",     "all",    "xor",    "bitcast",
+          "argmax",  "argmin", "dot",    "zeros",   "full",   "whole",  "range",
+          "scan",    "reduce", "cumsum", "cumprod", "cummax", "cummin", "sort",
+          "argsort", "topk",   "flip",   "reshape", "concat", "join",   "split"})
       result.emplace_back(function);
     return result;
   }();
@@ -27,6 +30,8 @@ const std::vector<std::string> &tile::dsl::functionNames() {
 bool tile::dsl::isFunctionName(std::string_view name) {
   return llvm::is_contained(functionNames(), name);
 }
+
+bool tile::dsl::takesFunction(std::string_view name) { return name == "scan" || name == "reduce"; }
 
 bool tile::dsl::isTypeName(std::string_view name) {
   return ir::elementTypeNamed(name) || name == "float" || name == "int" || name == "num";

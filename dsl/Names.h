@@ -13,6 +13,10 @@ namespace tile::dsl {
 /// tiles and axes.
 const std::vector<std::string> &functionNames();
 bool isFunctionName(std::string_view name);
+/// Those that run along an axis, take options by name and may give several values (BodyAlong.cpp).
+bool isAlongFunction(std::string_view name);
+/// Those whose first argument is a function.
+bool takesFunction(std::string_view name);
 
 /// Types, and the classes float, int and num.
 bool isTypeName(std::string_view name);

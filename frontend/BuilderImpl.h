@@ -208,6 +208,11 @@ private:
   uint64_t nextVariable = 0;
 };
 
+/// What a function of C++ makes of the parts of two states.
+llvm::SmallVector<ir::Expr> combined(KernelImpl &kernel, const Combination &combine,
+                                     llvm::ArrayRef<ir::Expr> states,
+                                     const std::source_location &place);
+
 } // namespace tile::detail
 
 #endif // TILE_FRONTEND_BUILDERIMPL_H

@@ -327,7 +327,11 @@ void Kernel::for_(const Binder &binder, const std::function<void(Span)> &body, P
   applyCondition(binder, {span}, 0);
   body(span);
   impl->closeBlock();
-  impl->ops().endFor();
+  if (!binder.mergeParts)
+    return impl->ops().endFor();
+  impl->ops().endFor([&](llvm::ArrayRef<ir::Expr> states) {
+    return combined(*impl, binder.mergeParts, states, binder.place);
+  });
 }
 
 void Kernel::if_(const Operand &condition, const std::function<void()> &then,

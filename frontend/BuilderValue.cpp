@@ -179,9 +179,21 @@ TILE_FUNCTION_2(trem)
 TILE_FUNCTION_3(clamp)
 TILE_FUNCTION_3(fma)
 TILE_FUNCTION_3(where)
+TILE_FUNCTION_1(popcount)
+TILE_FUNCTION_1(clz)
+TILE_FUNCTION_1(ctz)
+TILE_FUNCTION_1(trunc)
+TILE_FUNCTION_2(copysign)
+TILE_FUNCTION_2(mulhi)
 #undef TILE_FUNCTION_1
 #undef TILE_FUNCTION_2
 #undef TILE_FUNCTION_3
+
+Value tile::bitcast(Type type, const Operand &x) {
+  return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
+    return kernel.ops().bitcastTo(elementType(type), values[0]);
+  }));
+}
 
 //===-- Tiles -------------------------------------------------------------===//
 
@@ -342,6 +354,12 @@ Param Param::clamp() const {
   return clamped;
 }
 
+Param Param::within() const {
+  Param promised(*this);
+  promised.access = Access::Within;
+  return promised;
+}
+
 /// Loads an element, in the order of the language: the pad value, the indices, the load.
 static ir::Expr load(KernelImpl &kernel, const ElementAccess &access, const Place &place) {
   ir::Expr pad = access.pad ? kernel.evaluate(access.pad) : ir::Expr();
@@ -393,7 +411,8 @@ static void writeElement(const NodePtr &node, const Operand &value, Fn write) {
   }
   ir::Expr given = impl->evaluate(value.get());
   if (node->access->mode != ir::KernelBuilder::Access::Exact) {
-    impl->error(value.where()) << "`pad` and `clamp` read; an element is written without them";
+    impl->error(value.where())
+        << "`pad`, `clamp` and `within` read; an element is written without them";
     return;
   }
   std::optional<std::vector<ir::Index>> indices = impl->indicesOf(*node->access);

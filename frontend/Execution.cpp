@@ -182,6 +182,12 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
     return tooLarge("one needs " + runtime::formatBytes(result.shortage->neededBytes) +
                     ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
                     " of memory are available");
+  if (result.isPromiseBroken) {
+    emitError(result.loc.value_or(kernel.getLoc()), result.message);
+    return Failure::environment(
+        {"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
+         "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
+  }
   // The launch was checked and the kernel proved: what is left is a fault of ours.
   emitError(result.loc.value_or(kernel.getLoc()), result.message);
   return Failure::internal("the interpreter refuses kernel " + kernel.getSymName().str() + ": " +

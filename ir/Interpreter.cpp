@@ -231,6 +231,9 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](ArgReduceOp op) { return executeArgReduce(op); })
       .Case([&](CountOp op) { return executeCount(op); })
       .Case([&](DotOp op) { return executeDot(op); })
+      .Case([&](ScanOp op) { return executeScan(op); })
+      .Case([&](SortOp op) { return executeSort(op); })
+      .Case([&](TakeOp op) { return executeTake(op); })
       .Case([&](arith::ConstantOp op) { return executeConstant(op); })
       .Case([&](scf::ForOp op) { return executeCount(op); })
       .Case([&](scf::IfOp op) { return executeIf(op); })
@@ -303,11 +306,35 @@ LogicalResult Machine::executeFor(ForOp op) {
   if (!length)
     return fail(op, "the range of `" + op.getName() + "` is longer than 64 bits can count");
   SmallVector<Tile> carried = tilesOf(op.getInits());
-  for (int64_t done = 0; done < *length;) {
+  if (op.getMerge().empty() || *length <= size) {
+    if (failed(runBlocks(op, lower, *length, carried)))
+      return failure();
+  } else {
+    // Two parts on their own, and joined: the author's promise is that this is the same.
+    SmallVector<Tile> later(carried);
+    int64_t half = llvm::divideCeil(*length, size) / 2 * size;
+    if (failed(runBlocks(op, lower, half, carried)) ||
+        failed(runBlocks(op, lower + half, *length - half, later)))
+      return failure();
+    llvm::append_range(carried, later);
+    Block &merge = op.getMerge().front();
+    setTiles(merge.getArguments(), carried);
+    if (failed(runBlock(merge)))
+      return failure();
+    carried = tilesOf(merge.getTerminator()->getOperands());
+  }
+  setTiles(op.getResults(), carried);
+  return success();
+}
+
+/// Runs the blocks of `length` coordinates from `start` on.
+LogicalResult Machine::runBlocks(ForOp op, int64_t start, int64_t length,
+                                 SmallVectorImpl<Tile> &carried) {
+  for (int64_t done = 0; done < length;) {
     Scope scope(*this);
-    int64_t count = std::min(size, *length - done);
+    int64_t count = std::min<int64_t>(op.getSize(), length - done);
     setTiles(op.getCarried(), carried);
-    if (failed(bindAxis(op, op.getNameAttr(), {lower + done, count})) ||
+    if (failed(bindAxis(op, op.getNameAttr(), {start + done, count})) ||
         failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :
@@ -316,7 +343,6 @@ LogicalResult Machine::executeFor(ForOp op) {
         return failure();
     done += count;
   }
-  setTiles(op.getResults(), carried);
   return success();
 }
 

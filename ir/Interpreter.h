@@ -48,6 +48,8 @@ struct InterpreterResult {
   std::optional<mlir::Location> loc;
   /// Of a tile.require: it is not true or false, it exceeds 64 bits.
   bool hasOverflow = false;
+  /// A `within` load was outside its tensor: the author's fault, no one else's.
+  bool isPromiseBroken = false;
   /// If tiles take more than `maxTileBytes`: what the one too many needs, and what was left for it.
   struct Shortage {
     int64_t neededBytes, leftBytes;
@@ -61,7 +63,7 @@ struct InterpreterResult {
 /// included, `dims` one value a name in the kernel's `dims`; block sizes must be
 /// static, whole axes need not be. Reported, with a location:
 ///   - a tile.require that does not hold,
-///   - an `exact` load or a store outside its tensor,
+///   - an `exact` or `within` load or a store outside its tensor,
 ///   - an element of an output that is stored twice or never,
 ///   - tiles that take more memory than the options allow,
 ///   - the use of an element outside the domain of its tile, of an op without a

@@ -1,9 +1,9 @@
 //===- InterpreterImpl.h - the interpreter from inside --------------------===//
 //
-// One machine that walks the IR. Its rules stand in four files: control flow
+// One machine that walks the IR. Its rules stand in these files: control flow
 // and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
-// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp) and elementwise ops
-// (InterpreterElementwise.cpp).
+// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), scans and sorts
+// (InterpreterAlong.cpp) and elementwise ops (InterpreterElementwise.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_INTERPRETERIMPL_H
@@ -123,6 +123,8 @@ private:
   LogicalResult execute(mlir::Operation *op);
   LogicalResult executePrograms(ParallelOp op);
   LogicalResult executeFor(ForOp op);
+  LogicalResult runBlocks(ForOp op, int64_t start, int64_t length,
+                          llvm::SmallVectorImpl<Tile> &carried);
   LogicalResult mergeCarried(ForOp op, mlir::Value before, mlir::Value after, Tile &merged);
   LogicalResult executeCount(mlir::scf::ForOp op);
   LogicalResult executeIf(mlir::scf::IfOp op);
@@ -184,6 +186,13 @@ private:
   LogicalResult executeArgReduce(ArgReduceOp op);
   LogicalResult executeCount(CountOp op);
   LogicalResult executeDot(DotOp op);
+
+  //===-- InterpreterAlong.cpp --------------------------------------------===//
+  LogicalResult executeScan(ScanOp op);
+  LogicalResult combine(ScanOp op, ArrayRef<Tile> inputs, int64_t index,
+                        llvm::SmallVectorImpl<Tile> &state);
+  LogicalResult executeSort(SortOp op);
+  LogicalResult executeTake(TakeOp op);
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);

@@ -76,7 +76,7 @@ private:
       return !isCounter && !isa<KernelOp, ParallelOp>(owner);
     }
     Operation *op = value.getDefiningOp();
-    return op->getNumRegions() > 0 || isa<LoadOp, ReduceOp, ArgReduceOp>(op) ||
+    return op->getNumRegions() > 0 || isa<LoadOp, AlongAxes>(op) ||
            llvm::any_of(op->getOperands(), comesFromData);
   }
 
@@ -152,6 +152,9 @@ LogicalResult Machine::executeLoad(LoadOp op) {
       for (auto [coordinate, extent] : llvm::zip(at, memory.shape))
         coordinate = std::clamp<int64_t>(coordinate, 0, extent - 1);
     bool inside = isInside(memory, at);
+    this->result.isPromiseBroken |= !inside && op.getBounds() == BoundsMode::within;
+    if (this->result.isPromiseBroken)
+      return fail(op, describeOutside(memory, at) + ", though `within` promises it is inside");
     if (!inside && op.getBounds() == BoundsMode::exact)
       return fail(op, describeOutside(memory, at));
     int64_t element = inside ? elementAt(memory, at) : 0;

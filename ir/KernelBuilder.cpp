@@ -235,6 +235,7 @@ Expr KernelBuilder::axis(StringRef name, Expr lower, Expr upper) {
   auto type = SpanType::get(context(), builder.getStringAttr(name),
                             isStatic ? std::max<int64_t>(to - from, 0) : ShapedType::kDynamic);
   Value span = AxisOp::create(builder, loc, type, low, high);
+  lengths[name] = formOf(upper) - formOf(lower);
   unsigned before = errors;
   addAxisName(name, span);
   return errors == before ? spanExpr(span) : Expr();
@@ -285,6 +286,7 @@ Value KernelBuilder::wholeAxis(StringRef name, AffineExpr extent) {
   auto axisOp = AxisOp::create(builder, loc, type, zero, upper);
   entryEnd = axisOp;
   axes[name] = axisOp;
+  lengths[name] = shapeExpr(extent).form;
   return axisOp;
 }
 

@@ -157,6 +157,8 @@ public:
   static Expr literal(double value);
   Expr boolean(bool value);
   Expr castTo(ElementType type, Expr x);
+  /// The same bits as a number of another type of that width.
+  Expr bitcastTo(ElementType type, const Expr &x);
   /// The expression, in that type if it is made of literals alone.
   Expr adapted(Expr x, ElementType type);
   /// zeros, full: the value on the given spans (bare spans or axes).
@@ -192,12 +194,47 @@ public:
   static llvm::ArrayRef<llvm::StringRef> functionNames();
 
   //===-- Tiles -----------------------------------------------------------===//
-  /// sum, prod, max, min, fmax, fmin, any, all, mean, argmax, argmin.
+  /// sum, prod, max, min, fmax, fmin, any, all, xor, mean, argmax, argmin.
   Expr reduce(llvm::StringRef function, Expr x, llvm::ArrayRef<std::string> axisNames);
   static bool isReduction(llvm::StringRef name);
   Expr dot(Expr a, Expr b, llvm::StringRef axis);
 
-  enum class Access { Exact, Pad, Clamp };
+  //===-- Scans and sorts (KernelBuilderScans.cpp) ------------------------===//
+  /// Combines two states, given part by part, the earlier one first: on scalars, elementwise.
+  using Combination = llvm::function_ref<llvm::SmallVector<Expr>(llvm::ArrayRef<Expr> states)>;
+  struct Scanned {
+    llvm::SmallVector<Expr> tiles; // the states after each element
+    llvm::SmallVector<Expr> last;
+  };
+  /// Runs along an axis from `inits`, one for each of `elements`. `function` is what errors call
+  /// it. None after an error.
+  std::optional<Scanned> scan(llvm::StringRef function, llvm::ArrayRef<Expr> elements,
+                              llvm::ArrayRef<Expr> inits, llvm::StringRef axisName, bool reverse,
+                              Combination combination);
+  /// cumsum, cumprod, cummax, cummin; without `init` from what changes nothing.
+  std::optional<Scanned> cumulate(llvm::StringRef function, Expr x, std::optional<Expr> init,
+                                  llvm::StringRef axisName, bool reverse);
+  static bool isCumulative(llvm::StringRef name);
+  struct Sorted {
+    Expr values, coordinates;
+  };
+  /// sort, argsort, topk: along an axis, into the same one or another (`rankName`).
+  std::optional<Sorted> sort(llvm::StringRef function, Expr x, llvm::StringRef axisName,
+                             llvm::StringRef rankName, bool descending);
+
+  //===-- Shapes (KernelBuilderShapes.cpp) --------------------------------===//
+  // Of whole axes without conditions. Lengths that differ are an error, of the launch where only
+  // it knows them.
+  Expr flip(Expr x, llvm::StringRef axis);
+  /// The elements of the axes `from`, in row-major order, on the axes `to`.
+  Expr reshape(Expr x, llvm::ArrayRef<std::string> from, llvm::ArrayRef<std::string> to);
+  /// One after the other, each along an axis of its own, on the axis `into`.
+  Expr concat(llvm::ArrayRef<Expr> xs, llvm::ArrayRef<std::string> along, llvm::StringRef into);
+  /// Value n at coordinate n of an axis of constant length; and back.
+  Expr join(llvm::ArrayRef<Expr> xs, llvm::StringRef into);
+  llvm::SmallVector<Expr> split(Expr x, llvm::StringRef axis);
+
+  enum class Access { Exact, Pad, Clamp, Within };
   Expr load(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Access access = Access::Exact,
             Expr pad = {});
   void store(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Expr value);
@@ -215,11 +252,12 @@ public:
   void endParallel();
   struct LoopSpec {
     LoopKind kind = LoopKind::fold;
-    std::string merge;
     int64_t blockSize = mlir::ShapedType::kDynamic; // of sequential loops
   };
   Expr beginFor(const BinderSpec &binder, const LoopSpec &spec);
-  void endFor();
+  /// `merge` joins the variables that the loop changes, in the order of their declaration: those
+  /// of an earlier part of the range, then those of a later one.
+  void endFor(Combination merge = nullptr);
   /// `for r in lo..hi step s`: ordinary integers.
   Expr beginCount(llvm::StringRef name, Expr lower, Expr upper, Expr step);
   void endCount();
@@ -298,6 +336,25 @@ private:
   Expr where(llvm::ArrayRef<Expr> args);
   Expr floatCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
   Expr integerCall(llvm::StringRef function, ElementType type, llvm::ArrayRef<mlir::Value> v);
+  /// The type a reduction computes and gives, or none where it does not apply.
+  static std::optional<ElementType> reducedType(llvm::StringRef function, ElementType type);
+  /// The axis of that name, which one of the values has to have.
+  std::optional<mlir::StringAttr>
+  axisAlong(llvm::StringRef function, llvm::ArrayRef<mlir::Value> values, llvm::StringRef given);
+  bool combineInto(ScanOp op, llvm::StringRef function, llvm::ArrayRef<ElementType> types,
+                   Combination combination);
+  bool mergeInto(ForOp loop, llvm::ArrayRef<unsigned> carried, Combination merge);
+  mlir::Value unrestrictedAxis(llvm::StringRef function, llvm::StringRef name);
+  Expr lengthOf(llvm::StringRef axis);
+  std::optional<std::string> spellLength(mlir::AffineExpr form) const;
+  bool requireEqual(llvm::StringRef function, const Expr &from, const Expr &to);
+  Expr take(llvm::StringRef function, const Expr &x, llvm::ArrayRef<mlir::AffineExpr> coordinates);
+  llvm::SmallVector<mlir::AffineExpr>
+  coordinatesOf(const Expr &x, const llvm::StringMap<mlir::AffineExpr> &instead);
+  bool hasAxis(llvm::StringRef function, const Expr &x, llvm::StringRef axis);
+  std::optional<int64_t> constantLength(llvm::StringRef function, llvm::StringRef axis);
+  Expr extreme(ElementType type, bool isGreatest);
+  mlir::Value highProduct(ElementType type, mlir::Value x, mlir::Value y);
   mlir::Value countOf(mlir::Type tile, llvm::ArrayRef<mlir::StringAttr> counted);
   static std::string axesText(mlir::Type tile);
   mlir::Value minMax(llvm::StringRef function, ElementType type, mlir::Value a, mlir::Value b);
@@ -337,6 +394,7 @@ private:
   llvm::StringMap<unsigned> scalars;
   llvm::StringMap<mlir::Value> dimValues;
   llvm::StringMap<mlir::Value> axes;
+  llvm::StringMap<mlir::AffineExpr> lengths; // of whole axes
   llvm::SmallVector<mlir::Value> dimAtoms, symbolAtoms;
   llvm::SmallVector<Variable> variables;
   llvm::SmallVector<Frame> frames;

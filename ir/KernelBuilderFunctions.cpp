@@ -14,6 +14,14 @@ static Value makeOp(OpBuilder &builder, Location loc, Value x) {
   return OpT::create(builder, loc, x);
 }
 
+/// Functions of the bits of one integer.
+static Value bitFunction(OpBuilder &builder, Location loc, StringRef name, Value x) {
+  return name == "popcount" ? makeOp<math::CtPopOp>(builder, loc, x)
+         : name == "clz"    ? makeOp<math::CountLeadingZerosOp>(builder, loc, x)
+         : name == "ctz"    ? makeOp<math::CountTrailingZerosOp>(builder, loc, x)
+                            : Value();
+}
+
 using UnaryMaker = Value (*)(OpBuilder &, Location, Value);
 
 /// Functions that are one upstream op on floats.
@@ -36,14 +44,16 @@ static UnaryMaker floatFunction(StringRef name) {
       .Case("floor", makeOp<math::FloorOp>)
       .Case("ceil", makeOp<math::CeilOp>)
       .Case("round", makeOp<math::RoundEvenOp>)
+      .Case("trunc", makeOp<math::TruncOp>)
       .Default(nullptr);
 }
 
 static constexpr StringRef names[] = {
-    "abs",   "cdiv",  "ceil", "clamp", "cos",  "erf",   "exp",   "exp2",    "expdiff",
-    "expm1", "floor", "fma",  "fmax",  "fmin", "isinf", "isnan", "log",     "log10",
-    "log1p", "log2",  "max",  "min",   "pow",  "round", "rsqrt", "sigmoid", "sin",
-    "sqrt",  "tan",   "tanh", "tdiv",  "trem", "where"};
+    "abs",  "cdiv",  "ceil",     "clamp",   "clz",   "copysign", "cos",     "ctz",
+    "erf",  "exp",   "exp2",     "expdiff", "expm1", "floor",    "fma",     "fmax",
+    "fmin", "isinf", "isnan",    "log",     "log10", "log1p",    "log2",    "max",
+    "min",  "mulhi", "popcount", "pow",     "round", "rsqrt",    "sigmoid", "sin",
+    "sqrt", "tan",   "tanh",     "tdiv",    "trem",  "trunc",    "where"};
 
 ArrayRef<StringRef> KernelBuilder::functionNames() { return names; }
 bool KernelBuilder::isFunction(StringRef name) { return llvm::is_contained(names, name); }
@@ -51,8 +61,8 @@ bool KernelBuilder::isFunction(StringRef name) { return llvm::is_contained(names
 /// How many arguments a function takes.
 static unsigned arityOf(StringRef name) {
   return llvm::StringSwitch<unsigned>(name)
-      .Cases({"cdiv", "expdiff", "fmax", "fmin", "max", "min", "pow"}, 2)
-      .Cases({"tdiv", "trem"}, 2)
+      .Cases({"cdiv", "copysign", "expdiff", "fmax", "fmin", "max", "min", "mulhi"}, 2)
+      .Cases({"pow", "tdiv", "trem"}, 2)
       .Cases({"clamp", "fma", "where"}, 3)
       .Default(1);
 }
@@ -174,6 +184,8 @@ Expr KernelBuilder::floatCall(StringRef function, ElementType type, ArrayRef<Val
         compare(arith::CmpFPredicate::OEQ, v[0], splat(-std::numeric_limits<double>::infinity()));
     return make(arith::SelectOp::create(builder, loc, isLeast, splat(0), power), type);
   }
+  if (function == "copysign")
+    return make(math::CopySignOp::create(builder, loc, v[0], v[1]), type);
   if (function == "pow")
     return make(math::PowFOp::create(builder, loc, v[0], v[1]), type);
   if (function == "fma")
@@ -195,6 +207,10 @@ Expr KernelBuilder::integerCall(StringRef function, ElementType type, ArrayRef<V
     return make(minMax(function, type, v[0], v[1]), type);
   if (function == "clamp")
     return make(minMax("min", type, minMax("max", type, v[0], v[1]), v[2]), type);
+  if (Value bits = bitFunction(builder, loc, function, v[0]))
+    return make(bits, type);
+  if (function == "mulhi")
+    return make(highProduct(type, v[0], v[1]), type);
   if (function == "tdiv" || function == "trem") {
     bool isSignless = isUnsigned(type);
     return make(
@@ -223,14 +239,15 @@ Expr KernelBuilder::integerCall(StringRef function, ElementType type, ArrayRef<V
 
 bool KernelBuilder::isReduction(StringRef name) {
   return llvm::is_contained(ArrayRef<StringRef>{"sum", "prod", "max", "min", "fmax", "fmin", "any",
-                                                "all", "mean", "argmax", "argmin"},
+                                                "all", "xor", "mean", "argmax", "argmin"},
                             name);
 }
 
-/// The type a reduction computes and gives, or none where it does not apply.
-static std::optional<ElementType> reducedType(StringRef function, ElementType type) {
+std::optional<ElementType> KernelBuilder::reducedType(StringRef function, ElementType type) {
   if (function == "any" || function == "all")
     return type == ElementType::Bool ? std::optional(type) : std::nullopt;
+  if (function == "xor")
+    return isFloat(type) ? std::nullopt : std::optional(type);
   if (function == "sum" || function == "prod")
     return type == ElementType::Bool && function == "prod" ? std::nullopt
                                                            : std::optional(accumulatorType(type));
@@ -250,6 +267,7 @@ static CombineKind combineOf(StringRef function, ElementType type) {
       .Case("fmax", CombineKind::fmax)
       .Case("fmin", CombineKind::fmin)
       .Case("any", CombineKind::ori)
+      .Case("xor", CombineKind::xori)
       .Default(CombineKind::andi);
 }
 

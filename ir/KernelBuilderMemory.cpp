@@ -287,9 +287,10 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
     }
     padValue = narrow(padded);
   }
-  BoundsMode mode = access == Access::Pad     ? BoundsMode::pad
-                    : access == Access::Clamp ? BoundsMode::clamp
-                                              : BoundsMode::exact;
+  BoundsMode mode = access == Access::Pad      ? BoundsMode::pad
+                    : access == Access::Clamp  ? BoundsMode::clamp
+                    : access == Access::Within ? BoundsMode::within
+                                               : BoundsMode::exact;
   Type type = mapAxes(at->map, at->dims).tileOf(toMlir(tensor.type, context()));
   Value loaded = LoadOp::create(builder, loc, type, tensor.memory, AffineMapAttr::get(at->map),
                                 at->dims, at->syms, BoundsModeAttr::get(context(), mode), padValue);

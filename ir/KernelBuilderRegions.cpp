@@ -82,8 +82,7 @@ Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
   auto forOp =
       ForOp::create(builder, loc, TypeRange(ValueRange(inits)), lower, upper, inits,
                     builder.getStringAttr(binder.name), builder.getI64IntegerAttr(loop.blockSize),
-                    LoopKindAttr::get(context(), loop.kind),
-                    loop.merge.empty() ? StringAttr() : builder.getStringAttr(loop.merge));
+                    LoopKindAttr::get(context(), loop.kind));
   Block &body = forOp.getBody().emplaceBlock();
   Value spanArgument = body.addArgument(span, loc);
   for (Variable &variable : variables)
@@ -95,7 +94,63 @@ Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
   return spanExpr(spanArgument);
 }
 
-void KernelBuilder::endFor() {
+/// Builds what joins the values that a loop carries; false after an error.
+bool KernelBuilder::mergeInto(ForOp loop, ArrayRef<unsigned> carried, Combination merge) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block &body = loop.getMerge().emplaceBlock();
+  std::string names;
+  SmallVector<Expr> states;
+  for (unsigned side = 0; side < 2; ++side)
+    for (auto [n, variable] : llvm::enumerate(carried)) {
+      const Variable &var = variables[variable];
+      states.push_back(make(body.addArgument(loop.getResult(n).getType(), loc), var.type));
+      if (side == 0)
+        names += (n ? ", `" : "`") + var.name + "`";
+    }
+  builder.setInsertionPointToEnd(&body);
+  SmallVector<Expr> joined = merge(states);
+  if (llvm::any_of(joined, [](const Expr &x) { return !x.isValid(); }))
+    return false;
+  if (carried.empty() || joined.size() != carried.size()) {
+    auto diagnostic = error() << "`merge` joins the " << carried.size() << " variable"
+                              << (carried.size() == 1 ? "" : "s")
+                              << " of the loop; its function gives " << joined.size() << " value"
+                              << (joined.size() == 1 ? "" : "s");
+    if (!carried.empty())
+      diagnostic.attachNote(loc) << "the loop changes " << names;
+    return false;
+  }
+  SmallVector<Value> results;
+  for (auto [n, variable] : llvm::enumerate(carried)) {
+    const Variable &var = variables[variable];
+    Expr part = adapted(joined[n], var.type);
+    if (!part.isValid())
+      return false;
+    Type type = loop.getResult(n).getType();
+    Value value = widen(part);
+    bool fits =
+        part.type == var.type && llvm::all_of(axesOf(value.getType()), [&](StringAttr axis) {
+          return llvm::is_contained(axesOf(type), axis);
+        });
+    if (!fits) {
+      error() << "`merge` joins `" << var.name << "`, " << nameOf(var.type) << " with the axes "
+              << axesText(type) << "; its function gives " << nameOf(part.type) << " with "
+              << axesText(value.getType());
+      return false;
+    }
+    results.push_back(axesOf(type).empty() ? value : broadcastTo(value, type));
+  }
+  for (Operation &inner : body)
+    if (inner.getNumRegions() > 0 || isa<AlongAxes>(inner) || !isMemoryEffectFree(&inner)) {
+      emitError(inner.getLoc())
+          << "what joins two parts of a loop is made of operations on elements";
+      return false;
+    }
+  YieldOp::create(builder, loc, results);
+  return true;
+}
+
+void KernelBuilder::endFor(Combination merge) {
   Frame &frame = frames.back();
   auto old = cast<ForOp>(frame.op);
   Block &body = old.getBody().front();
@@ -105,15 +160,18 @@ void KernelBuilder::endFor() {
   SmallVector<Value> inits = select(old.getInits(), changed), after = frame.entry;
   dropArguments(body, 1, changed, frame.entry, dimAtoms, symbolAtoms);
   builder.setInsertionPoint(old);
-  auto loop = ForOp::create(builder, old.getLoc(), TypeRange(ValueRange(inits)), old.getLower(),
-                            old.getUpper(), inits, old.getNameAttr(), old.getSizeAttr(),
-                            old.getKindAttr(), old.getMergeAttr());
+  auto loop =
+      ForOp::create(builder, old.getLoc(), TypeRange(ValueRange(inits)), old.getLower(),
+                    old.getUpper(), inits, old.getNameAttr(), old.getSizeAttr(), old.getKindAttr());
   loop.getBody().takeBody(old.getBody());
   old.erase();
   closeFrame();
-  for (auto [n, variable] : llvm::enumerate(changed.set_bits()))
+  SmallVector<unsigned> carried(changed.set_bits());
+  for (auto [n, variable] : llvm::enumerate(carried))
     after[variable] = loop.getResult(n);
   setValues(after);
+  if (merge && !mergeInto(loop, carried, merge))
+    loop.getMerge().getBlocks().clear();
 }
 
 Expr KernelBuilder::beginCount(StringRef name, Expr lower, Expr upper, Expr step) {

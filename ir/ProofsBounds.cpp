@@ -93,7 +93,8 @@ void Check::report(bool below, bool above, const Point &example) const {
                       << "`" << shown << "` may be outside `" << name << "` in dimension "
                       << dimension << ": its index `" << text() << "` comes from data";
     diagnostic.attachNote(loc) << "hint: read `" << name << ".pad(0)[…]` for zeros outside or `"
-                               << name << ".clamp[…]` for the nearest element";
+                               << name << ".clamp[…]` for the nearest element, or `" << name
+                               << ".within[…]` if you are sure that it is inside";
     return;
   }
   std::string missing;
@@ -121,8 +122,10 @@ static void proveAccess(ProofContext &context, const Access &access) {
   Facts facts = context.factsAt(access);
   for (unsigned n = 0; n < indices.size(); ++n) {
     // Updates through data that fall outside are dropped; stores through data
-    // are refused for not being one-to-one.
-    if (!isa<LoadOp>(access.op) && context.coordinates.hasData(indices[n]))
+    // are refused for not being one-to-one. With `within` the author promises.
+    auto load = dyn_cast<LoadOp>(access.op);
+    bool isAnsweredFor = !load || load.getBounds() == BoundsMode::within;
+    if (isAnsweredFor && context.coordinates.hasData(indices[n]))
       continue;
     Check{context, access, n, indices[n], extents[n], facts}.run();
   }
@@ -153,7 +156,7 @@ static void proveStep(ProofContext &context, scf::ForOp loop) {
 void tile::ir::proveBounds(ProofContext &context) {
   context.kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
-      if (load.getBounds() == BoundsMode::exact)
+      if (load.getBounds() == BoundsMode::exact || load.getBounds() == BoundsMode::within)
         proveAccess(context, Access(load));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       proveAccess(context, Access(store));

@@ -9,8 +9,6 @@
 
 #include "ir/ProofsDetail.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 using namespace tile::ir;
 
@@ -25,18 +23,11 @@ struct Reduced {
 
 static Reduced reducedBy(Operation *op) {
   Reduced result;
-  auto ofOperand = [&](auto reduce) {
-    ArrayRef<StringAttr> before = axesOf(reduce->getOperand(0).getType());
-    ArrayRef<StringAttr> after = axesOf(reduce->getResult(0).getType());
-    for (StringAttr axis : before)
-      if (!llvm::is_contained(after, axis))
-        result.axes.push_back(axis);
-    result.operands = {before};
-  };
-  llvm::TypeSwitch<Operation *>(op).Case<ReduceOp, ArgReduceOp>(ofOperand).Case([&](DotOp dot) {
-    result.axes = {dot.getAxisAttr()};
-    result.operands = {axesOf(dot.getLhs().getType()), axesOf(dot.getRhs().getType())};
-  });
+  if (auto along = dyn_cast<AlongAxes>(op)) {
+    result.axes = along.getAxesAlong();
+    for (Value operand : along.getOperandsAlong())
+      result.operands.push_back(axesOf(operand.getType()));
+  }
   return result;
 }
 

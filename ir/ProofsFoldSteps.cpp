@@ -112,6 +112,8 @@ State FoldProof::combine(Operation *op, const State &a, const State &b, CombineK
 State FoldProof::fold(Operation *op, const State &chain, const State &folded, CombineKind kind) {
   if (folded.is(Kind::Bad))
     return bad(chain, folded);
+  if (chain.step) // a scan continues it: nothing else may
+    return refuseRead(op, chain);
   State result = chain;
   result.tainted |= folded.tainted;
   if (isIdentity(folded, kind) && (!chain.combine || chain.combine == kind))
@@ -259,7 +261,7 @@ State FoldProof::join(const State &a, const State &b) {
   if (a.is(Kind::Bad) || b.is(Kind::Bad))
     return bad(a, b);
   if (a.is(Kind::Chain) && b.is(Kind::Chain)) {
-    bool agrees = a.root == b.root && a.spans == b.spans &&
+    bool agrees = a.root == b.root && a.spans == b.spans && a.step == b.step &&
                   (!a.combine || !b.combine || a.combine == b.combine) &&
                   (!a.rest || !b.rest || a.rest == b.rest);
     result = !agrees ? bad(a, b) : a.combine ? a : b;
@@ -345,8 +347,8 @@ void FoldProof::checkUpdate(UpdateOp op) {
                       << "once per block of " << span << ": the result depends on how " << span
                       << " is cut into blocks";
     diagnostic.attachNote(op.getLoc())
-        << "hint: reduce over " << span << " first, as in `" << reductionName(op.getKind())
-        << "(…, " << StringRef(span).drop_front().drop_back() << ")`, or index `"
-        << context.nameOf(access) << "` by " << span;
+        << "hint: reduce over " << span << " first, as in `" << wordOf(op.getKind()) << "(…, "
+        << StringRef(span).drop_front().drop_back() << ")`, or index `" << context.nameOf(access)
+        << "` by " << span;
   }
 }

@@ -10,32 +10,6 @@ using namespace tile::ir::folds;
 
 //===-- Words -------------------------------------------------------------===//
 
-StringRef tile::ir::folds::reductionName(CombineKind kind) {
-  switch (kind) {
-  case CombineKind::add:
-    return "sum";
-  case CombineKind::mul:
-    return "prod";
-  case CombineKind::max:
-  case CombineKind::umax:
-    return "max";
-  case CombineKind::min:
-  case CombineKind::umin:
-    return "min";
-  case CombineKind::fmax:
-    return "fmax";
-  case CombineKind::fmin:
-    return "fmin";
-  case CombineKind::andi:
-    return "all";
-  case CombineKind::ori:
-    return "any";
-  case CombineKind::xori:
-    return "xor";
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
 static std::string assignment(CombineKind kind) { return ("`" + assignmentOf(kind) + "`").str(); }
 
 StringRef tile::ir::folds::verb(CombineKind kind) {
@@ -59,16 +33,12 @@ std::string tile::ir::folds::operationName(Operation *op) {
     return "`+`";
   if (isa<arith::SubFOp, arith::SubIOp, arith::NegFOp>(op))
     return "`-`";
-  if (isa<DotOp>(op))
-    return "`dot`";
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return ("`" + reductionName(reduce.getKind()) + "`").str();
+  if (auto along = dyn_cast<AlongAxes>(op))
+    return ("`" + along.getWord() + "`").str();
   if (isa<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::MaxNumFOp>(op))
     return "`max`";
   if (isa<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp, arith::MinNumFOp>(op))
     return "`min`";
-  if (isa<ArgReduceOp>(op))
-    return "`argmax`";
   if (isa<arith::ShLIOp>(op))
     return "`<<`";
   if (isa<arith::ShRSIOp, arith::ShRUIOp>(op))
@@ -104,8 +74,7 @@ std::string FoldProof::cut(uint64_t spans) const {
 }
 
 std::string FoldProof::share(const State &partial) const {
-  return ("the `" + reductionName(*partial.combine) + "` over one block of " + names(partial.spans))
-      .str();
+  return ("the `" + wordOf(*partial.combine) + "` over one block of " + names(partial.spans)).str();
 }
 
 std::string FoldProof::variable(BlockArgument root) const {
@@ -205,7 +174,7 @@ State FoldProof::refuseOncePerBlock(Operation *op, CombineKind kind, uint64_t sp
         << "hint: "
         << (kind == CombineKind::xori ? ""
                                       : ("fold what is reduced over " + span + ", as in `" +
-                                         reductionName(kind) + "(…, " + bare + ")`, or ")
+                                         wordOf(kind) + "(…, " + bare + ")`, or ")
                                             .str())
         << "combine it once, outside";
   }

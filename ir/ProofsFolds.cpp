@@ -60,6 +60,8 @@ State FoldProof::leaveFold(ForOp loop, unsigned n) {
     result.spans = init.spans;
     return result;
   }
+  if (yielded.step)
+    return make(Kind::Free, yielded.tainted);
   if (!yielded.combine) // nothing was folded
     return init;
   return makePartial(yielded.rest.value_or(0), *yielded.combine, yielded.tainted);
@@ -217,7 +219,9 @@ void FoldProof::visit(Operation &op) {
     checkPlain(&op, op.getOperands(), isa<AxisOp>(op) ? "a bound of an axis" : "a condition");
     return;
   }
-  if (op.hasTrait<OpTrait::IsTerminator>() || op.getNumResults() != 1)
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return visitScan(scan);
+  if (op.hasTrait<OpTrait::IsTerminator>() || op.getNumResults() == 0)
     return;
   auto left = [&] { return get(op.getOperand(0)); };
   auto right = [&] { return get(op.getOperand(1)); };
@@ -252,19 +256,18 @@ void FoldProof::visit(Operation &op) {
                     CombineKind::add);
   else
     state = other(&op);
-  if (auto arg = dyn_cast<ArgReduceOp>(op); arg && !state.is(Kind::Bad))
-    if (uint64_t cut = bitOf(arg.getAxisAttr())) {
-      if (mayReport(arg)) {
-        bool isMax = arg.getKind() == CombineKind::max || arg.getKind() == CombineKind::umax;
-        auto diagnostic = context.error(arg)
-                          << "`" << (isMax ? "argmax" : "argmin") << "` needs its whole axis; "
-                          << names(cut) << " is a block";
-        diagnostic.attachNote(arg.getLoc())
+  if (auto along = dyn_cast<AlongAxes>(op); along && along.needsWholeAxis() && !state.is(Kind::Bad))
+    if (uint64_t cut = cutBits(along.getAxesAlong())) {
+      if (mayReport(&op)) {
+        auto diagnostic = context.error(&op) << "`" << along.getWord() << "` needs its whole axis; "
+                                             << names(cut) << " is a block";
+        diagnostic.attachNote(op.getLoc())
             << "hint: read the whole dimension: `:`, or `let n = whole(…)`";
       }
       state = bad(state);
     }
-  set(op.getResult(0), state);
+  for (Value result : op.getResults())
+    set(result, state);
 }
 
 void FoldProof::visit(Block &block) {

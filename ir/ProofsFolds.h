@@ -4,7 +4,8 @@
 // *partial*: it saw one block, and may only be negated, scaled by what is free
 // of the span, combined with its like, and folded. A variable carried by a
 // `fold` loop is a *chain*: each step folds a partial value, and nothing else
-// reads it. Inside a `reassociable` loop, which is the author's promise, both
+// reads it; or goes through a scan along the loop's span, which continues it
+// (ProofsFoldScans.cpp). Inside a `reassociable` loop, which is the author's promise, both
 // are *tainted* instead: they go anywhere but out of the loop other than as its
 // results. Sequential blocks and integer loops have a meaning of their own.
 //
@@ -36,6 +37,8 @@ struct State {
   std::optional<uint64_t> rest;
   /// Of Partial; of a Chain after the first fold.
   std::optional<CombineKind> combine;
+  /// Chain: the scan that it went through, if one.
+  mlir::Operation *step = nullptr;
   /// Chain: the variable in its outermost loop.
   mlir::BlockArgument root;
   mlir::TypedAttr constant;
@@ -94,6 +97,8 @@ private:
   void reportFirstBad();
 
   // Transfer
+  void visitScan(ScanOp op);
+  State stepScan(ScanOp op, const State &init, uint64_t cut);
   State stateOfReduce(ReduceOp op);
   State stateOfDot(DotOp op);
   State stateOfCount(CountOp op);
@@ -118,6 +123,8 @@ private:
   State refuseOncePerBlock(mlir::Operation *op, CombineKind kind, uint64_t spans,
                            llvm::StringRef what);
 
+  State refuseScan(ScanOp op, uint64_t cut, llvm::StringRef what, llvm::StringRef advice);
+
   State get(mlir::Value value) const;
   void set(mlir::Value value, const State &state) { states[value] = state; }
   uint64_t bitOf(mlir::StringAttr axis) const;
@@ -137,8 +144,6 @@ private:
   bool changed = false, reporting = false, isTooDeep = false;
 };
 
-/// `sum` for add: the reduction of an operator.
-llvm::StringRef reductionName(CombineKind kind);
 /// What a combination does, as a verb.
 llvm::StringRef verb(CombineKind kind);
 /// An operation as sources call it.

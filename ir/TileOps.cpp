@@ -301,9 +301,11 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addAttribute(getNameAttrName(result.name), nameAttr);
   result.addAttribute(getSizeAttrName(result.name), builder.getI64IntegerAttr(size));
   result.addAttribute(getKindAttrName(result.name), LoopKindAttr::get(builder.getContext(), *kind));
-  Region *body = result.addRegion();
-  return failure(parser.parseRegion(*body, arguments) ||
-                 parser.parseOptionalAttrDictWithKeyword(result.attributes));
+  Region *body = result.addRegion(), *merge = result.addRegion();
+  if (parser.parseRegion(*body, arguments) ||
+      (succeeded(parser.parseOptionalKeyword("merge")) && parser.parseRegion(*merge)))
+    return failure();
+  return parser.parseOptionalAttrDictWithKeyword(result.attributes);
 }
 
 void ForOp::print(OpAsmPrinter &printer) {
@@ -321,11 +323,34 @@ void ForOp::print(OpAsmPrinter &printer) {
   }
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  if (!getMerge().empty()) {
+    printer << " merge ";
+    printer.printRegion(getMerge());
+  }
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(), {getNameAttrName(), getSizeAttrName(), getKindAttrName()});
 }
 
 YieldOp ForOp::getYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
+
+static LogicalResult verifyMerge(ForOp loop) {
+  if (loop.getMerge().empty())
+    return success();
+  if (loop.getKind() != LoopKind::reassociable)
+    return loop.emitOpError("merges, so it has to be reassociable");
+  Block &merge = loop.getMerge().front();
+  SmallVector<Type> both(loop.getResultTypes());
+  llvm::append_range(both, loop.getResultTypes());
+  if (!llvm::equal(merge.getArgumentTypes(), both))
+    return loop.emitOpError("merges the carried values of two parts");
+  if (!merge.mightHaveTerminator() || !isa<YieldOp>(merge.getTerminator()) ||
+      merge.getTerminator()->getOperandTypes() != loop.getResultTypes())
+    return loop.emitOpError("merges to other types than it carries");
+  for (Operation &op : merge.without_terminator())
+    if (op.getNumRegions() > 0 || isa<AlongAxes>(op) || !isMemoryEffectFree(&op))
+      return op.emitOpError("is no elementwise op, as a merge is made of");
+  return success();
+}
 
 LogicalResult ForOp::verify() {
   Block &body = getBody().front();
@@ -345,7 +370,7 @@ LogicalResult ForOp::verify() {
   for (Type type : inits)
     if (llvm::is_contained(axesOf(type), getNameAttr()))
       return emitOpError("carries a value with its own span ") << getNameAttr() << " as an axis";
-  return success();
+  return verifyMerge(*this);
 }
 
 LogicalResult RestrictOp::verify() {

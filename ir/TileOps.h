@@ -42,6 +42,7 @@ class ParallelOp;
 class YieldOp;
 } // namespace tile::ir
 
+#include "ir/TileInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "ir/TileOps.h.inc"
 
@@ -67,6 +68,8 @@ struct AxisList {
   mlir::Type tileOf(mlir::Type element) const { return tileType(element, names, extents); }
 };
 AxisList mapAxes(mlir::AffineMap map, mlir::ValueRange dims);
+/// `sum` for add: the reduction of the language that combines so.
+llvm::StringRef wordOf(CombineKind kind);
 
 } // namespace tile::ir
 

@@ -23,6 +23,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "TileInterfaces.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -73,9 +74,11 @@ def Tile_CombineKindAttr : EnumAttr<Tile_Dialect, Tile_CombineKind, "combine"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-// What a load does outside its tensor: `exact` promises there is no outside.
+// What a load does outside its tensor: `exact` has been proved to stay inside,
+// `within` has too but for indices that are data, which the author answers for.
 def Tile_BoundsMode : I32EnumAttr<"BoundsMode", "treatment of coordinates outside the tensor", [
-    I32EnumAttrCase<"exact", 0>, I32EnumAttrCase<"pad", 1>, I32EnumAttrCase<"clamp", 2>]> {
+    I32EnumAttrCase<"exact", 0>, I32EnumAttrCase<"pad", 1>, I32EnumAttrCase<"clamp", 2>,
+    I32EnumAttrCase<"within", 3>]> {
   let cppNamespace = "::tile::ir";
   let genSpecializedAttr = 0;
 }
@@ -233,12 +236,16 @@ def Tile_ForOp : Tile_Op<"for", [SingleBlock, RecursiveMemoryEffects]> {
     before the block where the block's domain (by the `tile.restrict`s of this
     body over the loop's span and the value's axes) has no element for that
     coordinate: skipping equals executing.
+
+    A `reassociable` loop may have a `merge` region, which joins the carried
+    values of two parts of its range, the earlier part's first, each part run
+    from `inits`: elementwise ops without effects. The author promises that the
+    result is the same.
   }];
   let arguments = (ins I64:$lower, I64:$upper, Variadic<Tile_Value>:$inits, StrAttr:$name,
-                       I64Attr:$size, Tile_LoopKindAttr:$kind,
-                       OptionalAttr<StrAttr>:$merge);
+                       I64Attr:$size, Tile_LoopKindAttr:$kind);
   let results = (outs Variadic<Tile_Value>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$merge);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -364,7 +371,7 @@ def Tile_CoordsOp : Tile_Op<"coords", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, DeclareOpInterfaceMethods<Tile_AlongAxes>]> {
   let summary = "Reduces a tile along axes, over its domain";
   let description = [{
     Over an empty domain gives the identity of `kind`: 0, 1, −inf or the
@@ -377,7 +384,8 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [Pure]> {
+def Tile_ArgReduceOp : Tile_Op<"arg_reduce", [
+    Pure, DeclareOpInterfaceMethods<Tile_AlongAxes, ["needsWholeAxis"]>]> {
   let summary = "The coordinate of the greatest or least element along one axis";
   let description = [{
     The lowest coordinate on ties; the first NaN wins; −1 over an empty domain.
@@ -401,7 +409,8 @@ def Tile_CountOp : Tile_Op<"count", [Pure]> {
   let assemblyFormat = "$spans attr-dict `:` type($spans) `->` type($result)";
 }
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>,
+                                 DeclareOpInterfaceMethods<Tile_AlongAxes>]> {
   let summary = "Contracts one axis of two tiles, accumulating onto a third";
   let description = [{
     result = acc + Σ_axis lhs · rhs. Axes that both have and that are not
@@ -450,5 +459,7 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
     (`unsigned` $isUnsigned^)? $input attr-dict `:` type($input) `to` type($result)
   }];
 }
+
+include "TileAlongOps.td"
 
 #endif // TILE_OPS

@@ -255,6 +255,12 @@ private:
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
+  void emitScan(ir::ScanOp op);
+  Values emitCombination(ir::ScanOp op, mlir::ValueRange arguments);
+  Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
+                   llvm::function_ref<Values(mlir::ValueRange)> body);
+  void emitSort(ir::SortOp op);
+  void emitTake(ir::TakeOp op);
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);
   void emitDotAsReduction(ir::DotOp op, Buffer *into);

@@ -205,6 +205,7 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   SmallVector<Lanes> indices = indicesOf(op.getMap(), op.getDims(), op.getSyms(), dimValue);
   switch (op.getBounds()) {
   case BoundsMode::exact:
+  case BoundsMode::within:
     return readElements(memory, offsetOf(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =

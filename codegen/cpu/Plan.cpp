@@ -8,8 +8,7 @@ using namespace tile::ir;
 using namespace tile::codegen;
 
 bool Plan::isRoot(Operation *op) {
-  return isa<StoreOp, UpdateOp, ReduceOp, ArgReduceOp, CountOp, DotOp, RegionBranchOpInterface,
-             ForOp>(op) ||
+  return isa<StoreOp, UpdateOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
 

@@ -54,10 +54,13 @@ public:
   Param pad(const Operand &value) const;
   /// Reads the nearest element outside the tensor.
   Param clamp() const;
+  /// Promises that indices which are data are inside. It is not checked; what is read outside is
+  /// undefined.
+  Param within() const;
 
 private:
   friend class Kernel;
-  enum class Access { Exact, Pad, Clamp };
+  enum class Access { Exact, Pad, Clamp, Within };
   Param(uint64_t kernel, std::string name) : kernel(kernel), name(std::move(name)) {}
   Element at(std::span<const Operand> indices) const;
 
@@ -106,6 +109,12 @@ public:
     isReassociable = true;
     return std::move(*this);
   }
+  /// `merge` joins the variables that the loop changes, in the order of their declaration, of two
+  /// parts of its range: the same result, by the author's promise.
+  Binder reassociable(Combination merge) && {
+    mergeParts = std::move(merge);
+    return std::move(*this).reassociable();
+  }
   /// Of loops whose order matters: blocks of `size` elements from the start on, the last one
   /// short. The size is part of the meaning.
   Binder sequential(int64_t size) && {
@@ -122,6 +131,7 @@ private:
   std::function<Operand(const std::vector<Span> &, size_t)> condition;
   size_t conditionArity = 0;
   bool isReassociable = false;
+  Combination mergeParts;
   std::optional<int64_t> sequentialSize;
 };
 

@@ -15,6 +15,7 @@
 #include "frontend/tile/Extent.h"
 #include "frontend/tile/Kernel.h"
 #include "frontend/tile/Module.h"
+#include "frontend/tile/Scan.h"
 #include "frontend/tile/Type.h"
 #include "frontend/tile/Value.h"
 

@@ -20,6 +20,7 @@
 #include "frontend/tile/Extent.h"
 #include "frontend/tile/Type.h"
 
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <source_location>
@@ -33,6 +34,11 @@ using NodePtr = std::shared_ptr<Node>;
 } // namespace detail
 
 class Var;
+class Value;
+
+/// Combines two states, given part by part, the earlier one first.
+using Combination = std::function<std::vector<Value>(const std::vector<Value> &earlier,
+                                                     const std::vector<Value> &later)>;
 
 /// A tile or a scalar. Copies stand for the same numbers.
 class Value {
@@ -229,9 +235,21 @@ Value sigmoid(const Operand &x);
 Value sin(const Operand &x);
 Value sqrt(const Operand &x);
 Value tan(const Operand &x);
+/// Toward zero.
+Value trunc(const Operand &x);
+/// Of integers: how many bits are one; how many zeros lead or trail (of 0, all its bits).
+Value popcount(const Operand &x);
+Value clz(const Operand &x);
+Value ctz(const Operand &x);
 Value tanh(const Operand &x);
 /// The quotient of integers, rounded up.
 Value cdiv(const Operand &a, const Operand &b);
+/// The magnitude of a with the sign of b.
+Value copysign(const Operand &a, const Operand &b);
+/// The upper half of the product of two integers, which is twice as wide.
+Value mulhi(const Operand &a, const Operand &b);
+/// The same bits as a number of another type of that width.
+Value bitcast(Type type, const Operand &x);
 /// exp(a - b), and 0 where a is minus infinity.
 Value expdiff(const Operand &a, const Operand &b);
 /// Propagate NaN; fmax and fmin don't.
@@ -284,6 +302,11 @@ Value any(const Operand &x, const Axis &axis, const Axes &...more) {
 template <std::convertible_to<Axis>... Axes>
 Value all(const Operand &x, const Axis &axis, const Axes &...more) {
   return detail::reduce("all", x, {axis, more...});
+}
+/// Exclusive or of integers' bits, or of bools.
+template <std::convertible_to<Axis>... Axes>
+Value xor_(const Operand &x, const Axis &axis, const Axes &...more) {
+  return detail::reduce("xor", x, {axis, more...});
 }
 /// The coordinate of the greatest (least) element; the lowest of equals, the first NaN.
 Value argmax(const Operand &x, const Axis &axis);

@@ -117,7 +117,8 @@ TEST(ApiError, statements) {
   expectBodyError([](Body &b, Span i) { b.k.let(tiles("j", b.N)); }, "`let` binds");
   expectBodyError([](Body &b, Span i) { b.k.schedule("q", 3); }, "no binder of this kernel");
   expectBodyError([](Body &b, Span i) { b.k.schedule("i", 0); }, "at least 1");
-  expectBodyError([](Body &b, Span i) { b.x.pad(0)[i] = b.x[i]; }, "`pad` and `clamp` read");
+  expectBodyError([](Body &b, Span i) { b.x.pad(0)[i] = b.x[i]; },
+                  "`pad`, `clamp` and `within` read");
   expectBodyError(
       [](Body &b, Span i) {
         auto v = b.k.var("v", b.x[i]);

@@ -260,7 +260,7 @@ tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: mem
     "tile.for"(%c0, %M) ({
     ^bb0(%k: !tile.span<"k", 4>):
       %z = arith.constant 0 : i64
-    }) {name = "k", size = 4 : i64, kind = #tile.loop<fold>} : (i64, i64) -> ()
+    }, {}) {name = "k", size = 4 : i64, kind = #tile.loop<fold>} : (i64, i64) -> ()
   }
   tile.return
 }
@@ -279,7 +279,7 @@ tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: mem
     "tile.for"(%c0, %M) ({
     ^bb0(%k: !tile.span<"k", 5>):
       tile.yield
-    }) {name = "k", size = 4 : i64, kind = #tile.loop<fold>} : (i64, i64) -> ()
+    }, {}) {name = "k", size = 4 : i64, kind = #tile.loop<fold>} : (i64, i64) -> ()
   }
   tile.return
 }
