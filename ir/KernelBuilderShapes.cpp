@@ -132,6 +132,12 @@ Expr KernelBuilder::flip(Expr x, StringRef axis) {
 Expr KernelBuilder::reshape(Expr x, ArrayRef<std::string> from, ArrayRef<std::string> to) {
   if (!x.isValid())
     return {};
+  for (ArrayRef<std::string> axes : {from, to})
+    for (size_t n = 0; n < axes.size(); ++n)
+      if (llvm::is_contained(axes.take_front(n), axes[n])) {
+        error() << "`reshape` names axis `" << axes[n] << "` twice";
+        return {};
+      }
   AffineExpr one = getAffineConstantExpr(1, context()), place = one - 1, before = one, after = one;
   for (const std::string &axis : to) {
     Value span = unrestrictedAxis("reshape", axis);
