@@ -162,12 +162,8 @@ static CpuEntry describe(KernelOp kernel) {
   return entry;
 }
 
-FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
-  FailureOr<CompiledModule> compiled = compile(kernel, options, /*optimized=*/true);
-  if (failed(compiled))
-    return failure();
-  llvm::orc::ThreadSafeModule module(std::move(compiled->module), std::move(compiled->context));
-  auto jit = loadModule(std::move(module), options);
+FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) const {
+  auto jit = loadObject(object);
   if (!jit)
     return report(kernel, jit.takeError());
   CpuEntry entry = describe(kernel);
@@ -184,4 +180,11 @@ FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
   auto state = std::make_unique<CpuCode::State>();
   state->jit = std::move(*jit);
   return CpuCode(std::move(state), std::move(entry));
+}
+
+FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
+  FailureOr<std::string> object = emitObject(kernel);
+  if (failed(object))
+    return failure();
+  return load(kernel, *object);
 }
