@@ -102,7 +102,7 @@ private:
   bool prepare() {
     if (!options.prepare)
       return true;
-    Status status = options.prepare();
+    Status status = options.prepare(launches);
     return status || fail(GraphFailure::Kind::Launch, status.takeError(), {}, {});
   }
   bool open(uint32_t index);

@@ -35,8 +35,9 @@ struct GraphOptions {
   bool isParallel = true;
   /// Fill what is to be written with wrong values first.
   bool poisons = false;
-  /// Called once all is bound, before the first call runs: may refuse.
-  std::function<Status()> prepare = {};
+  /// Called once all is bound, before the first call runs, with what each call binds (tensors have
+  /// no memory yet): may refuse.
+  std::function<Status(std::span<const KernelLaunch>)> prepare = {};
 };
 
 struct GraphFailure {

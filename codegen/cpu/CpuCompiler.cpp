@@ -1,6 +1,7 @@
 //===- CpuCompiler.cpp - kernels to machine code of a CPU -----------------===//
 
 #include "codegen/cpu/CpuCompiler.h"
+#include "codegen/Fingerprint.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
 
@@ -13,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/DialectConversion.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -160,6 +162,21 @@ static CpuEntry describe(KernelOp kernel) {
           {n, static_cast<tile::runtime::CpuCombine>(kernel.getParamReduce(n)),
            kernel.getParamType(n).str()});
   return entry;
+}
+
+std::string CpuCompiler::describeObject(KernelOp kernel) const {
+  auto machine = createTargetMachine(options);
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "tilec " << sourcesFingerprint << ", LLVM " << LLVM_VERSION_STRING << "\n"
+         << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
+         << (*machine)->getTargetFeatureString() << " -O" << options.optimization << "\n";
+  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  return text;
 }
 
 FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) const {
