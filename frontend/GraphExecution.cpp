@@ -74,8 +74,7 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   options.poisons = true;
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
     for (const runtime::KernelLaunch &bound : launches) {
-      Outcome<Compiled *> compiled =
-          this->compiled(plan.kernels.list()[bound.kernel], bound.dims);
+      Outcome<Compiled *> compiled = this->compiled(plan.kernels.list()[bound.kernel], bound.dims);
       if (!compiled) {
         failures.front() = compiled.takeFailure();
         return runtime::Error{};
