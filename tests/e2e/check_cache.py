@@ -19,7 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOFTMAX = str(ROOT / "samples" / "03-softmax" / "softmax.tile")
-LAYERS = str(ROOT / "samples" / "24-artifact" / "layers.tile")
+LAYERS = str(ROOT / "samples" / "28-artifact" / "layers.tile")
 BLOCK = str(ROOT / "samples" / "10-transformer-block" / "transformer_block.tile")
 INPUT = ["--in", "x=randn:61x127:f32:1"]
 

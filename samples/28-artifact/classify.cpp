@@ -1,4 +1,4 @@
-// Lesson 24: a program without a compiler.
+// Lesson 28: a program without a compiler.
 //
 //   classify [ARTIFACT]    by default the one that the build made of layers.tile
 //
