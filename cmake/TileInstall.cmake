@@ -1,5 +1,5 @@
 # What `cmake --install` lays down. A build with shared LLVM: tilec, and the C++ API for
-# find_package(Tile), which offers Tile::tile. A build with static LLVM: tilec with what it needs
+# find_package(Tile), which offers Tile::tile, and Tile::runtime for artifacts. A build with static LLVM: tilec with what it needs
 # beside the system's C and C++ libraries, to be copied anywhere.
 
 include(GNUInstallDirs)
@@ -22,14 +22,20 @@ install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # Headers keep their paths: `#include "frontend/tile/Tile.h"` reads the same inside and outside.
 set(headers "${CMAKE_INSTALL_INCLUDEDIR}/tilec")
-set(public_runtime_headers DType.h Memory.h Npy.h Result.h Tensor.h)
+set(public_runtime_headers Artifact.h Binding.h DType.h FunctionRef.h GraphRun.h Hash.h Memory.h
+    Npy.h Result.h Tensor.h artifact/ArtifactData.h artifact/CpuEntry.h artifact/Opcodes.def
+    artifact/Program.h)
 list(TRANSFORM public_runtime_headers PREPEND runtime/)
 install(DIRECTORY frontend/tile DESTINATION "${headers}/frontend" FILES_MATCHING PATTERN "*.h")
-install(FILES ${public_runtime_headers} DESTINATION "${headers}/runtime")
+foreach(header IN LISTS public_runtime_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION "${headers}/${folder}")
+endforeach()
 
 get_property(libraries GLOBAL PROPERTY tile_libraries)
 set_target_properties(tile_builder PROPERTIES EXPORT_NAME tile)
-install(TARGETS ${libraries} tile_mlir EXPORT Tile
+set_target_properties(tile_runtime PROPERTIES EXPORT_NAME runtime)
+install(TARGETS ${libraries} tile_mlir tile_lld EXPORT Tile
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/tilec"
         INCLUDES DESTINATION "${headers}")
 

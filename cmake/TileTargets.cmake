@@ -102,4 +102,6 @@ function(tile_add_test name)
   endforeach()
   add_dependencies(tile_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
+  # What a test compiles it compiles anew, and leaves nothing behind.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TILE_CACHE_DIR=")
 endfunction()

@@ -4,7 +4,7 @@ set -euo pipefail
 
 build_packages=(
   cmake ninja-build g++ ccache
-  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools
+  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools liblld-22-dev
   libboost1.81-dev libtbb-dev nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev
   libzstd-dev zlib1g-dev
   libgtest-dev libbenchmark-dev

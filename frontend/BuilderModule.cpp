@@ -10,6 +10,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 using namespace tile;
@@ -117,6 +118,11 @@ struct Module::Impl {
     context.loadDialect<ir::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
                         mlir::scf::SCFDialect>();
     built = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    std::optional<runtime::Error> problem;
+    compiler.cache = runtime::processCache(problem);
+    if (problem) // once in a process
+      std::fprintf(stderr, "tile: warning: %s; compiled code is not kept\n",
+                   problem->message.c_str());
   }
 
   dsl::DeclRef declaration(const std::string &name) const {

@@ -54,8 +54,36 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
     bindings.sizes.try_emplace(binder, size);
 }
 
-FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel) {
+FailureOr<std::string> Compiler::object(ir::KernelOp kernel, const codegen::CpuOptions &options) {
   CrashReport::Scope scope("generating code for kernel " + kernel.getSymName().str(), kernel);
-  StageTimer timer(times, "cpu code");
-  return codegen::CpuCompiler().jit(kernel);
+  codegen::CpuCompiler compiler(options);
+  runtime::Hash128 key;
+  if (cache) {
+    StageTimer timer(times, "cache");
+    std::string text = compiler.describeObject(kernel);
+    key = runtime::hash128(std::as_bytes(std::span(text)));
+    if (auto found = cache->find(key))
+      return std::string(reinterpret_cast<const char *>(found->data()), found->size());
+  }
+  FailureOr<std::string> object = failure();
+  {
+    StageTimer timer(times, "cpu code");
+    object = compiler.emitObject(kernel);
+  }
+  if (cache && succeeded(object)) {
+    StageTimer timer(times, "cache");
+    runtime::Status stored = cache->store(key, std::as_bytes(std::span(*object)));
+    if (!stored && !cacheProblem)
+      cacheProblem = stored.takeError();
+  }
+  return object;
+}
+
+FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel) {
+  FailureOr<std::string> object = this->object(kernel);
+  if (failed(object))
+    return failure();
+  CrashReport::Scope scope("loading the code of kernel " + kernel.getSymName().str(), kernel);
+  StageTimer timer(times, "load");
+  return codegen::CpuCompiler().load(kernel, *object);
 }

@@ -10,6 +10,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "ir/Specialize.h"
+#include "runtime/Cache.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
@@ -62,6 +63,10 @@ public:
   /// The last pass to run; empty: all.
   std::string stopAfter;
   StageTimes times;
+  /// Where objects are kept from one process to the next; null: nowhere.
+  std::shared_ptr<runtime::Cache> cache;
+  /// Why the cache could not be written, the first time.
+  std::optional<runtime::Error> cacheProblem;
 
   /// A copy of the template after the pipeline; null after reported errors.
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
@@ -69,6 +74,9 @@ public:
   /// negative or missing where they are not known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads);
+  /// The object of what `compile` gave: from the cache, or generated and stored there; none after
+  /// reported errors.
+  mlir::FailureOr<std::string> object(ir::KernelOp kernel, const codegen::CpuOptions &options = {});
   /// Machine code for this process from what `compile` gave; none after reported errors.
   mlir::FailureOr<codegen::CpuCode> jit(ir::KernelOp kernel);
 };

@@ -11,6 +11,7 @@
 #include "runtime/ThreadPool.h"
 
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -65,12 +66,6 @@ struct Executor::Launch {
   }
 };
 
-struct Executor::Compiled {
-  OwningOpRef<ir::KernelOp> kernel;
-  /// On the CPU only.
-  std::optional<codegen::CpuCode> code;
-};
-
 /// A copy of what `inout` reads and writes; poison for what is only written.
 static runtime::Result<runtime::Tensor> makeOutput(const Port &port, const Argument *input,
                                                    ArrayRef<int64_t> shape) {
@@ -119,7 +114,20 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
     launch.tensors[port.position] = std::make_shared<runtime::Tensor>(*std::move(tensor));
     launch.outputs.push_back(port.position);
   }
-  return device == Device::Cpu ? runOnCpu(kernel, launch) : interpret(kernel, launch);
+  SmallVector<const void *> params;
+  SmallVector<int64_t> elements;
+  SmallVector<ArrayRef<int64_t>> allShapes;
+  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars)) {
+    params.push_back(tensor ? static_cast<const void *>(tensor->data()) : &bits);
+    elements.push_back(tensor ? tensor->numElements() : 1);
+    allShapes.push_back(tensor ? ArrayRef<int64_t>(tensor->shape()) : ArrayRef<int64_t>());
+  }
+  Outcome<Compiled *> code = compiled(kernel, launch.dims);
+  if (!code)
+    return code.takeFailure();
+  if (auto done = this->launch(**code, {params, elements, allShapes, launch.dims}); !done)
+    return done.takeFailure();
+  return launch.takeOutputs();
 }
 
 Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
@@ -152,14 +160,30 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   return entry.get();
 }
 
-Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
-  Outcome<Compiled *> entry = compiled(kernel, launch.dims);
-  if (!entry)
-    return entry.takeFailure();
+Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
+  if (device == Device::Interp)
+    return interpret(code, launch);
+  runtime::Status status = runtime::launchCpu(
+      code.code->entry(),
+      {.params = launch.params, .dims = launch.dims, .elements = launch.elements});
+  if (!status)
+    return Failure::environment(status.takeError());
+  return Done{};
+}
+
+Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
+  ir::KernelOp kernel = code.kernel.get();
   SmallVector<ir::InterpreterArgument> arguments;
-  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars))
-    arguments.push_back(tensor ? ir::InterpreterArgument::tensor(tensor->data(), tensor->shape())
-                               : ir::InterpreterArgument::scalar(bits));
+  for (auto [type, data, shape] :
+       llvm::zip_equal(kernel.getArgumentTypes(), launch.params, launch.shapes)) {
+    if (isa<ShapedType>(type)) {
+      arguments.push_back(ir::InterpreterArgument::tensor(const_cast<void *>(data), shape));
+    } else {
+      uint64_t bits;
+      std::memcpy(&bits, data, sizeof bits);
+      arguments.push_back(ir::InterpreterArgument::scalar(bits));
+    }
+  }
   ir::InterpreterOptions options;
   if (reverseOrder)
     options.order = ir::InterpreterOptions::Order::Reversed;
@@ -172,12 +196,12 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
   };
   ir::InterpreterResult result;
   try {
-    result = ir::interpret((*entry)->kernel.get(), arguments, launch.dims, options);
+    result = ir::interpret(kernel, arguments, launch.dims, options);
   } catch (const std::bad_alloc &) {
     return tooLarge("the system refused it");
   }
   if (result.ok())
-    return launch.takeOutputs();
+    return Done{};
   if (result.shortage)
     return tooLarge("one needs " + runtime::formatBytes(result.shortage->neededBytes) +
                     ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
@@ -194,25 +218,9 @@ Outcome<Outputs> Executor::interpret(ir::KernelOp kernel, Launch &launch) {
                            result.message);
 }
 
-Outcome<Outputs> Executor::runOnCpu(ir::KernelOp kernel, Launch &launch) {
-  Outcome<Compiled *> entry = compiled(kernel, launch.dims);
-  if (!entry)
-    return entry.takeFailure();
-  SmallVector<const void *> params;
-  SmallVector<int64_t> elements;
-  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars)) {
-    params.push_back(tensor ? static_cast<const void *>(tensor->data()) : &bits);
-    elements.push_back(tensor ? tensor->numElements() : 1);
-  }
-  runtime::Status status = runtime::launchCpu(
-      (*entry)->code->entry(), {.params = params, .dims = launch.dims, .elements = elements});
-  if (!status)
-    return Failure::environment(status.takeError());
-  return launch.takeOutputs();
-}
-
 Outcome<Outputs> Executor::run(StringRef symbol, Arguments arguments,
                                const llvm::StringMap<int64_t> &dims) {
+  graphMemory.reset();
   Operation *function = module.lookupSymbol(symbol);
   if (auto kernel = dyn_cast_or_null<ir::KernelOp>(function))
     return runKernel(kernel, arguments, dims);

@@ -3,8 +3,9 @@
 // An Executor runs what a module of templates holds, on one device: it checks
 // the arguments, binds dimensions to their shapes, checks the author's
 // requirements, allocates outputs (filled with wrong values first, so that an
-// element nobody writes shows), and runs. Graphs run call by call; a tensor is
-// freed after its last use. What was compiled is kept for the next run.
+// element nobody writes shows), and runs. Graphs run by the runtime's plans
+// (GraphRun.h): tensors between calls share memory, and on the CPU independent
+// calls run at the same time. What was compiled is kept for the next run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_EXECUTION_H
@@ -13,6 +14,7 @@
 #include "frontend/Compiler.h"
 #include "frontend/Interface.h"
 #include "frontend/TileSizes.h"
+#include "runtime/GraphRun.h"
 #include "runtime/Tensor.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -42,6 +44,8 @@ public:
   bool reverseOrder = false;
   /// Spent so far in compiling, as part of runs.
   double compileSeconds = 0;
+  /// What the tensors between the calls of the last graph took.
+  std::optional<runtime::GraphMemory> graphMemory;
 
   /// Runs a kernel or graph. `arguments` are its inputs in order, `dims` values of
   /// constants and of dimensions by name.
@@ -54,17 +58,23 @@ private:
                              const llvm::StringMap<int64_t> &dims);
   Outcome<Outputs> runGraph(ir::GraphOp graph, Arguments arguments,
                             const llvm::StringMap<int64_t> &dims);
-  Outcome<Outputs> interpret(ir::KernelOp kernel, Launch &launch);
-  Outcome<Outputs> runOnCpu(ir::KernelOp kernel, Launch &launch);
+  struct Compiled;
+  struct Plan;
+  struct RawLaunch;
+  Outcome<std::monostate> launch(Compiled &code, const RawLaunch &launch);
+  Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
+  Outcome<Plan *> planned(ir::GraphOp graph);
+  Failure explain(const Plan &plan, runtime::GraphFailure failure,
+                  llvm::MutableArrayRef<std::optional<Failure>> ofCalls) const;
 
   Compiler &compiler;
   mlir::ModuleOp module;
   Device device;
-  struct Compiled;
   /// By kernel and tile sizes.
   std::map<std::pair<mlir::Operation *, TileSizes::ByBinder>, std::unique_ptr<Compiled>> cache;
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+  std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;
 };
 
 } // namespace tile::frontend

@@ -3,8 +3,32 @@
 #define TILE_FRONTEND_EXECUTIONIMPL_H
 
 #include "frontend/Execution.h"
+#include "frontend/Rules.h"
 
 namespace tile::frontend {
+
+struct Executor::Compiled {
+  mlir::OwningOpRef<ir::KernelOp> kernel;
+  /// On the CPU only.
+  std::optional<codegen::CpuCode> code;
+};
+
+/// A launch that is checked, with memory for all it writes; everything by parameter.
+struct Executor::RawLaunch {
+  llvm::ArrayRef<const void *> params;
+  llvm::ArrayRef<int64_t> elements;
+  /// Null for scalars.
+  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes;
+  llvm::ArrayRef<int64_t> dims;
+};
+
+struct Executor::Plan {
+  runtime::GraphPlan plan;
+  PlanSource source;
+  /// By the numbers that its calls name them with.
+  KernelNumbers kernels;
+  std::vector<runtime::Signature> signatures;
+};
 
 /// Whether each argument is a tensor or scalar of the type its input has.
 Outcome<std::monostate> checkArguments(const Interface &interface, const Arguments &arguments);

@@ -274,15 +274,19 @@ static bool reachesIndex(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) 
   return false;
 }
 
+bool tile::ir::reachesIndex(BlockArgument parameter) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  return parameter.getType().isInteger(64) && ::reachesIndex(parameter, seen);
+}
+
 /// Scalars that indices are made of are as small as dimensions are.
 static LogicalResult checkScalars(KernelOp kernel, ArrayRef<uint64_t> scalars, UserError &error) {
-  for (Value argument : kernel.getBody().getArguments()) {
-    unsigned param = cast<BlockArgument>(argument).getArgNumber();
-    if (!argument.getType().isInteger(64) || param >= scalars.size())
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    unsigned param = argument.getArgNumber();
+    if (param >= scalars.size())
       continue;
     auto value = static_cast<int64_t>(scalars[param]);
-    llvm::SmallPtrSet<Operation *, 16> seen;
-    if ((value <= maxExtent && value >= -maxExtent) || !reachesIndex(argument, seen))
+    if ((value <= maxExtent && value >= -maxExtent) || !tile::ir::reachesIndex(argument))
       continue;
     error = {(quote(kernel.getParamName(param)) + " of `" + kernel.getSymName() + "` is " +
               Twine(value) + ", beyond 2^47, and takes part in indices or conditions")
@@ -311,7 +315,9 @@ LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
 
   // The dimensions and scalars that the condition speaks of.
   SetVector<Operation *> slice;
-  (void)getBackwardSlice(failed.getCondition(), &slice, BackwardSliceOptions());
+  BackwardSliceOptions options;
+  options.inclusive = true; // the condition itself may read a scalar
+  (void)getBackwardSlice(failed.getCondition(), &slice, options);
   SmallVector<std::string> facts;
   for (auto [name, value] : llvm::zip(kernel.getDims().getAsValueRange<StringAttr>(), dims))
     if (llvm::any_of(slice, [&](Operation *op) {

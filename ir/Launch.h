@@ -44,6 +44,10 @@ mlir::FailureOr<LaunchBinding> bindLaunch(GraphOp graph,
 mlir::LogicalResult checkRequires(KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                   llvm::ArrayRef<uint64_t> scalars, UserError &error);
 
+/// Whether a scalar parameter is an integer of 64 bits that takes part in an index, a bound or a
+/// condition: those are held within 2^47.
+bool reachesIndex(mlir::BlockArgument parameter);
+
 } // namespace tile::ir
 
 #endif // TILE_IR_LAUNCH_H

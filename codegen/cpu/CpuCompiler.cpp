@@ -1,6 +1,7 @@
 //===- CpuCompiler.cpp - kernels to machine code of a CPU -----------------===//
 
 #include "codegen/cpu/CpuCompiler.h"
+#include "codegen/Fingerprint.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
 
@@ -13,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/DialectConversion.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -162,12 +164,23 @@ static CpuEntry describe(KernelOp kernel) {
   return entry;
 }
 
-FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
-  FailureOr<CompiledModule> compiled = compile(kernel, options, /*optimized=*/true);
-  if (failed(compiled))
-    return failure();
-  llvm::orc::ThreadSafeModule module(std::move(compiled->module), std::move(compiled->context));
-  auto jit = loadModule(std::move(module), options);
+std::string CpuCompiler::describeObject(KernelOp kernel) const {
+  auto machine = createTargetMachine(options);
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "tilec " << sourcesFingerprint << ", LLVM " << LLVM_VERSION_STRING << "\n"
+         << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
+         << (*machine)->getTargetFeatureString() << " -O" << options.optimization << "\n";
+  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) const {
+  auto jit = loadObject(object);
   if (!jit)
     return report(kernel, jit.takeError());
   CpuEntry entry = describe(kernel);
@@ -184,4 +197,11 @@ FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
   auto state = std::make_unique<CpuCode::State>();
   state->jit = std::move(*jit);
   return CpuCode(std::move(state), std::move(entry));
+}
+
+FailureOr<CpuCode> CpuCompiler::jit(KernelOp kernel) const {
+  FailureOr<std::string> object = emitObject(kernel);
+  if (failed(object))
+    return failure();
+  return load(kernel, *object);
 }

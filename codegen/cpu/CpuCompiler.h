@@ -51,6 +51,12 @@ public:
   /// The bytes of an ELF object with the functions NAME, NAME.programs and
   /// NAME.scratch (see CpuEntry.h).
   mlir::FailureOr<std::string> emitObject(ir::KernelOp kernel) const;
+  /// All that `emitObject`'s result depends on, as text: the kernel, the processor and its
+  /// features, the options, LLVM's version and this compiler's sources. Empty if there is no such
+  /// processor.
+  std::string describeObject(ir::KernelOp kernel) const;
+  /// Loads such an object into this process. It has to come from the same kernel and options.
+  mlir::FailureOr<CpuCode> load(ir::KernelOp kernel, llvm::StringRef object) const;
   mlir::FailureOr<CpuCode> jit(ir::KernelOp kernel) const;
 
 private:

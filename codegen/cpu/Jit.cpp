@@ -1,8 +1,8 @@
 //===- Jit.cpp - LLVM modules to machine code -----------------------------===//
 
 #include "codegen/cpu/Jit.h"
+#include "runtime/artifact/Library.h"
 
-#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -127,66 +127,23 @@ static orc::SymbolMap librarySymbols(orc::MangleAndInterner &mangle) {
   auto add = [&](StringRef name, auto *function) {
     symbols[mangle(name)] = {orc::ExecutorAddr::fromPtr(function), JITSymbolFlags::Exported};
   };
-  auto unary = [&](StringRef name, double (*wide)(double), float (*narrow)(float)) {
-    add(name, wide);
-    add((name + "f").str(), narrow);
-  };
-#define UNARY(NAME) unary(#NAME, static_cast<double (*)(double)>(::NAME), ::NAME##f)
-  UNARY(exp);
-  UNARY(exp2);
-  UNARY(expm1);
-  UNARY(log);
-  UNARY(log2);
-  UNARY(log10);
-  UNARY(log1p);
-  UNARY(sin);
-  UNARY(cos);
-  UNARY(tan);
-  UNARY(asin);
-  UNARY(acos);
-  UNARY(atan);
-  UNARY(sinh);
-  UNARY(cosh);
-  UNARY(tanh);
-  UNARY(asinh);
-  UNARY(acosh);
-  UNARY(atanh);
-  UNARY(erf);
-  UNARY(erfc);
-  UNARY(cbrt);
-  UNARY(floor);
-  UNARY(ceil);
-  UNARY(trunc);
-  UNARY(round);
-  UNARY(roundeven);
-  UNARY(rint);
-  UNARY(nearbyint);
-#undef UNARY
-  add("pow", static_cast<double (*)(double, double)>(::pow));
-  add("powf", ::powf);
-  add("atan2", static_cast<double (*)(double, double)>(::atan2));
-  add("atan2f", ::atan2f);
-  add("fmod", static_cast<double (*)(double, double)>(::fmod));
-  add("fmodf", ::fmodf);
-  add("fma", static_cast<double (*)(double, double, double)>(::fma));
-  add("fmaf", ::fmaf);
-  add("memset", ::memset);
-  add("memcpy", ::memcpy);
-  add("memmove", ::memmove);
+  using D = double;
+  using F = float;
+#define TILE_Memory(NAME) &::NAME
+#define TILE_D1(NAME) static_cast<D (*)(D)>(&::NAME)
+#define TILE_D2(NAME) static_cast<D (*)(D, D)>(&::NAME)
+#define TILE_D3(NAME) static_cast<D (*)(D, D, D)>(&::NAME)
+#define TILE_F1(NAME) static_cast<F (*)(F)>(&::NAME)
+#define TILE_F2(NAME) static_cast<F (*)(F, F)>(&::NAME)
+#define TILE_F3(NAME) static_cast<F (*)(F, F, F)>(&::NAME)
+#define TILE_LIBRARY_FUNCTION(NAME, KIND) add(#NAME, TILE_##KIND(NAME));
+#include "runtime/artifact/Library.def"
   return symbols;
 }
 
-Expected<std::unique_ptr<orc::LLJIT>> tile::codegen::loadModule(orc::ThreadSafeModule module,
-                                                                const CpuOptions &options) {
-  auto machine = createTargetMachine(options);
-  if (!machine)
-    return machine.takeError();
+Expected<std::unique_ptr<orc::LLJIT>> tile::codegen::loadObject(StringRef object) {
+  initializeNativeTarget();
   orc::LLJITBuilder builder;
-  builder.setCompileFunctionCreator(
-      [&](orc::JITTargetMachineBuilder)
-          -> Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>> {
-        return std::make_unique<orc::TMOwningSimpleCompiler>(std::move(*machine));
-      });
   builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple(sys::getProcessTriple())));
   builder.setNumCompileThreads(0);
   auto jit = builder.create();
@@ -195,7 +152,7 @@ Expected<std::unique_ptr<orc::LLJIT>> tile::codegen::loadModule(orc::ThreadSafeM
   orc::MangleAndInterner mangle((*jit)->getExecutionSession(), (*jit)->getDataLayout());
   if (Error error = (*jit)->getMainJITDylib().define(orc::absoluteSymbols(librarySymbols(mangle))))
     return error;
-  if (Error error = (*jit)->addIRModule(std::move(module)))
+  if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "kernel.o")))
     return error;
   return std::move(*jit);
 }

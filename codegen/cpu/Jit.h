@@ -5,7 +5,6 @@
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/cpu/Elementwise.h"
 
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -22,9 +21,8 @@ TargetInfo describeTarget(const llvm::TargetMachine &machine, const CpuOptions &
 /// The passes over LLVM IR, in order.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 
-/// Loads a module into this process.
-llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> loadModule(llvm::orc::ThreadSafeModule module,
-                                                             const CpuOptions &options);
+/// Loads an object into this process; its bytes are copied.
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> loadObject(llvm::StringRef object);
 
 } // namespace tile::codegen
 

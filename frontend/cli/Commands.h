@@ -23,6 +23,7 @@ Command addCompileCommand(CLI::App &app);
 Command addRunCommand(CLI::App &app);
 Command addFormatCommand(CLI::App &app);
 Command addInfoCommand(CLI::App &app);
+Command addCacheCommand(CLI::App &app);
 
 void addSourceOptions(CLI::App &command, SourceOptions &options);
 void addPipelineOptions(CLI::App &command, PipelineOptions &options);

@@ -2,11 +2,13 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "dsl/AstPrinter.h"
+#include "frontend/ArtifactBuilder.h"
 #include "frontend/CrashReport.h"
 #include "frontend/Interface.h"
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
+#include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
@@ -20,8 +22,9 @@ using namespace tile::frontend::cli;
 
 namespace {
 struct CompileOptions {
-  std::string file, entry, output, emit = "tile", target = "native";
-  std::vector<std::string> dims, sizes, types;
+  std::string entry, output, emit = "tile", target = "native";
+  std::vector<std::string> files, dims, sizes, types;
+  bool noCache = false;
   SourceOptions source;
   PipelineOptions pipeline;
 };
@@ -42,10 +45,16 @@ public:
 private:
   Outcome<std::string> compile();
   bool overwritesSource(dsl::LoadedFile &file) const;
+  Outcome<dsl::LoadedFile *> load(const std::string &path);
+  Outcome<std::vector<dsl::DeclRef>> declarations(dsl::LoadedFile &file, const std::string &name);
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
+  Outcome<std::vector<dsl::TypeBindings>> instances(dsl::DeclRef decl);
+  Outcome<std::monostate> checkTypes(llvm::ArrayRef<dsl::DeclRef> decls) const;
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
   Outcome<std::string> emitForCpu();
+  Outcome<std::string> emitArtifact();
+  std::string cpu() const { return options.target == "cpu" ? "native" : options.target; }
   Outcome<std::monostate> write(const std::string &text);
 
   const CompileOptions &options;
@@ -68,9 +77,9 @@ bool Compile::overwritesSource(dsl::LoadedFile &file) const {
   return false;
 }
 
-/// The entry with what it calls, or all kernels and graphs; generics that nothing binds take their
-/// first type.
-Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::string &name) {
+/// The entry, or all kernels and graphs.
+Outcome<std::vector<dsl::DeclRef>> Compile::declarations(dsl::LoadedFile &file,
+                                                         const std::string &name) {
   std::vector<dsl::DeclRef> decls;
   if (!name.empty()) {
     auto decl = session.entry(file, name);
@@ -82,7 +91,15 @@ Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::str
       if (decl.kind == dsl::Decl::Kind::Kernel || decl.kind == dsl::Decl::Kind::Graph)
         decls.push_back({&decl, &file});
   }
-  for (dsl::DeclRef decl : decls) {
+  return decls;
+}
+
+/// What was asked for with what it calls; generics that nothing binds take their first type.
+Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::string &name) {
+  auto decls = declarations(file, name);
+  if (!decls)
+    return decls.takeFailure();
+  for (dsl::DeclRef decl : *decls) {
     auto types = parseTypeBindings(session, decl, options.types);
     if (!types)
       return types.takeFailure();
@@ -147,7 +164,7 @@ Outcome<std::string> Compile::emitForCpu() {
     return Failure::reported();
   CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
                            kernel.get());
-  codegen::CpuCompiler compiler({.cpu = options.target == "cpu" ? "native" : options.target});
+  codegen::CpuCompiler compiler({.cpu = cpu()});
   FailureOr<std::string> code = options.emit == "llvm"  ? compiler.compileToLlvmIr(kernel.get())
                                 : options.emit == "asm" ? compiler.emitAssembly(kernel.get())
                                                         : compiler.emitObject(kernel.get());
@@ -156,14 +173,139 @@ Outcome<std::string> Compile::emitForCpu() {
   return std::move(*code);
 }
 
+//===-- Artifacts ---------------------------------------------------------===//
+
+/// --bind may name a type parameter that only some declarations have, but not one that none has.
+Outcome<std::monostate> Compile::checkTypes(ArrayRef<dsl::DeclRef> decls) const {
+  for (const std::string &text : options.types) {
+    StringRef name = StringRef(text).split('=').first;
+    bool isKnown = llvm::any_of(decls, [&](dsl::DeclRef decl) {
+      return llvm::any_of(decl.decl->generics, [&](const dsl::Generic &generic) {
+        return !generic.isConst && generic.name.text == name;
+      });
+    });
+    if (!isKnown)
+      return Failure::usage({"nothing that is compiled has a type parameter '" + name.str() + "'",
+                             "--bind takes NAME=TYPE, such as T=f16"});
+  }
+  return Done{};
+}
+
+/// The choices of types that a declaration is compiled for: those that --bind names, all where it
+/// names none; those with f32 first.
+Outcome<std::vector<dsl::TypeBindings>> Compile::instances(dsl::DeclRef decl) {
+  constexpr size_t most = 64;
+  std::vector<dsl::TypeBindings> result(1);
+  for (const dsl::Generic &generic : decl.decl->generics) {
+    if (generic.isConst)
+      continue;
+    const std::string &name = generic.name.text;
+    std::vector<ir::ElementType> choices;
+    for (const std::string &text : options.types) {
+      if (!StringRef(text).starts_with(name + "="))
+        continue;
+      auto bound = parseTypeBindings(session, decl, {text});
+      if (!bound)
+        return bound.takeFailure();
+      choices.push_back(bound->at(name));
+    }
+    if (choices.empty())
+      choices = session.elaborator.alternatives(decl, generic);
+    if (choices.empty())
+      return Failure::reported();
+    llvm::stable_sort(choices, [](ir::ElementType a, ir::ElementType b) {
+      return (a == ir::ElementType::F32) > (b == ir::ElementType::F32);
+    });
+    std::vector<dsl::TypeBindings> longer;
+    for (const dsl::TypeBindings &types : result)
+      for (ir::ElementType choice : choices) {
+        longer.push_back(types);
+        longer.back()[name] = choice;
+      }
+    result = std::move(longer);
+    if (result.size() > most)
+      return Failure::usage({"`" + decl.decl->name.text + "` has more than " +
+                                 std::to_string(most) + " choices of types",
+                             "say which ones with --bind, such as --bind " + name + "=f32"});
+  }
+  return result;
+}
+
+Outcome<std::string> Compile::emitArtifact() {
+  if (!options.noCache)
+    session.useCache();
+  std::vector<dsl::DeclRef> decls;
+  std::map<std::string, std::string> places;
+  for (const std::string &argument : options.files) {
+    auto [path, name] = splitEntry(argument);
+    auto file = load(path);
+    if (!file)
+      return file.takeFailure();
+    auto found = declarations(**file, options.entry.empty() ? name : options.entry);
+    if (!found)
+      return found.takeFailure();
+    for (dsl::DeclRef decl : *found) {
+      auto [place, isNew] = places.try_emplace(decl.decl->name.text, path);
+      if (!isNew)
+        return Failure::usage(
+            {"`" + decl.decl->name.text + "` is in '" + place->second + "' and in '" + path + "'",
+             "an artifact has each name once: name what you want, FILE:NAME"});
+      decls.push_back(decl);
+    }
+  }
+  if (decls.empty())
+    return Failure::usage({"'" + options.files.front() + "' has no kernel and no graph", ""});
+  if (auto checked = checkTypes(decls); !checked)
+    return checked.takeFailure();
+  ArtifactBuilder builder(session.compiler, session.module(), {.cpu = cpu()},
+                          [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
+  for (dsl::DeclRef decl : decls) {
+    auto choices = instances(decl);
+    if (!choices)
+      return choices.takeFailure();
+    for (const dsl::TypeBindings &types : *choices) {
+      auto symbol = session.elaborate(decl, types);
+      if (!symbol)
+        return symbol.takeFailure();
+      ArtifactBuilder::Types names;
+      for (const auto &[generic, type] : types)
+        names.emplace_back(generic, ir::nameOf(type).str());
+      if (auto added = builder.add(decl.decl->name.text, *symbol, std::move(names)); !added)
+        return added.takeFailure();
+    }
+  }
+  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  if (auto checked = sizes.check(kernels); !checked)
+    return checked.takeFailure();
+  auto artifact = builder.finish();
+  if (!artifact)
+    return artifact.takeFailure();
+  std::vector<std::byte> bytes = runtime::serialize(*artifact);
+  return std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+}
+
+//===-- The command -------------------------------------------------------===//
+
+Outcome<dsl::LoadedFile *> Compile::load(const std::string &path) {
+  auto file = session.load(path);
+  if (file && !options.output.empty() && overwritesSource(**file))
+    return Failure::usage({"'" + options.output + "' is a source, and would be overwritten",
+                           "name another file with -o"});
+  return file;
+}
+
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
   if (options.emit != "tile" && !options.pipeline.stopAfter.empty())
     return Failure::usage(
         {"--stop-after says nothing about --emit=" + options.emit, "it is for --emit=tile"});
-  if (options.emit == "obj" && options.output.empty())
-    return Failure::usage({"--emit=obj needs -o FILE", "-o - writes to standard output"});
+  if ((options.emit == "obj" || options.emit == "artifact") && options.output.empty())
+    return Failure::usage(
+        {"--emit=" + options.emit + " needs -o FILE", "-o - writes to standard output"});
+  if (options.emit != "artifact" && options.files.size() > 1)
+    return Failure::usage({"--emit=" + options.emit + " takes one file",
+                           "several files go into one artifact: --emit=artifact"});
   auto parsedDims = parseDims(options.dims);
   if (!parsedDims)
     return parsedDims.takeFailure();
@@ -171,13 +313,12 @@ Outcome<std::string> Compile::compile() {
   for (const std::string &text : options.sizes)
     if (auto parsed = sizes.parse(text); !parsed)
       return parsed.takeFailure();
-  auto [path, name] = splitEntry(options.file);
-  auto file = session.load(path);
+  if (options.emit == "artifact")
+    return emitArtifact();
+  auto [path, name] = splitEntry(options.files.front());
+  auto file = load(path);
   if (!file)
     return file.takeFailure();
-  if (!options.output.empty() && overwritesSource(**file))
-    return Failure::usage({"'" + options.output + "' is a source, and would be overwritten",
-                           "name another file with -o"});
   if (options.emit == "ast")
     return dsl::printAst((*file)->module);
   if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
@@ -202,7 +343,9 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("FILE[:NAME]", options->file, "A source; - or -:NAME is standard input")
+  command
+      ->add_option("FILE[:NAME]", options->files,
+                   "A source, several for an artifact; - or -:NAME is standard input")
       ->required();
   command
       ->add_option("--entry,--kernel", options->entry,
@@ -212,15 +355,17 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->type_name("FILE");
   command
       ->add_option("--emit", options->emit,
-                   "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel")
-      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj"}))
+                   "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
+                   "artifact: all that is compiled, to be run without the compiler")
+      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj", "artifact"}))
       ->capture_default_str();
   command
       ->add_option("--target", options->target,
-                   "The processor of llvm, asm and obj: native, x86-64-v3, x86-64-v4")
+                   "The processor of llvm, asm, obj and artifact: native, x86-64-v3, x86-64-v4")
       ->check(oneOf({"cpu", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
       ->capture_default_str();
-  addRepeated(*command, "--bind", options->types, "A type parameter; the first choice without it")
+  addRepeated(*command, "--bind", options->types,
+              "A type parameter; the first choice without it, in an artifact all choices")
       ->type_name("NAME=TYPE");
   addRepeated(*command, "--dim", options->dims, "A dimension or constant; others stay open")
       ->type_name("NAME=VALUE");
@@ -230,12 +375,16 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->add_option("--stop-after", options->pipeline.stopAfter,
                    "The last pass to run, for --emit=tile")
       ->type_name("PASS");
+  command->add_flag("--no-cache", options->noCache,
+                    "Of an artifact: compile anew, and keep nothing (tilec cache)");
   addPipelineOptions(*command, options->pipeline);
   addSourceOptions(*command, options->source);
   command->footer("Examples:\n"
                   "  tilec compile softmax.tile --emit=ast\n"
                   "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
                   "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
-                  "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3");
+                  "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
+                  "  tilec compile net.tile softmax.tile --emit=artifact --target=x86-64-v3 "
+                  "-o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};
 }

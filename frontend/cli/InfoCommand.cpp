@@ -1,6 +1,7 @@
 //===- InfoCommand.cpp - tilec info ---------------------------------------===//
 
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/RunOptions.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -54,6 +55,8 @@ struct InfoOptions {
 };
 
 int info(const InfoOptions &options) {
+  if (namesArtifact(options.file))
+    return describeArtifact(options.file, options.source);
   auto [path, name] = splitEntry(options.file);
   Session session(options.source);
   Outcome<dsl::LoadedFile *> file = session.load(path);
@@ -87,9 +90,11 @@ int info(const InfoOptions &options) {
 
 Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
-      "info", "Show the kernels and graphs of a source: what they take and give");
+      "info", "Show the kernels and graphs of a source or artifact: what they take and give");
   auto options = std::make_shared<InfoOptions>();
-  command->add_option("FILE[:NAME]", options->file, "A source; - or -:NAME is standard input")
+  command
+      ->add_option("FILE[:NAME]", options->file,
+                   "A source or artifact; - or -:NAME is standard input")
       ->required();
   addSourceOptions(*command, options->source);
   command->footer("Examples:\n"

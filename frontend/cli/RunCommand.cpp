@@ -4,9 +4,9 @@
 #include "frontend/TileSweep.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
+#include "frontend/cli/OutputTargets.h"
+#include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
-#include "runtime/FileIO.h"
-#include "runtime/TensorSpec.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,17 +18,6 @@ using namespace tile::frontend;
 using namespace tile::frontend::cli;
 
 namespace {
-struct RunOptions {
-  std::string file, entry, device = "cpu", schedule, saveInputs;
-  std::vector<std::string> inputs, outputs, dims, sizes, types;
-  bool check = false, json = false;
-  size_t sweep = 0;
-  std::optional<double> rtol, atol;
-  unsigned repeat = 1;
-  SourceOptions source;
-  PipelineOptions pipeline;
-};
-
 class Run {
 public:
   explicit Run(const RunOptions &options) : options(options), session(options.source) {}
@@ -54,10 +43,8 @@ private:
   Outcome<std::monostate> execute();
   Outcome<std::monostate> prepare();
   Outcome<std::monostate> parseOutputs();
-  Outcome<std::monostate> checkFiles() const;
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
-  Outcome<std::monostate> saveOutputs();
   Outcome<Outputs> launch(Executor &executor);
   Outcome<std::monostate> repeat(Executor &executor);
   Outcome<std::monostate> check();
@@ -73,7 +60,7 @@ private:
   Device device = Device::Cpu;
   TileSizes sizes;
   llvm::StringMap<int64_t> dims;
-  std::map<std::string, runtime::FileSpec> targets;
+  OutputTargets targets;
   RunReport report;
 };
 
@@ -89,6 +76,8 @@ Outcome<std::monostate> Run::prepare() {
     return Failure::usage({"there is no device '" + options.device + "'",
                            "the devices are cpu and interp, the reference interpreter"});
   device = options.device == "cpu" ? Device::Cpu : Device::Interp;
+  if (device == Device::Cpu && !options.noCache)
+    session.useCache();
   if (auto done = session.configure(options.pipeline); !done)
     return done;
   auto parsedDims = parseDims(options.dims);
@@ -111,7 +100,7 @@ Outcome<std::monostate> Run::prepare() {
   if (!read)
     return read.takeFailure();
   inputs = *std::move(read);
-  if (auto done = checkFiles(); !done)
+  if (auto done = targets.check(options.saveInputs, inputs.files); !done)
     return done;
   auto elaborated = session.elaborate(decl, inputs.types);
   if (!elaborated)
@@ -140,52 +129,7 @@ Outcome<std::monostate> Run::parseOutputs() {
       known.push_back(param.name.text);
   for (const dsl::Param &param : decl.decl->outputs)
     known.push_back(param.name.text);
-  for (const std::string &text : options.outputs) {
-    auto [name, target] = llvm::StringRef(text).split('=');
-    if (target.empty())
-      return Failure::usage({"'" + text + "' is not NAME=FILE, such as y=y.npy", ""});
-    if (!llvm::is_contained(known, name)) {
-      std::string advice = didYouMean(name.str(), known);
-      return Failure::usage(
-          {"`" + decl.decl->name.text + "` has no output '" + name.str() + "'",
-           advice.empty() ? "its outputs are " + llvm::join(known, ", ") : advice});
-    }
-    auto spec = runtime::parseOutputSpec(target.str(), name.str());
-    if (!spec)
-      return Failure::usage(spec.takeError());
-    if (!targets.try_emplace(name.str(), *std::move(spec)).second)
-      return Failure::usage({"output '" + name.str() + "' is written twice", ""});
-  }
-  return Done{};
-}
-
-/// Whether everything that is written will be there in the end. An array may take the place of one
-/// that was read: that has been read by then.
-Outcome<std::monostate> Run::checkFiles() const {
-  std::vector<runtime::FileSpec> written;
-  for (const auto &[name, target] : targets)
-    written.push_back(target);
-  if (auto distinct = runtime::checkPlaces(written); !distinct)
-    return Failure::usage(distinct.takeError());
-  if (!options.saveInputs.empty()) {
-    runtime::FileSpec saved{options.saveInputs, ""};
-    if (!saved.isSafetensors())
-      return Failure::usage(
-          {"inputs are saved in a .safetensors file, not '" + saved.path + "'", ""});
-    for (const runtime::FileSpec &target : written)
-      if (runtime::canonicalPath(target.path) == runtime::canonicalPath(saved.path))
-        return Failure::usage({"an output and the saved inputs go to '" + saved.path + "'",
-                               "give them files of their own"});
-    written.push_back(saved);
-  }
-  for (const runtime::FileSpec &target : written)
-    for (const std::string &file : inputs.files)
-      if (target.isSafetensors() &&
-          runtime::canonicalPath(file) == runtime::canonicalPath(target.path))
-        return Failure::usage(
-            {"'" + target.path + "' holds inputs, and writing it anew would drop its other tensors",
-             "write to another file"});
-  return Done{};
+  return targets.parse(options.outputs, decl.decl->name.text, known);
 }
 
 Outcome<std::monostate> Run::saveInputs() {
@@ -222,6 +166,7 @@ Outcome<std::monostate> Run::repeat(Executor &executor) {
     report.outputs = *std::move(outputs);
   }
   report.compileSeconds = executor.compileSeconds;
+  report.memory = executor.graphMemory;
   session.compiler.times["run"] += llvm::sum_of(report.seconds);
   return Done{};
 }
@@ -269,16 +214,6 @@ Outcome<std::monostate> Run::sweep(Executor &executor) {
   return Done{};
 }
 
-Outcome<std::monostate> Run::saveOutputs() {
-  std::vector<runtime::Output> list;
-  for (auto [name, tensor] : llvm::zip_equal(report.names, report.outputs))
-    if (auto target = targets.find(name); target != targets.end())
-      list.push_back({target->second, tensor.get()});
-  if (auto written = runtime::writeOutputs(list); !written)
-    return Failure::environment(written.takeError());
-  return Done{};
-}
-
 Outcome<std::monostate> Run::execute() {
   if (auto done = prepare(); !done)
     return done;
@@ -293,7 +228,7 @@ Outcome<std::monostate> Run::execute() {
   Executor executor(session.compiler, session.module(), device);
   if (auto done = repeat(executor); !done)
     return done;
-  if (auto done = saveOutputs(); !done)
+  if (auto done = targets.write(report.names, report.outputs); !done)
     return done;
   if (options.check)
     if (auto done = check(); !done)
@@ -317,7 +252,7 @@ static std::string checkTolerance(const std::string &text) {
 static void addOptions(CLI::App &command, RunOptions &options) {
   command
       .add_option("FILE[:NAME]", options.file,
-                  "A source, and the kernel or graph to run; - is standard input")
+                  "A source or an artifact, and the kernel or graph to run; - is standard input")
       ->required();
   command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
       ->type_name("NAME");
@@ -355,6 +290,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
       ->type_name("FILE.safetensors");
   command.add_flag("--json", options.json, "The report as JSON; of a run that fails, its errors");
+  command.add_flag("--no-cache", options.noCache, "Compile anew, and keep nothing (tilec cache)");
   addPipelineOptions(command, options.pipeline);
   addSourceOptions(command, options.source);
 }
@@ -378,7 +314,12 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "agrees,\n"
       "\"diagnostics\" has errors and warnings: severity, message, hints, notes, and where there "
       "is a\n"
-      "place file, line and column. A run that fails has only these two.\n\n"
+      "place file, line and column. A run that fails has only these two. Of a graph, \"memory\" "
+      "says\n"
+      "what the tensors between its calls take.\n\n"
+      "Of an artifact (tilec compile --emit=artifact) the compiled code runs, without the "
+      "compiler:\n"
+      "--check, --sweep-tiles, --set, --schedule and --device need the source.\n\n"
       "--out may name a .npy file that an input comes from: it is read first. Nothing else that "
       "is\n"
       "written may replace what was read or written by the same run.\n\n"
@@ -386,5 +327,7 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"
       "  tilec run matmul.tile:layer --in x=x.npy --in w=net.safetensors:w1 --out y=y.npy\n"
       "  tilec run attention.tile --in q=randn:1x4x97x32:f16 … --set i=32 --repeat 10");
-  return {command, [options] { return Run(*options).run(); }};
+  return {command, [options] {
+            return namesArtifact(options->file) ? runArtifact(*options) : Run(*options).run();
+          }};
 }

@@ -193,6 +193,11 @@ void tile::frontend::cli::printJson(const RunReport &report,
       {"types", std::move(types)},     {"ok", report.ok()},
       {"outputs", std::move(outputs)}, {"compile_seconds", report.compileSeconds},
       {"seconds", std::move(seconds)}, {"diagnostics", toJson(diagnostics)}};
+  if (report.memory)
+    object["memory"] = llvm::json::Object{{"intermediate_tensors", report.memory->tensors},
+                                          {"in_place", report.memory->inPlace},
+                                          {"intermediate_bytes", report.memory->peakBytes},
+                                          {"bytes_without_sharing", report.memory->sumBytes}};
   if (report.check)
     object["check"] = toJson(*report.check, report.outputs);
   if (report.sweep) {

@@ -37,6 +37,8 @@ struct RunReport {
   double compileSeconds = 0;
   /// Of each repetition.
   std::vector<double> seconds;
+  /// Of a graph.
+  std::optional<runtime::GraphMemory> memory;
   std::optional<Agreement> check;
   /// What the check compared with.
   std::string checkedWith;

@@ -178,6 +178,20 @@ void Session::observe(llvm::StringRef pass, Operation *op) {
   llvm::errs() << "// after " << pass << "\n" << *op << "\n";
 }
 
+void Session::useCache() {
+  std::optional<runtime::Error> problem;
+  compiler.cache = runtime::processCache(problem);
+  if (problem)
+    warnOfCache(*problem);
+}
+
+/// Not a diagnostic of the program: -Werror has nothing to say about it.
+void Session::warnOfCache(const runtime::Error &problem) {
+  llvm::errs() << "warning: " << problem.message << "; compiled code is not kept\n";
+  if (!problem.hint.empty())
+    llvm::errs() << "  hint: " << problem.hint << "\n";
+}
+
 //===-- Messages ----------------------------------------------------------===//
 
 void Session::print() {
@@ -185,6 +199,8 @@ void Session::print() {
     return;
   isPrinted = true;
   llvm::errs() << diags.print(wantsColour(options.colour));
+  if (compiler.cacheProblem)
+    warnOfCache(*compiler.cacheProblem);
   if (!options.timing)
     return;
   llvm::errs() << "time by stage:\n";

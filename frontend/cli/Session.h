@@ -46,6 +46,9 @@ public:
   /// Makes the compiler do what the flags say. Fails on names that no pass has.
   Outcome<std::monostate> configure(const PipelineOptions &options);
 
+  /// Keeps compiled code in the cache on disk from now on. Warns where that can't be.
+  void useCache();
+
   /// Prints the diagnostics so far, and the failure; returns the exit code for it.
   int fail(Failure failure);
   /// Prints the diagnostics so far (warnings, if all went well); success unless there are errors.
@@ -63,6 +66,7 @@ public:
 private:
   void print();
   void observe(llvm::StringRef pass, mlir::Operation *op);
+  static void warnOfCache(const runtime::Error &problem);
 
   SourceOptions options;
   PipelineOptions pipeline;

@@ -76,7 +76,8 @@ public:
   /// Runs it on tensors and numbers by parameter name, in any order; constants and dimensions may
   /// be given as well. Arguments are not changed: an `inout` parameter is copied. Refused, with
   /// the reason: arguments that are missing or unknown, types and shapes that don't fit, what
-  /// `requires` forbids, and more memory than there is. The first call with new types compiles.
+  /// `requires` forbids, and more memory than there is. The first call with new types compiles, or
+  /// takes the code from the cache on disk (docs/artifact.md).
   Result<Outputs> operator()(const std::vector<NamedArgument> &arguments) const;
 
   const std::string &name() const { return symbol; }

@@ -15,7 +15,9 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <benchmark/benchmark.h>
+#include <cstdlib>
 #include <sys/resource.h>
+#include <unistd.h>
 
 using namespace tile;
 
@@ -29,7 +31,7 @@ static std::string readSample(const std::string &path) {
 
 /// One whole compilation; false after an error.
 static bool compileOnce(mlir::MLIRContext &context, const std::string &text,
-                        const std::string &name) {
+                        const std::string &name, std::shared_ptr<runtime::Cache> cache = nullptr) {
   dsl::DiagnosticEngine diags;
   dsl::Program program(diags, {});
   dsl::LoadedFile *file = program.load(name + ".tile", text);
@@ -40,10 +42,11 @@ static bool compileOnce(mlir::MLIRContext &context, const std::string &text,
   if (!kernel || diags.errorCount() != 0)
     return false;
   frontend::Compiler compiler;
+  compiler.cache = std::move(cache);
   mlir::OwningOpRef<ir::KernelOp> specialized = compiler.compile(kernel, {});
   if (!specialized)
     return false;
-  return mlir::succeeded(codegen::CpuCompiler().jit(*specialized));
+  return mlir::succeeded(compiler.jit(*specialized));
 }
 
 static void sourceToFunction(benchmark::State &state, const char *path, const char *name) {
@@ -53,6 +56,24 @@ static void sourceToFunction(benchmark::State &state, const char *path, const ch
     return state.SkipWithError("does not compile");
   for (auto _ : state)
     benchmark::DoNotOptimize(compileOnce(context, text, name));
+}
+
+/// The same where the code is in the cache on disk.
+static void sourceToCachedFunction(benchmark::State &state, const char *path, const char *name) {
+  std::string text = readSample(path);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  char folder[] = "/tmp/tile-bench-XXXXXX"; // private to the user, as a cache is
+  if (!mkdtemp(folder))
+    return state.SkipWithError("no folder for the cache");
+  if (auto cache = runtime::Cache::open(folder);
+      !cache || !compileOnce(context, text, name, *cache)) {
+    state.SkipWithError("does not compile");
+  } else {
+    for (auto _ : state)
+      benchmark::DoNotOptimize(compileOnce(context, text, name, *cache));
+    (void)(*cache)->clear();
+  }
+  rmdir(folder);
 }
 
 /// Kernels of the standard library over and over, each under a new name.
@@ -109,6 +130,15 @@ SAMPLE(layer_norm, "04-layer-norm/layer_norm.tile", "layer_norm");
 SAMPLE(matmul, "05-matmul-bias/matmul_bias.tile", "matmul");
 SAMPLE(attention, "06-attention/attention.tile", "attention");
 SAMPLE(convolution, "08-convolution/convolution.tile", "convolution");
+#define CACHED_SAMPLE(id, path, name)                                                              \
+  BENCHMARK_CAPTURE(sourceToCachedFunction, id, "samples/" path, name)                             \
+      ->Unit(benchmark::kMillisecond)                                                              \
+      ->Iterations(1)                                                                              \
+      ->Repetitions(31)
+CACHED_SAMPLE(vector_add, "01-vector-add/vector_add.tile", "vector_add");
+CACHED_SAMPLE(softmax, "03-softmax/softmax.tile", "softmax");
+CACHED_SAMPLE(matmul, "05-matmul-bias/matmul_bias.tile", "matmul");
+CACHED_SAMPLE(attention, "06-attention/attention.tile", "attention");
 BENCHMARK(checkLongFile)->Unit(benchmark::kSecond)->Iterations(1)->Repetitions(3);
 
 BENCHMARK_MAIN();

@@ -2,13 +2,14 @@
 """Runs every lesson of samples/ and every folder of tests/e2e/kernels/, each on every shape of its
 shapes.json, and compares it with its reference.
 
-    run_samples.py TILEC [SAMPLE...] [--device cpu|interp] [--jobs N]
+    run_samples.py TILEC [SAMPLE...] [--device cpu|interp|artifact] [--jobs N]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
 outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
 NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
-reference as float32, without loss.
+reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
+the compiled code runs without the compiler, with the tile sizes of the schedule.
 
 The tolerance is that of the kernel, or the shape's own where it has one: shapes of halves do, because
 there the rounding of the result comes on top, at most 2^-11 of it for f16 and 2^-8 for bf16. Two results
@@ -68,22 +69,25 @@ class Case:
         self.distance = 2 if "rtol" in case or "atol" in case else 1
         self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
         self.sweep = sweep
+        self.artifact = None
 
     def __str__(self):
         inputs = " ".join(f"{name}={spec}" for name, spec in self.inputs.items())
         return f"{self.source.parent.name} {self.kernel}: {inputs} {' '.join(self.sizes)}".rstrip()
 
     def command(self, tilec, device, inputs, outputs):
-        line = [tilec, "run", str(self.source), "--entry", self.kernel, "--device", device, "--json",
-                "--check", f"--sweep-tiles={self.sweep}", "--save-inputs", str(inputs)]
-        if self.rtol or self.atol:
+        line = [tilec, "run", str(self.artifact or self.source), "--entry", self.kernel, "--json",
+                "--save-inputs", str(inputs)]
+        if not self.artifact:
+            line += ["--device", device, "--check", f"--sweep-tiles={self.sweep}"]
+            for size in self.sizes:
+                line += ["--set", size]
+        if (self.rtol or self.atol) and not self.artifact:
             line += ["--rtol", str(self.distance * self.rtol), "--atol", str(self.distance * self.atol)]
         for name, spec in self.inputs.items():
             line += ["--in", f"{name}={spec}"]
         for name, value in self.dims.items():
             line += ["--dim", f"{name}={value}"]
-        for size in self.sizes:
-            line += ["--set", size]
         for name in self.output_names:
             line += ["--out", f"{name}={outputs}"]
         return line
@@ -102,8 +106,8 @@ class Case:
 
     @staticmethod
     def judge_report(report):
-        checks = [("the interpreter", report["check"])]
-        checks += [(choice["sizes"], choice["outputs"]) for choice in report["sweep"]]
+        checks = [("the interpreter", report.get("check", []))]
+        checks += [(choice["sizes"], choice["outputs"]) for choice in report.get("sweep", [])]
         return [f"against {what}: {entry['output']}: {entry['text']}"
                 for what, entries in checks for entry in entries if not entry["ok"]]
 
@@ -165,13 +169,32 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "interp"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "interp", "artifact"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
                if not options.samples or path.parent.name in options.samples]
     tilec = os.path.abspath(options.tilec)
     cases = [case for folder in folders for case in cases_of(tilec, folder)]
+    with tempfile.TemporaryDirectory() as place:
+        # A cache of its own: what it finds there it has made.
+        os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
+        if options.device == "artifact":
+            compile_artifacts(tilec, cases, pathlib.Path(place))
+        return run_cases(tilec, folders, cases, options)
+
+
+def compile_artifacts(tilec, cases, place):
+    """One artifact a source, in `place`."""
+    artifacts = {}
+    for case in cases:
+        if case.source not in artifacts:
+            artifacts[case.source] = place / f"{case.source.parent.name}.tileart"
+            subprocess.run([tilec, "compile", case.source, "--emit=artifact", "-o", artifacts[case.source]], check=True)
+        case.artifact = artifacts[case.source]
+
+
+def run_cases(tilec, folders, cases, options):
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for case, problem in zip(cases, pool.map(lambda case: case.run(tilec, options.device), cases)):

@@ -13,4 +13,7 @@ run("${CMAKE_COMMAND}" -S "${SOURCE}/user" -B "${WORK}/build" -G Ninja "-DCMAKE_
     "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}")
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/user")
+# Kernels compiled ahead of time, and a program with the runtime alone.
+run("${WORK}/prefix/bin/tilec" compile "${SOURCE}/user/scale.tile" --emit=artifact -o "${WORK}/scale.tileart")
+run("${WORK}/build/artifact_user" "${WORK}/scale.tileart")
 file(REMOVE_RECURSE "${WORK}")

@@ -172,6 +172,6 @@ tile.kernel @grouped(
   EXPECT_TRUE(failed(checkRequires(kernel, {6, 4, 3}, scalars, error)));
   EXPECT_EQ(error.message, "`grouped` requires H % G == 0, but H = 6, G = 4");
   EXPECT_TRUE(failed(checkRequires(kernel, {8, 4, 3}, negative, error)));
-  EXPECT_EQ(error.message, "`grouped` requires k > 0");
+  EXPECT_EQ(error.message, "`grouped` requires k > 0, but k = -5");
 }
 } // namespace

@@ -1,0 +1,10 @@
+# cmake -DLIST=FILE -DOUT=HEADER -P Fingerprint.cmake: a header with one hash of all files in LIST.
+file(STRINGS "${LIST}" sources)
+set(hashes "")
+foreach(source IN LISTS sources)
+  file(SHA256 "${source}" hash)
+  string(APPEND hashes "${hash}")
+endforeach()
+string(SHA256 all "${hashes}")
+string(SUBSTRING "${all}" 0 32 all)
+file(WRITE "${OUT}" "// Of the sources that decide what code a kernel becomes.\ninline constexpr char sourcesFingerprint[] = \"${all}\";\n")

@@ -1,0 +1,345 @@
+//===- ArtifactRun.cpp - tilec run and tilec info on artifacts ------------===//
+
+#include "frontend/cli/Inputs.h"
+#include "frontend/cli/OutputTargets.h"
+#include "frontend/cli/RunOptions.h"
+#include "frontend/cli/RunReport.h"
+#include "runtime/Artifact.h"
+#include "runtime/Encoding.h"
+#include "runtime/FileIO.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+using runtime::ParamMode;
+using runtime::ParamRule;
+
+bool tile::frontend::cli::namesArtifact(const std::string &file) {
+  auto [path, name] = splitEntry(file);
+  auto opened = path == "-" ? runtime::Result<runtime::InputFile>(runtime::Error{})
+                            : runtime::InputFile::open(path);
+  std::array<std::byte, 8> begin;
+  return opened && opened->size() >= begin.size() && opened->readAt(0, begin) &&
+         runtime::isArtifact(begin);
+}
+
+namespace {
+bool isInput(const ParamRule &param) {
+  return param.mode == ParamMode::In || param.mode == ParamMode::InOut;
+}
+
+class ArtifactRun {
+public:
+  explicit ArtifactRun(const RunOptions &options) : options(options), session(options.source) {}
+
+  int run() {
+    Outcome<Done> done = execute();
+    if (!done) {
+      int code = session.fail(done.takeFailure());
+      if (options.json)
+        printJsonFailure(session.diags, llvm::outs());
+      return code;
+    }
+    if (options.json)
+      printJson(report, session.diags, llvm::outs());
+    else
+      printText(report, llvm::outs());
+    return session.finish();
+  }
+
+private:
+  Outcome<Done> execute();
+  Outcome<Done> checkOptions() const;
+  Outcome<Done> open();
+  Outcome<Done> readTensors();
+  Outcome<Done> choose();
+  Outcome<Done> readScalars();
+  Outcome<Done> saveInputs() const;
+  Outcome<Done> launch();
+  const runtime::Signature &signature() const { return *instances[instance].signature; }
+  std::string listInputs() const;
+
+  const RunOptions &options;
+  Session session;
+  std::optional<runtime::ArtifactFunction> function;
+  std::vector<runtime::ArtifactInstance> instances;
+  size_t instance = 0;
+  /// By name of the input.
+  std::map<std::string, runtime::TensorSpec> specs;
+  std::map<std::string, std::shared_ptr<const runtime::Tensor>> tensors;
+  std::vector<std::string> files;
+  std::vector<runtime::GraphInput> arguments;
+  runtime::DimValues dims;
+  OutputTargets targets;
+  RunReport report;
+};
+} // namespace
+
+/// What only the compiler can do.
+Outcome<Done> ArtifactRun::checkOptions() const {
+  auto refuse = [&](bool isGiven, const std::string &flag) -> std::string {
+    return isGiven ? flag : "";
+  };
+  for (const std::string &flag :
+       {refuse(options.device != "cpu", "--device"), refuse(options.check, "--check"),
+        refuse(options.sweep, "--sweep-tiles"), refuse(!options.sizes.empty(), "--set"),
+        refuse(!options.schedule.empty(), "--schedule"),
+        refuse(!options.pipeline.printAfter.empty(), "--print-after")})
+    if (!flag.empty())
+      return Failure::usage({"'" + options.file + "' is compiled: " + flag + " needs the source",
+                             "run the .tile file instead"});
+  return Done{};
+}
+
+Outcome<Done> ArtifactRun::open() {
+  auto [path, name] = splitEntry(options.file);
+  if (!options.entry.empty())
+    name = options.entry;
+  auto artifact = runtime::Artifact::load(path);
+  if (!artifact)
+    return Failure::environment(artifact.takeError());
+  std::vector<std::string> names = artifact->names(), graphs;
+  for (const runtime::EntryData &entry : artifact->data().entries)
+    if (entry.isGraph && !llvm::is_contained(graphs, entry.name))
+      graphs.push_back(entry.name);
+  if (name.empty() && names.size() == 1)
+    name = names.front();
+  if (name.empty() && graphs.size() == 1)
+    name = graphs.front();
+  if (name.empty())
+    return Failure::usage({"'" + path + "' has several kernels and graphs: which one?",
+                           "it has " + llvm::join(names, ", ") + "; say " + path + ":" +
+                               (names.empty() ? "NAME" : names.front())});
+  auto found = artifact->function(name);
+  if (!found)
+    return Failure::usage(found.takeError());
+  function = *std::move(found);
+  instances = function->instances();
+  return Done{};
+}
+
+std::string ArtifactRun::listInputs() const {
+  std::string text;
+  for (const ParamRule &param : signature().params)
+    if (isInput(param))
+      text += (text.empty() ? "" : ", ") + runtime::declarationOf(param);
+  return "`" + function->name() + "` takes " + (text.empty() ? "nothing" : text);
+}
+
+/// Parses all inputs, and reads or makes those that are tensors.
+Outcome<Done> ArtifactRun::readTensors() {
+  for (const std::string &text : options.inputs) {
+    auto [name, specText] = llvm::StringRef(text).split('=');
+    if (specText.empty())
+      return Failure::usage({"'" + text + "' is not NAME=SPEC, such as x=randn:128x64:f32", ""});
+    auto isMeant = [&](const ParamRule &param) { return isInput(param) && param.name == name; };
+    auto param = llvm::find_if(signature().params, isMeant);
+    if (param == signature().params.end())
+      return Failure::usage(
+          {"`" + function->name() + "` has no input '" + name.str() + "'", listInputs()});
+    auto spec = runtime::parseTensorSpec(specText.str());
+    if (!spec)
+      return Failure::usage(
+          {"input '" + name.str() + "': " + spec.error().message, spec.error().hint});
+    if (!specs.try_emplace(name.str(), *spec).second)
+      return Failure::usage({"input '" + name.str() + "' is given twice", ""});
+    if (const auto *file = std::get_if<runtime::FileSpec>(&*spec))
+      files.push_back(file->path);
+    bool isNumber = std::holds_alternative<runtime::Scalar>(*spec);
+    if (isNumber && param->isTensor)
+      return Failure::usage({"input '" + name.str() + "' is a tensor, `" +
+                                 runtime::declarationOf(*param) + "`, not a number",
+                             "full:VALUE:SHAPE:TYPE gives a tensor of equal numbers"});
+    if (isNumber)
+      continue;
+    auto tensor = runtime::makeTensor(*spec, name.str());
+    if (!tensor)
+      return Failure::environment(
+          {"input '" + name.str() + "': " + tensor.error().message, tensor.error().hint});
+    tensors[name.str()] = std::make_shared<runtime::Tensor>(*std::move(tensor));
+  }
+  return Done{};
+}
+
+/// The instance for the types of the tensors, and those that --bind names.
+Outcome<Done> ArtifactRun::choose() {
+  std::string known;
+  for (auto [n, candidate] : llvm::enumerate(instances)) {
+    bool fits = true;
+    std::string types;
+    for (const auto &[generic, type] : candidate.types) {
+      types += (types.empty() ? "" : " ") + generic + "=" + type;
+      for (const std::string &bound : options.types)
+        fits &= !llvm::StringRef(bound).starts_with(generic + "=") || bound == generic + "=" + type;
+    }
+    for (const std::string &bound : options.types)
+      fits &= llvm::any_of(candidate.types, [&](const auto &entry) {
+        return llvm::StringRef(bound).starts_with(entry.first + "=");
+      });
+    for (const ParamRule &param : candidate.signature->params)
+      if (auto tensor = tensors.find(param.name); isInput(param) && tensor != tensors.end())
+        fits &= !param.isTensor || runtime::nameOf(tensor->second->dtype()) == param.type;
+    bool isOnlyOne = instances.size() == 1 && options.types.empty();
+    if (fits || isOnlyOne) { // of the only one, the launch says what is wrong
+      instance = n;
+      for (const auto &[generic, type] : candidate.types)
+        report.types.emplace_back(generic, type);
+      return Done{};
+    }
+    known += (known.empty() ? "" : ", ") + (types.empty() ? "no types to bind" : types);
+  }
+  return Failure::invalid({"`" + function->name() + "` was not compiled for these types",
+                           "the artifact has it for " + known});
+}
+
+Outcome<Done> ArtifactRun::readScalars() {
+  std::string missing;
+  for (const ParamRule &param : signature().params) {
+    if (!isInput(param))
+      continue;
+    runtime::GraphInput &argument = arguments.emplace_back();
+    auto spec = specs.find(param.name);
+    if (spec == specs.end()) {
+      if (!param.defaultBits)
+        missing += (missing.empty() ? "" : ", ") + runtime::declarationOf(param);
+      argument.bits = param.defaultBits.value_or(0);
+      continue;
+    }
+    auto &tensor = tensors[param.name];
+    if (!tensor) {
+      auto made = runtime::makeTensor(spec->second, param.name, *runtime::parseDType(param.type));
+      if (!made)
+        return Failure::usage(
+            {"input '" + param.name + "': " + made.error().message, made.error().hint});
+      tensor = std::make_shared<runtime::Tensor>(*std::move(made));
+    }
+    if (param.isTensor) {
+      argument.tensor = tensor;
+      continue;
+    }
+    if (tensor->rank() != 0 || runtime::nameOf(tensor->dtype()) != param.type)
+      return Failure::invalid({"input '" + param.name + "' is a scalar, `" +
+                                   runtime::declarationOf(param) + "`, not " + tensor->describe(),
+                               ""});
+    std::memcpy(&argument.bits, tensor->data(), tensor->byteSize());
+  }
+  if (missing.empty())
+    return Done{};
+  return Failure::usage({"`" + function->name() + "` needs " + missing,
+                         "a SPEC is such as --in x=randn:128x64:f32, x.npy or 0.5"});
+}
+
+Outcome<Done> ArtifactRun::saveInputs() const {
+  if (options.saveInputs.empty())
+    return Done{};
+  std::vector<runtime::Output> list;
+  for (const auto &[name, tensor] : tensors)
+    list.push_back({{options.saveInputs, name}, tensor.get()});
+  if (auto written = runtime::writeOutputs(list); !written)
+    return Failure::environment(written.takeError());
+  return Done{};
+}
+
+Outcome<Done> ArtifactRun::launch() {
+  for (unsigned n = 0; n < options.repeat; ++n) {
+    auto start = std::chrono::steady_clock::now();
+    auto outcome = function->launchInstance(instance, arguments, dims);
+    report.seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (!outcome)
+      return Failure::invalid({outcome.error().message, outcome.error().hint});
+    report.outputs = std::move(outcome->outputs);
+    if (instances[instance].isGraph)
+      report.memory = outcome->memory;
+  }
+  return Done{};
+}
+
+Outcome<Done> ArtifactRun::execute() {
+  if (auto done = checkOptions(); !done)
+    return done;
+  auto given = parseDims(options.dims);
+  if (!given)
+    return given.takeFailure();
+  for (const auto &entry : *given)
+    dims[entry.getKey().str()] = entry.getValue();
+  if (auto done = open(); !done)
+    return done;
+  report.entry = function->name();
+  for (const ParamRule &param : signature().params)
+    if (param.mode != ParamMode::In)
+      report.names.push_back(param.name);
+  if (auto done = targets.parse(options.outputs, function->name(), report.names); !done)
+    return done;
+  for (auto step : {&ArtifactRun::readTensors, &ArtifactRun::choose, &ArtifactRun::readScalars})
+    if (auto done = (this->*step)(); !done)
+      return done;
+  if (auto done = targets.check(options.saveInputs, files); !done)
+    return done;
+  if (auto done = saveInputs(); !done)
+    return done;
+  if (auto done = launch(); !done)
+    return done;
+  return targets.write(report.names, report.outputs);
+}
+
+int tile::frontend::cli::runArtifact(const RunOptions &options) {
+  return ArtifactRun(options).run();
+}
+
+//===-- tilec info --------------------------------------------------------===//
+
+static void showEntry(const runtime::EntryData &entry, const runtime::ArtifactData &data) {
+  const runtime::Signature &signature =
+      entry.isGraph ? data.graphs[entry.index].signature() : data.kernels[entry.index].signature;
+  std::string inputs, outputs, types;
+  for (const ParamRule &param : signature.params) {
+    std::string mode = param.mode == ParamMode::InOut ? "inout " : "";
+    if (isInput(param))
+      inputs += (inputs.empty() ? "" : ", ") + mode + runtime::declarationOf(param);
+    else
+      outputs += (outputs.empty() ? "" : ", ") + runtime::declarationOf(param);
+  }
+  for (const auto &[generic, type] : entry.types)
+    types += (types.empty() ? "<" : ", ") + generic + " = " + type;
+  llvm::outs() << (entry.isGraph ? "graph " : "kernel ") << entry.name << types
+               << (types.empty() ? "" : ">") << "(" << inputs << ") -> (" << outputs << ")\n";
+  if (entry.isGraph)
+    return;
+  for (const runtime::VariantData &variant : data.kernels[entry.index].variants) {
+    llvm::outs() << "    for " << data.images[variant.image].cpu;
+    for (const auto &[binder, size] : variant.schedule)
+      llvm::outs() << " " << binder << "=" << size;
+    llvm::outs() << "\n";
+  }
+}
+
+int tile::frontend::cli::describeArtifact(const std::string &file, const SourceOptions &options) {
+  Session session(options);
+  auto [path, name] = splitEntry(file);
+  auto artifact = runtime::Artifact::load(path);
+  if (!artifact)
+    return session.fail(Failure::environment(artifact.takeError()));
+  if (!name.empty())
+    if (auto function = artifact->function(name); !function)
+      return session.fail(Failure::usage(function.takeError()));
+  const runtime::ArtifactData &data = artifact->data();
+  if (name.empty()) {
+    llvm::outs() << path << ": artifact " << artifact->hash().str() << " by " << data.producer
+                 << "\n";
+    for (const runtime::ImageData &image : data.images)
+      llvm::outs() << "code for " << image.cpu << " (" << image.platform << "), "
+                   << image.bytes.size() << " bytes, needs " << llvm::join(image.features, " ")
+                   << "\n";
+    llvm::outs() << "\n";
+  }
+  for (const runtime::EntryData &entry : data.entries)
+    if (name.empty() || entry.name == name)
+      showEntry(entry, data);
+  return session.finish();
+}

@@ -1,0 +1,34 @@
+// Artifacts as bytes: version 1 of the format (docs/artifact.md).
+#pragma once
+
+#include "runtime/Hash.h"
+#include "runtime/Result.h"
+#include "runtime/artifact/ArtifactData.h"
+
+#include <span>
+#include <vector>
+
+namespace tile::runtime {
+
+inline constexpr uint32_t artifactVersion = 1;
+inline constexpr size_t artifactHeaderSize = 48;
+
+/// Whether bytes begin as those of an artifact do, of whatever version.
+bool isArtifact(std::span<const std::byte> bytes);
+
+/// The same data gives the same bytes.
+std::vector<std::byte> serialize(const ArtifactData &artifact);
+
+/// Reads an artifact and checks all that can be checked without running it: lengths, hash, and
+/// that what it says is consistent (Validation.h). Safe for any bytes: reads none outside of
+/// them, and takes memory in proportion to them.
+Result<ArtifactData> parseArtifact(std::span<const std::byte> bytes);
+
+/// What stands after the header, as `parseArtifact` reads it once the hash is right: for whoever
+/// tries damaged content on purpose.
+Result<ArtifactData> parsePayload(std::span<const std::byte> payload);
+
+/// The hash of the content, as the header has it. For bytes that `parseArtifact` takes.
+Hash128 contentHash(std::span<const std::byte> bytes);
+
+} // namespace tile::runtime

@@ -1,0 +1,445 @@
+#include "runtime/GraphRun.h"
+#include "runtime/BufferPlan.h"
+#include "runtime/Evaluate.h"
+#include "runtime/Text.h"
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace tile::runtime {
+
+std::string declarationOf(const ParamRule &param) {
+  std::string text = param.name + ": " + param.type;
+  if (!param.isTensor)
+    return text;
+  text += "[";
+  for (size_t d = 0; d < param.shape.size(); ++d)
+    text += (d ? ", " : "") + param.shape[d].text;
+  return text + "]";
+}
+
+Status checkInputs(const Signature &signature, std::span<const GraphInput> inputs) {
+  size_t position = 0;
+  for (const ParamRule &param : signature.params) {
+    if (param.mode != ParamMode::In && param.mode != ParamMode::InOut)
+      continue;
+    const Tensor *tensor = inputs[position++].tensor.get();
+    std::string name = "`" + param.name + "` of `" + signature.name + "`";
+    if (param.isTensor != (tensor != nullptr))
+      return Error{name + " is a " + (param.isTensor ? "tensor" : "scalar") +
+                       ", the argument is a " + (tensor ? "tensor" : "scalar"),
+                   "it is declared as " + declarationOf(param)};
+    if (tensor && nameOf(tensor->dtype()) != param.type)
+      return Error{name + " holds " + param.type + ", the argument is " + tensor->describe(),
+                   "it is declared as " + declarationOf(param)};
+  }
+  return {};
+}
+
+namespace {
+
+bool isInput(const ParamRule &param) {
+  return param.mode == ParamMode::In || param.mode == ParamMode::InOut;
+}
+
+class GraphRun {
+public:
+  GraphRun(const GraphPlan &plan, std::span<const Signature *const> kernels,
+           std::span<const GraphInput> inputs, const DimValues &given, LaunchFunction launch,
+           const GraphOptions &options)
+      : plan(plan), kernels(kernels), inputs(inputs), given(given), launch(launch),
+        options(options), frames(plan.frames.size()), launches(plan.calls.size()),
+        tensors(plan.numTensors) {}
+
+  GraphOutcome run() {
+    if (bind() && prepare() && place() && runCalls())
+      for (uint32_t result : plan.frames[0].results)
+        outcome.results.push_back(tensors[result].owner);
+    return std::move(outcome);
+  }
+
+private:
+  struct Frame {
+    LaunchBinding binding;
+    /// Of its program.
+    std::vector<uint64_t> values;
+  };
+  struct TensorState {
+    DType type = DType::F32;
+    Shape shape;
+    /// The call that writes it; none for inputs.
+    std::optional<uint32_t> writer;
+    std::vector<uint32_t> readers;
+    bool isResult = false;
+    /// Of inputs and results.
+    std::shared_ptr<const Tensor> owner;
+    std::byte *data = nullptr;
+    bool isInPlace = false;
+
+    uint64_t bytes() const {
+      uint64_t bytes = static_cast<uint64_t>(sizeOf(type));
+      for (int64_t extent : shape)
+        bytes *= static_cast<uint64_t>(extent);
+      return bytes;
+    }
+    std::string describe() const {
+      return std::string(nameOf(type)) + "[" + formatShape(shape) + "]";
+    }
+  };
+
+  bool fail(GraphFailure::Kind kind, Error error, std::optional<uint32_t> call,
+            std::optional<uint32_t> frame) {
+    outcome.failure = {kind, std::move(error), call, frame};
+    return false;
+  }
+  bool invalid(Error error, std::optional<uint32_t> call, std::optional<uint32_t> frame) {
+    return fail(GraphFailure::Kind::Invalid, std::move(error), call, frame);
+  }
+
+  bool bind();
+  bool prepare() {
+    if (!options.prepare)
+      return true;
+    Status status = options.prepare(launches);
+    return status || fail(GraphFailure::Kind::Launch, status.takeError(), {}, {});
+  }
+  bool open(uint32_t index);
+  bool openInputs(const PlanFrame &frame, std::vector<std::span<const int64_t>> &shapes,
+                  std::vector<uint64_t> &scalars, DimValues &dims);
+  bool bindCall(uint32_t index);
+  bool close(uint32_t index);
+  void bindOperands(uint32_t caller, const Signature &signature,
+                    const std::vector<PlanOperand> &operands,
+                    const std::vector<PlanConstant> &constants,
+                    std::vector<std::span<const int64_t>> &shapes, std::vector<uint64_t> &scalars,
+                    DimValues &dims);
+  std::string describeDims(uint32_t frame) const;
+
+  bool place();
+  bool placeResults();
+  void setPointers();
+  bool runCalls();
+  void runCall(uint32_t index);
+
+  const GraphPlan &plan;
+  std::span<const Signature *const> kernels;
+  std::span<const GraphInput> inputs;
+  const DimValues &given;
+  LaunchFunction launch;
+  const GraphOptions &options;
+
+  std::vector<Frame> frames;
+  std::vector<KernelLaunch> launches;
+  std::vector<TensorState> tensors;
+  std::optional<CallOrder> order;
+  AlignedBytes memory;
+  GraphOutcome outcome;
+  std::mutex mutex; // of the outcome
+};
+
+//===-- Binding -----------------------------------------------------------===//
+
+bool GraphRun::bind() {
+  for (const PlanStep &step : plan.steps) {
+    bool done = step.kind == PlanStep::Kind::Open   ? open(step.index)
+                : step.kind == PlanStep::Kind::Call ? bindCall(step.index)
+                                                    : close(step.index);
+    if (!done)
+      return false;
+  }
+  return true;
+}
+
+/// What a callee gets, by parameter.
+void GraphRun::bindOperands(uint32_t caller, const Signature &signature,
+                            const std::vector<PlanOperand> &operands,
+                            const std::vector<PlanConstant> &constants,
+                            std::vector<std::span<const int64_t>> &shapes,
+                            std::vector<uint64_t> &scalars, DimValues &dims) {
+  size_t position = 0;
+  for (const ParamRule &param : signature.params) {
+    shapes.emplace_back();
+    scalars.push_back(0);
+    if (!isInput(param))
+      continue;
+    const PlanOperand &operand = operands[position++];
+    if (operand.isTensor)
+      shapes.back() = tensors[operand.index].shape;
+    else
+      scalars.back() = frames[caller].values[operand.index];
+  }
+  for (const PlanConstant &constant : constants)
+    dims[constant.name] = static_cast<int64_t>(frames[caller].values[constant.value]);
+}
+
+bool GraphRun::openInputs(const PlanFrame &frame, std::vector<std::span<const int64_t>> &shapes,
+                          std::vector<uint64_t> &scalars, DimValues &dims) {
+  dims = given;
+  size_t position = 0;
+  uint32_t tensor = 0;
+  for (const ParamRule &param : frame.signature.params) {
+    shapes.emplace_back();
+    scalars.push_back(0);
+    if (!isInput(param))
+      continue;
+    const GraphInput &input = inputs[position++];
+    scalars.back() = input.bits;
+    if (!param.isTensor)
+      continue;
+    shapes.back() = input.tensor->shape();
+    TensorState &state = tensors[tensor++];
+    state.type = input.tensor->dtype();
+    state.shape = input.tensor->shape();
+    state.owner = input.tensor;
+  }
+  return true;
+}
+
+/// " with M = 3, N = 4".
+std::string GraphRun::describeDims(uint32_t frame) const {
+  std::string text;
+  const Signature &signature = plan.frames[frame].signature;
+  for (size_t d = 0; d < signature.dims.size(); ++d)
+    text += (text.empty() ? " with " : ", ") + signature.dims[d] + " = " +
+            std::to_string(frames[frame].binding.dims[d]);
+  return text;
+}
+
+bool GraphRun::open(uint32_t index) {
+  const PlanFrame &frame = plan.frames[index];
+  std::optional<uint32_t> where = index ? std::optional(index) : std::nullopt;
+  std::vector<std::span<const int64_t>> shapes;
+  std::vector<uint64_t> scalars;
+  DimValues dims;
+  if (index == 0)
+    openInputs(frame, shapes, scalars, dims);
+  else
+    bindOperands(frame.caller, frame.signature, frame.inputs, frame.constants, shapes, scalars,
+                 dims);
+  Result<LaunchBinding> binding = bindLaunch(frame.signature, shapes, dims);
+  if (!binding)
+    return invalid(binding.takeError(), {}, where);
+  frames[index].binding = *std::move(binding);
+  auto values = evaluate(frame.program, frames[index].binding.dims, scalars);
+  if (!values)
+    return invalid(
+        {"a number in `" + frame.signature.name + "` exceeds 64 bits" + describeDims(index), ""},
+        {}, where);
+  frames[index].values = *std::move(values);
+  for (const PlanRequirement &rule : frame.requirements)
+    if (!(frames[index].values[rule.value] & 1))
+      return invalid({"`" + frame.signature.name + "` requires " + rule.text +
+                          "; it does not hold" + describeDims(index),
+                      ""},
+                     {}, where);
+  return true;
+}
+
+bool GraphRun::bindCall(uint32_t index) {
+  const PlanCall &call = plan.calls[index];
+  const Signature &signature = *kernels[call.kernel];
+  KernelLaunch &bound = launches[index];
+  bound.call = index;
+  bound.kernel = call.kernel;
+  std::vector<std::span<const int64_t>> shapes;
+  DimValues dims;
+  bindOperands(call.frame, signature, call.inputs, call.constants, shapes, bound.scalars, dims);
+  Result<LaunchBinding> binding = bindLaunch(signature, shapes, dims);
+  if (!binding)
+    return invalid(binding.takeError(), index, {});
+  if (Status holds = checkRequires(signature, binding->dims, bound.scalars); !holds)
+    return invalid(holds.takeError(), index, {});
+  bound.dims = std::move(binding->dims);
+  bound.shapes = std::move(binding->shapes);
+  for (const PlanOperand &operand : call.inputs)
+    if (operand.isTensor)
+      tensors[operand.index].readers.push_back(index);
+  size_t position = 0;
+  for (size_t p = 0; p < signature.params.size(); ++p) {
+    if (signature.params[p].mode == ParamMode::In)
+      continue;
+    TensorState &state = tensors[call.outputs[position++]];
+    state.type = *parseDType(signature.params[p].type);
+    state.shape = bound.shapes[p];
+    state.writer = index;
+  }
+  return true;
+}
+
+bool GraphRun::close(uint32_t index) {
+  const PlanFrame &frame = plan.frames[index];
+  size_t position = 0;
+  for (size_t p = 0; p < frame.signature.params.size(); ++p) {
+    const ParamRule &param = frame.signature.params[p];
+    if (param.mode != ParamMode::Out)
+      continue;
+    TensorState &state = tensors[frame.results[position++]];
+    state.isResult |= index == 0;
+    if (state.shape != frames[index].binding.shapes[p])
+      return invalid({"output `" + param.name + "` of `" + frame.signature.name + "` is " +
+                          state.describe() + ", declared as " + declarationOf(param) +
+                          describeDims(index),
+                      ""},
+                     {}, index ? std::optional(index) : std::nullopt);
+  }
+  return true;
+}
+
+//===-- Memory ------------------------------------------------------------===//
+
+bool GraphRun::placeResults() {
+  for (TensorState &state : tensors) {
+    if (!state.isResult || !state.writer)
+      continue;
+    Result<Tensor> tensor = Tensor::createUninitialized(state.type, state.shape);
+    if (!tensor) {
+      Error error = tensor.takeError();
+      error.message = "a result of `" + plan.signature().name + "`: " + error.message;
+      return fail(GraphFailure::Kind::Memory, std::move(error), state.writer, {});
+    }
+    auto owner = std::make_shared<Tensor>(*std::move(tensor));
+    state.data = owner->data();
+    state.owner = std::move(owner);
+  }
+  return true;
+}
+
+bool GraphRun::place() {
+  std::vector<std::vector<uint32_t>> dependencies(plan.calls.size());
+  for (size_t n = 0; n < plan.calls.size(); ++n)
+    for (const PlanOperand &operand : plan.calls[n].inputs)
+      if (operand.isTensor && tensors[operand.index].writer)
+        dependencies[n].push_back(*tensors[operand.index].writer);
+  order.emplace(dependencies);
+
+  std::vector<BufferRequest> requests;
+  std::vector<std::optional<uint32_t>> requestOf(tensors.size());
+  std::vector<uint32_t> tensorOf;
+  for (const KernelLaunch &bound : launches) {
+    const PlanCall &call = plan.calls[bound.call];
+    const Signature &signature = *kernels[call.kernel];
+    size_t input = 0, output = 0;
+    for (const ParamRule &param : signature.params) {
+      std::optional<uint32_t> changed;
+      if (isInput(param))
+        if (const PlanOperand &operand = call.inputs[input++];
+            param.mode == ParamMode::InOut && !tensors[operand.index].isResult)
+          changed = requestOf[operand.index];
+      if (param.mode == ParamMode::In)
+        continue;
+      uint32_t tensor = call.outputs[output++];
+      const TensorState &state = tensors[tensor];
+      if (state.isResult)
+        continue;
+      requestOf[tensor] = static_cast<uint32_t>(requests.size());
+      tensorOf.push_back(tensor);
+      requests.push_back({state.bytes(), bound.call, state.readers, changed});
+    }
+  }
+  BufferPlan buffers = planBuffers(requests, *order);
+  Result<AlignedBytes> allocated = allocateAligned(buffers.bytes, "the tensors between calls");
+  if (!allocated)
+    return fail(GraphFailure::Kind::Memory, allocated.takeError(), {}, {});
+  memory = *std::move(allocated);
+  for (size_t n = 0; n < requests.size(); ++n) {
+    tensors[tensorOf[n]].data = memory.get() + buffers.offsets[n];
+    tensors[tensorOf[n]].isInPlace = buffers.isInPlace[n];
+    outcome.memory.inPlace += buffers.isInPlace[n];
+  }
+  outcome.memory.peakBytes = buffers.bytes;
+  outcome.memory.sumBytes = buffers.sumBytes;
+  outcome.memory.tensors = requests.size();
+  if (!placeResults())
+    return false;
+  setPointers();
+  return true;
+}
+
+void GraphRun::setPointers() {
+  for (KernelLaunch &bound : launches) {
+    const PlanCall &call = plan.calls[bound.call];
+    const Signature &signature = *kernels[call.kernel];
+    size_t input = 0, output = 0;
+    for (size_t p = 0; p < signature.params.size(); ++p) {
+      const ParamRule &param = signature.params[p];
+      const TensorState *state = nullptr;
+      if (isInput(param))
+        if (const PlanOperand &operand = call.inputs[input++]; operand.isTensor)
+          state = &tensors[operand.index];
+      if (param.mode != ParamMode::In)
+        state = &tensors[call.outputs[output++]];
+      const void *data = &bound.scalars[p];
+      int64_t elements = 1;
+      if (state) {
+        data = state->data ? state->data : state->owner->data();
+        elements = static_cast<int64_t>(state->bytes()) / sizeOf(state->type);
+      }
+      bound.params.push_back(data);
+      bound.elements.push_back(elements);
+    }
+  }
+}
+
+//===-- Running -----------------------------------------------------------===//
+
+bool GraphRun::runCalls() {
+  ThreadPool *pool = nullptr;
+  if (options.isParallel) {
+    Result<ThreadPool *> global = ThreadPool::global();
+    if (!global)
+      return fail(GraphFailure::Kind::Memory, global.takeError(), {}, {});
+    pool = *global;
+  }
+  for (const std::vector<uint32_t> &wave : order->waves()) {
+    auto count = static_cast<int64_t>(wave.size());
+    if (pool && count > 1)
+      pool->parallelChunks(count, count, [&](int64_t chunk, int64_t, int64_t) {
+        runCall(wave[static_cast<size_t>(chunk)]);
+      });
+    else
+      for (uint32_t call : wave)
+        runCall(call);
+    if (outcome.failure)
+      return false;
+  }
+  return true;
+}
+
+void GraphRun::runCall(uint32_t index) {
+  const PlanCall &call = plan.calls[index];
+  const Signature &signature = *kernels[call.kernel];
+  size_t input = 0, output = 0;
+  for (const ParamRule &param : signature.params) {
+    const TensorState *source = nullptr;
+    if (isInput(param))
+      if (const PlanOperand &operand = call.inputs[input++]; operand.isTensor)
+        source = &tensors[operand.index];
+    if (param.mode == ParamMode::In)
+      continue;
+    const TensorState &target = tensors[call.outputs[output++]];
+    if (param.mode == ParamMode::InOut && !target.isInPlace)
+      std::memcpy(target.data, source->data ? source->data : source->owner->data(),
+                  source->bytes());
+    else if (param.mode != ParamMode::InOut && options.poisons)
+      std::memset(target.data, 0xff, target.bytes()); // NaN, or −1
+  }
+  Status status = launch(launches[index]);
+  if (status)
+    return;
+  std::lock_guard lock(mutex);
+  // Of several, the first in the order of the graph.
+  if (!outcome.failure || *outcome.failure->call > index)
+    outcome.failure = {GraphFailure::Kind::Launch, status.takeError(), index, {}};
+}
+
+} // namespace
+
+GraphOutcome runGraph(const GraphPlan &plan, std::span<const Signature *const> kernels,
+                      std::span<const GraphInput> inputs, const DimValues &dims,
+                      LaunchFunction launch, const GraphOptions &options) {
+  return GraphRun(plan, kernels, inputs, dims, launch, options).run();
+}
+
+} // namespace tile::runtime

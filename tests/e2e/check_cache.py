@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""What `tilec` makes of its cache and of artifacts, seen from outside.
+
+    check_cache.py TILEC
+
+A second run generates no code and computes the same; a damaged entry, a folder that is not one's own, and processes
+that are killed cost time and nothing else. Artifacts run as their sources do, and say what is wrong.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOFTMAX = str(ROOT / "samples" / "03-softmax" / "softmax.tile")
+LAYERS = str(ROOT / "samples" / "28-artifact" / "layers.tile")
+BLOCK = str(ROOT / "samples" / "10-transformer-block" / "transformer_block.tile")
+INPUT = ["--in", "x=randn:61x127:f32:1"]
+
+
+class Tilec:
+    def __init__(self, program, cache):
+        self.program, self.environment = program, {**os.environ, "TILE_CACHE_DIR": str(cache)}
+        self.environment.pop("TILE_CACHE_SIZE", None)
+
+    def __call__(self, *arguments, **environment):
+        """(exit code, standard output, standard error)"""
+        ran = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                             env={**self.environment, **environment})
+        return ran.returncode, ran.stdout, ran.stderr
+
+    def run(self, *arguments, **environment):
+        """The report of a run that has to succeed, and whether code was generated."""
+        code, out, err = self("run", *arguments, "--json", "--timing", **environment)
+        assert code == 0, err
+        return json.loads(out), "cpu code" in err, err
+
+
+def results(report):
+    return [(output["name"], output["shape"], output["checksum"]) for output in report["outputs"]]
+
+
+def check_second_run(tilec, cache):
+    first, generated, _ = tilec.run(SOFTMAX, *INPUT)
+    assert generated and cache.stat().st_mode & 0o777 == 0o700
+    second, generated, _ = tilec.run(SOFTMAX, *INPUT)
+    assert not generated, "the second run generates code"
+    assert results(second) == results(first)
+    # Other numbers are the same code, other sizes and other types are not.
+    assert not tilec.run(SOFTMAX, "--in", "x=randn:61x127:f32:2")[1]
+    assert tilec.run(SOFTMAX, *INPUT, "--set", "i=3")[1]
+    assert tilec.run(SOFTMAX, "--in", "x=randn:3x5:f16:1")[1]
+    count = len(list(cache.iterdir()))
+    report, generated, _ = tilec.run(SOFTMAX, *INPUT, "--set", "i=5", "--no-cache")
+    assert generated and len(list(cache.iterdir())) == count
+    assert tilec.run(SOFTMAX, *INPUT, TILE_CACHE_DIR="")[1]
+    return results(first)
+
+
+def check_damage(tilec, cache, expected):
+    for entry in cache.iterdir():
+        content = bytearray(entry.read_bytes())
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        entry.write_bytes(content)
+    report, generated, err = tilec.run(SOFTMAX, *INPUT)
+    assert generated and results(report) == expected, err
+    assert not tilec.run(SOFTMAX, *INPUT)[1]
+    next(cache.iterdir()).write_bytes(b"nonsense")
+    verified = json.loads(tilec("cache", "verify", "--json")[1])
+    assert len(verified["damaged"]) >= 1
+    assert json.loads(tilec("cache", "verify", "--json")[1])["damaged"] == []
+
+
+def check_folders(tilec, cache, expected):
+    cache.chmod(0o755)
+    report, generated, err = tilec.run(SOFTMAX, *INPUT)
+    assert generated and results(report) == expected
+    assert err.count("is open to other users; compiled code is not kept") == 1, err
+    assert tilec("cache", "ls")[0] == 3
+    cache.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(cache, 12345, 12345)
+        report, generated, err = tilec.run(SOFTMAX, *INPUT)
+        assert generated and results(report) == expected and "belongs to another user" in err, err
+        os.chown(cache, 0, 0)
+    code, _, err = tilec("cache", "ls", TILE_CACHE_SIZE="much")
+    assert code == 3 and "TILE_CACHE_SIZE" in err
+    code, _, err = tilec("cache", "ls", TILE_CACHE_DIR="")
+    assert code == 3 and "there is no cache" in err
+
+
+def check_kills(tilec, cache, expected):
+    """Processes that are killed at any moment of compiling and storing."""
+    shutil.rmtree(cache)
+    for _ in range(25):
+        children = [subprocess.Popen([tilec.program, "run", SOFTMAX, *INPUT, "--set", f"i={n + 1}"],
+                                     env=tilec.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    for n in range(2)]
+        time.sleep(random.uniform(0.01, 0.2))
+        for child in children:
+            child.kill()
+            child.wait()
+    assert json.loads(tilec("cache", "verify", "--json")[1])["damaged"] == []
+    for n in range(2):
+        assert results(tilec.run(SOFTMAX, *INPUT, "--set", f"i={n + 1}")[0]) == expected
+        assert not tilec.run(SOFTMAX, *INPUT, "--set", f"i={n + 1}")[1]
+    listed = json.loads(tilec("cache", "ls", "--json")[1])
+    assert len(listed["entries"]) == 2 and listed["bytes"] < listed["max_bytes"]
+    assert json.loads(tilec("cache", "clear", "--json")[1])["removed"] == 2
+    assert list(cache.iterdir()) == []
+
+
+def check_artifacts(tilec, folder, expected):
+    def compile(name, *arguments):
+        code, _, err = tilec("compile", *arguments, "--emit=artifact", "-o", folder / name)
+        assert code == 0, err
+        return folder / name
+
+    first, second = compile("a.tileart", SOFTMAX), compile("b.tileart", SOFTMAX, "--no-cache")
+    assert first.read_bytes() == second.read_bytes(), "the same sources give different artifacts"
+    report, generated, _ = tilec.run(f"{first}:softmax", *INPUT)
+    assert not generated and results(report) == expected
+    both = compile("both.tileart", SOFTMAX + ":softmax", LAYERS + ":dense", "--bind", "T=f32", "--target=x86-64-v2")
+    info = tilec("info", both)[1]
+    assert "kernel softmax<T = f32>" in info and "kernel dense<T = f32>" in info and "f64" not in info, info
+    assert "avx" not in info and "x86-64-v2" in info, info
+
+    def refused(code, message, *arguments):
+        got, _, err = tilec(*arguments)
+        assert got == code and message in err, f"{arguments}: {got}\n{err}"
+
+    refused(2, "--check needs the source", "run", first, *INPUT, "--check")
+    refused(2, "several kernels and graphs", "run", both, *INPUT)
+    refused(2, "has no kernel or graph `sofmax`", "run", f"{both}:sofmax", *INPUT)
+    refused(1, "was not compiled for these types", "run", f"{first}", "--in", "x=randn:3x4:f64:1")
+    refused(1, "holds f32", "run", f"{both}:softmax", "--in", "x=randn:3x4:f16:1")
+    refused(1, "has 2 dimensions", "run", first, "--in", "x=randn:3:f32:1")
+    refused(2, "needs x: f32[M, N]", "run", first)
+    refused(2, "has a type parameter 'U'", "compile", SOFTMAX, "--emit=artifact", "--bind", "U=f32", "-o", folder / "c")
+    refused(2, "is in", "compile", SOFTMAX, LAYERS, "--emit=artifact", "-o", folder / "c")
+    refused(2, "needs -o FILE", "compile", SOFTMAX, "--emit=artifact")
+    fixed = compile("fixed.tileart", SOFTMAX, "--dim", "N=127", "--bind", "T=f32")
+    assert results(tilec.run(fixed, *INPUT)[0])[0][1] == [61, 127]
+    refused(1, "`N` is 127 in this specialized kernel but 5 in `x`", "run", fixed, "--in", "x=randn:3x5:f32:1")
+    content = bytearray(first.read_bytes())
+    content[len(content) // 2] ^= 4
+    first.write_bytes(content)
+    refused(3, "the artifact is damaged", "run", first, *INPUT)
+
+
+def check_memory(tilec):
+    """The tensors between the calls of a graph share memory."""
+    inputs = json.loads((pathlib.Path(BLOCK).parent / "shapes.json").read_text())["transformer_block"]["shapes"][0]["in"]
+    arguments = [word for name, spec in inputs.items() for word in ("--in", f"{name}={spec}")]
+    memory = tilec.run(f"{BLOCK}:transformer_block", *arguments)[0]["memory"]
+    assert memory["intermediate_tensors"] > 4, memory
+    assert 0 < memory["intermediate_bytes"] < memory["bytes_without_sharing"], memory
+
+
+def main():
+    with tempfile.TemporaryDirectory() as place:
+        cache = pathlib.Path(place) / "cache"
+        tilec = Tilec(os.path.abspath(sys.argv[1]), cache)
+        expected = check_second_run(tilec, cache)
+        check_damage(tilec, cache, expected)
+        check_folders(tilec, cache, expected)
+        check_kills(tilec, cache, expected)
+        check_artifacts(tilec, pathlib.Path(place), expected)
+        check_memory(tilec)
+    print("the cache and artifacts keep their promises")
+
+
+if __name__ == "__main__":
+    main()
