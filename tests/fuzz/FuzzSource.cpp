@@ -31,7 +31,8 @@ static void format(const std::string &text) {
   if (diags.errorCount())
     return;
   Module again = parse(once, more);
-  if (more.errorCount() || printAst(module) != printAst(again) || tile::dsl::format(once) != once.text())
+  if (more.errorCount() || printAst(module) != printAst(again) ||
+      tile::dsl::format(once) != once.text())
     std::abort();
 }
 

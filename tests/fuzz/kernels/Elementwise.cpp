@@ -13,8 +13,8 @@ using namespace tile::fuzz;
 using ir::CombineKind;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-using Operands = ArrayRef<Range>;
-using Outcome = std::optional<Range>;
+using Operands = ArrayRef<NumberSet>;
+using Outcome = std::optional<NumberSet>;
 
 std::optional<DType> fuzz::dtypeOf(Type type) {
   if (type.isInteger(1))
@@ -97,28 +97,28 @@ int64_t fuzz::combineIntegers(CombineKind kind, DType type, int64_t x, int64_t y
 }
 
 /// 1 and 0 are true and false; the type decides what "least" is.
-Range fuzz::identityOf(CombineKind kind, DType type) {
+NumberSet fuzz::identityOf(CombineKind kind, DType type) {
   bool isFloat = runtime::isFloat(type);
   double most = type == DType::F8E4M3 ? runtime::largestFinite(type) : infinity;
   uint64_t least = uint64_t(1) << (widthOf(type) - 1);
   switch (kind) {
   case CombineKind::add:
-    return isFloat ? Range::ofFloat(type, 0) : Range::ofInt(type, 0);
+    return isFloat ? NumberSet::ofFloat(type, 0) : NumberSet::ofInt(type, 0);
   case CombineKind::mul:
-    return isFloat ? Range::ofFloat(type, 1) : Range::ofInt(type, 1);
+    return isFloat ? NumberSet::ofFloat(type, 1) : NumberSet::ofInt(type, 1);
   case CombineKind::max:
   case CombineKind::fmax:
-    return isFloat ? Range::ofFloat(type, -most) : Range::ofInt(type, wrap(type, least));
+    return isFloat ? NumberSet::ofFloat(type, -most) : NumberSet::ofInt(type, wrap(type, least));
   case CombineKind::min:
   case CombineKind::fmin:
-    return isFloat ? Range::ofFloat(type, most) : Range::ofInt(type, wrap(type, least - 1));
+    return isFloat ? NumberSet::ofFloat(type, most) : NumberSet::ofInt(type, wrap(type, least - 1));
   case CombineKind::umin:
   case CombineKind::andi:
-    return Range::ofInt(type, wrap(type, ~uint64_t(0)));
+    return NumberSet::ofInt(type, wrap(type, ~uint64_t(0)));
   case CombineKind::umax:
   case CombineKind::ori:
   case CombineKind::xori:
-    return Range::ofInt(type, 0);
+    return NumberSet::ofInt(type, 0);
   }
   llvm_unreachable("covered");
 }
@@ -171,9 +171,7 @@ static std::optional<uint64_t> integerOp(Operation *op, Operands v) {
       .Case([&](arith::XOrIOp) { return a ^ b; })
       .Case([&](arith::ShLIOp) { return uy < widthOf(type) ? a << uy : 0; })
       .Case([&](arith::ShRUIOp) { return uy < widthOf(type) ? ux >> uy : 0; })
-      .Case([&](arith::ShRSIOp) {
-        return uy < widthOf(type) ? static_cast<uint64_t>(x >> uy) : 0;
-      })
+      .Case([&](arith::ShRSIOp) { return uy < widthOf(type) ? static_cast<uint64_t>(x >> uy) : 0; })
       .Case([&](arith::MaxSIOp) { return combined(CombineKind::max); })
       .Case([&](arith::MinSIOp) { return combined(CombineKind::min); })
       .Case([&](arith::MaxUIOp) { return combined(CombineKind::umax); })
@@ -197,18 +195,18 @@ static std::optional<uint64_t> integerOp(Operation *op, Operands v) {
 
 //===-- Float arithmetic --------------------------------------------------===//
 
-static bool isPlain(const Range &x) { return x.fold.kind == Fold::None; }
+static bool isPlain(const NumberSet &x) { return x.fold.kind == Fold::None; }
 
 /// From the results at the ends of the operands.
-static Range fromEnds(DType type, Operands operands, ArrayRef<double> ends) {
-  Range result = Range::interval(type, infinity, -infinity);
+static NumberSet fromEnds(DType type, Operands operands, ArrayRef<double> ends) {
+  NumberSet result = NumberSet::interval(type, infinity, -infinity);
   for (double end : ends) {
     if (std::isnan(end))
-      return Range::any(type);
+      return NumberSet::any(type);
     result.lo = std::min(result.lo, end);
     result.hi = std::max(result.hi, end);
   }
-  for (const Range &operand : operands) {
+  for (const NumberSet &operand : operands) {
     result.mayBeNaN |= operand.mayBeNaN;
     result.anyZero |= operand.anyZero;
   }
@@ -217,21 +215,21 @@ static Range fromEnds(DType type, Operands operands, ArrayRef<double> ends) {
 
 /// One correctly rounded operation.
 template <typename FunctionT>
-static Range rounded(DType type, Operands v, FunctionT function) {
+static NumberSet rounded(DType type, Operands v, FunctionT function) {
   auto at = [&](double x, double y) { return roundTo(type, function(x, y)); };
-  const Range &a = v[0], &b = v[1];
+  const NumberSet &a = v[0], &b = v[1];
   if (a.isNaN() || b.isNaN())
-    return Range::nan(type);
+    return NumberSet::nan(type);
   if (a.isPoint() && b.isPoint()) {
-    Range result = Range::ofFloat(type, at(a.lo, b.lo));
+    NumberSet result = NumberSet::ofFloat(type, at(a.lo, b.lo));
     result.anyZero = result.lo == 0 && (a.anyZero || b.anyZero);
     return result;
   }
   return fromEnds(type, v, {at(a.lo, b.lo), at(a.lo, b.hi), at(a.hi, b.lo), at(a.hi, b.hi)});
 }
 
-static Range negated(const Range &x) {
-  Range result = x;
+static NumberSet negated(const NumberSet &x) {
+  NumberSet result = x;
   if (!x.isNaN()) {
     result.lo = -x.hi;
     result.hi = -x.lo;
@@ -239,7 +237,7 @@ static Range negated(const Range &x) {
   return result;
 }
 
-static Range sum(DType type, const Range &a, const Range &b) {
+static NumberSet sum(DType type, const NumberSet &a, const NumberSet &b) {
   if (a.fold.kind == Fold::Sum || b.fold.kind == Fold::Sum) {
     SumOf sum(type);
     sum.add(a);
@@ -249,7 +247,7 @@ static Range sum(DType type, const Range &a, const Range &b) {
   return rounded(type, {a, b}, [](double x, double y) { return x + y; });
 }
 
-static Range product(DType type, const Range &a, const Range &b) {
+static NumberSet product(DType type, const NumberSet &a, const NumberSet &b) {
   if (a.fold.kind == Fold::Product || b.fold.kind == Fold::Product) {
     ProductOf product(type);
     product.multiply(a);
@@ -258,40 +256,41 @@ static Range product(DType type, const Range &a, const Range &b) {
   }
   if (!a.isNaN() && !b.isNaN() && !(a.isPoint() && b.isPoint()) &&
       ((a.contains(0) && b.hasInfinity()) || (b.contains(0) && a.hasInfinity())))
-    return Range::any(type);
-  Range result = rounded(type, {a, b}, [](double x, double y) { return x * y; });
+    return NumberSet::any(type);
+  NumberSet result = rounded(type, {a, b}, [](double x, double y) { return x * y; });
   if (isPlain(a) && isPlain(b))
     return result;
   // A partial sum times a factor: each block's part is rounded.
   SumOf scaled(type);
   scaled.addProduct(a, b);
-  Range bound = scaled.result();
+  NumberSet bound = scaled.result();
   result.fold = bound.fold;
   if (bound.fold.kind == Fold::None)
     return bound.isAny() ? bound : result;
   return result;
 }
 
-static Range quotient(DType type, const Range &a, const Range &b) {
+static NumberSet quotient(DType type, const NumberSet &a, const NumberSet &b) {
   bool bothPoints = a.isPoint() && b.isPoint();
   if (!a.isNaN() && !b.isNaN()) {
     if (bothPoints && b.lo == 0 && b.anyZero)
-      return Range::any(type);
+      return NumberSet::any(type);
     if (!bothPoints && (b.contains(0) || (a.hasInfinity() && b.hasInfinity())))
-      return Range::any(type);
+      return NumberSet::any(type);
   }
   return rounded(type, {a, b}, [](double x, double y) { return x / y; });
 }
 
 static double fusedMultiplyAdd(DType type, double a, double b, double c) {
-  return type == DType::F64 ? std::fma(a, b, c)
-                            : std::fmaf(static_cast<float>(a), static_cast<float>(b),
-                                        static_cast<float>(c));
+  return type == DType::F64
+             ? std::fma(a, b, c)
+             : std::fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
 }
 
-static Range multiplyAdd(DType type, const Range &a, const Range &b, const Range &c) {
+static NumberSet multiplyAdd(DType type, const NumberSet &a, const NumberSet &b,
+                             const NumberSet &c) {
   if (a.isNaN() || b.isNaN() || c.isNaN())
-    return Range::nan(type);
+    return NumberSet::nan(type);
   if (!isPlain(a) || !isPlain(b) || !isPlain(c)) {
     SumOf sum(type);
     sum.add(c);
@@ -300,12 +299,12 @@ static Range multiplyAdd(DType type, const Range &a, const Range &b, const Range
   }
   auto at = [&](double x, double y, double z) { return fusedMultiplyAdd(type, x, y, z); };
   if (a.isPoint() && b.isPoint() && c.isPoint()) {
-    Range result = Range::ofFloat(type, at(a.lo, b.lo, c.lo));
+    NumberSet result = NumberSet::ofFloat(type, at(a.lo, b.lo, c.lo));
     result.anyZero = result.lo == 0 && (a.anyZero || b.anyZero || c.anyZero);
     return result;
   }
   if ((a.contains(0) && b.hasInfinity()) || (b.contains(0) && a.hasInfinity()))
-    return Range::any(type);
+    return NumberSet::any(type);
   SmallVector<double> ends;
   for (double x : {a.lo, a.hi})
     for (double y : {b.lo, b.hi})
@@ -321,18 +320,18 @@ static double maximum(double x, double y) {
   return x > y ? x : y;
 }
 
-Range fuzz::extreme(CombineKind kind, const Range &x, const Range &y) {
+NumberSet fuzz::extreme(CombineKind kind, const NumberSet &x, const NumberSet &y) {
   bool isMax = kind == CombineKind::max || kind == CombineKind::fmax;
   bool ignoresNaN = kind == CombineKind::fmax || kind == CombineKind::fmin;
-  Range a = isMax ? x : negated(x), b = isMax ? y : negated(y);
+  NumberSet a = isMax ? x : negated(x), b = isMax ? y : negated(y);
   if (a.isNaN() || b.isNaN()) {
     if (!ignoresNaN)
-      return Range::nan(x.type);
-    Range other = a.isNaN() ? y : x;
+      return NumberSet::nan(x.type);
+    NumberSet other = a.isNaN() ? y : x;
     other.fold = {};
     return other;
   }
-  Range result = Range::interval(x.type, maximum(a.lo, b.lo), maximum(a.hi, b.hi));
+  NumberSet result = NumberSet::interval(x.type, maximum(a.lo, b.lo), maximum(a.hi, b.hi));
   result.anyZero = a.anyZero || b.anyZero;
   if (!ignoresNaN) {
     result.mayBeNaN = a.mayBeNaN || b.mayBeNaN;
@@ -369,55 +368,78 @@ static double reciprocalRoot(double x) { return 1 / std::sqrt(x); }
 static std::optional<Function> functionOf(Operation *op) {
   using Result = std::optional<Function>;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([](math::ExpOp) { return Function{std::exp, 2, true, false, 0}; })
-      .Case([](math::Exp2Op) { return Function{std::exp2, 2, true, false, 0}; })
-      .Case([](math::ExpM1Op) { return Function{std::expm1, 2, true, true, -1}; })
-      .Case([](math::LogOp) { return Function{std::log, 2, true, false}; })
-      .Case([](math::Log2Op) { return Function{std::log2, 2.3, true, false}; })
-      .Case([](math::Log10Op) { return Function{std::log10, 2.3, true, false}; })
-      .Case([](math::Log1pOp) { return Function{std::log1p, 3, true, true}; })
+      .Case([](math::ExpOp) {
+        return Function{std::exp, 2, true, false, 0};
+      })
+      .Case([](math::Exp2Op) {
+        return Function{std::exp2, 2, true, false, 0};
+      })
+      .Case([](math::ExpM1Op) {
+        return Function{std::expm1, 2, true, true, -1};
+      })
+      .Case([](math::LogOp) {
+        return Function{std::log, 2, true, false};
+      })
+      .Case([](math::Log2Op) {
+        return Function{std::log2, 2.3, true, false};
+      })
+      .Case([](math::Log10Op) {
+        return Function{std::log10, 2.3, true, false};
+      })
+      .Case([](math::Log1pOp) {
+        return Function{std::log1p, 3, true, true};
+      })
       .Case([](math::TanhOp) { return Function{std::tanh, 3, true, true, -1, 1}; })
       .Case([](math::ErfOp) { return Function{std::erf, 3, true, true, -1, 1}; })
       .Case([](math::SinOp) { return Function{std::sin, 2, false, true, -1, 1}; })
       .Case([](math::CosOp) { return Function{std::cos, 2, false, false, -1, 1}; })
-      .Case([](math::TanOp) { return Function{std::tan, 4, false, true}; })
-      .Case([](math::RsqrtOp) { return Function{reciprocalRoot, 1.5, false, false, 0}; })
+      .Case([](math::TanOp) {
+        return Function{std::tan, 4, false, true};
+      })
+      .Case([](math::RsqrtOp) {
+        return Function{reciprocalRoot, 1.5, false, false, 0};
+      })
       .Default([](Operation *) { return Result(); });
 }
 
 /// All numbers within some units of the last place of a value, and its rounding.
-static Range around(DType type, double value, double ulps) {
+static NumberSet around(DType type, double value, double ulps) {
   if (std::isnan(value))
-    return Range::nan(type);
+    return NumberSet::nan(type);
   if (std::isinf(value))
-    return Range::ofFloat(type, value);
+    return NumberSet::ofFloat(type, value);
   int exponent = value == 0 ? -1100 : std::ilogb(value);
   int unit = std::max(exponent - precisionOf(type) + 1, leastExponent(type));
   // The double itself has an error of a few units of its own.
   double radius = (ulps + 1) * std::ldexp(1.0, unit);
-  return Range::interval(type, roundTo(type, value - radius), roundTo(type, value + radius));
+  return NumberSet::interval(type, roundTo(type, value - radius), roundTo(type, value + radius));
 }
 
-static Range call(const Function &function, DType type, const Range &x) {
+static NumberSet call(const Function &function, DType type, const NumberSet &x) {
   if (x.isNaN())
-    return Range::nan(type);
+    return NumberSet::nan(type);
   auto at = [&](double end) {
     double exact = function.exact(end);
     bool isExact = std::isinf(end) || (end == 0 && function.keepsZero);
-    Range result = isExact ? Range::ofFloat(type, exact) : around(type, exact, function.ulps);
+    NumberSet result =
+        isExact ? NumberSet::ofFloat(type, exact) : around(type, exact, function.ulps);
     if (result.isNaN())
       return result;
     // Past its ends a function may step by its error, no further.
-    result.lo = std::max(result.lo, function.least - 0x1p-20);
+    if (!std::isinf(exact))
+      result.lo = std::max(result.lo, function.least - 0x1p-20);
     return result;
   };
-  Range result = at(x.lo);
+  if (x.contains(0) && x.anyZero && std::isinf(function.exact(0.0)) &&
+      function.exact(0.0) != function.exact(-0.0))
+    return NumberSet::any(type);
+  NumberSet result = at(x.lo);
   if (x.lo != x.hi) {
     if (!function.isIncreasing)
-      return Range::any(type);
-    Range upper = at(x.hi);
+      return NumberSet::any(type);
+    NumberSet upper = at(x.hi);
     if (result.isNaN() || upper.isNaN())
-      return Range::any(type);
+      return NumberSet::any(type);
     result.hi = upper.hi;
   }
   result.mayBeNaN |= x.mayBeNaN;
@@ -426,11 +448,11 @@ static Range call(const Function &function, DType type, const Range &x) {
 }
 
 /// pow: the C library's, which both use.
-static Range power(DType type, const Range &x, const Range &y) {
+static NumberSet power(DType type, const NumberSet &x, const NumberSet &y) {
   if (!x.isPoint() || !y.isPoint())
-    return Range::any(type);
+    return NumberSet::any(type);
   if (x.anyZero || y.anyZero)
-    return Range::any(type);
+    return NumberSet::any(type);
   return around(type, std::pow(x.lo, y.lo), 2);
 }
 
@@ -443,26 +465,27 @@ static std::optional<double (*)(double)> exactFunction(Operation *op) {
       .Case([](math::TruncOp) -> Result { return std::trunc; })
       .Case([](math::RoundEvenOp) -> Result { return std::nearbyint; })
       .Case([](math::SqrtOp) -> Result { return std::sqrt; })
-      .Case<arith::ExtFOp, arith::TruncFOp>([](auto) -> Result { return [](double x) { return x; }; })
+      .Case<arith::ExtFOp, arith::TruncFOp>(
+          [](auto) -> Result { return [](double x) { return x; }; })
       .Default([](Operation *) { return Result(); });
 }
 
-static Range callExact(double (*function)(double), DType type, const Range &x) {
+static NumberSet callExact(double (*function)(double), DType type, const NumberSet &x) {
   if (x.isNaN())
-    return Range::nan(type);
+    return NumberSet::nan(type);
   double lo = roundTo(type, function(x.lo)), hi = roundTo(type, function(x.hi));
   if (std::isnan(lo) || std::isnan(hi))
-    return x.isPoint() ? Range::nan(type) : Range::any(type);
-  Range result = Range::interval(type, lo, hi);
+    return x.isPoint() ? NumberSet::nan(type) : NumberSet::any(type);
+  NumberSet result = NumberSet::interval(type, lo, hi);
   result.mayBeNaN = x.mayBeNaN;
   result.anyZero = x.anyZero;
   return result;
 }
 
-static Range magnitude(const Range &x) {
+static NumberSet magnitude(const NumberSet &x) {
   if (x.isNaN())
     return x;
-  Range result = x;
+  NumberSet result = x;
   result.fold = {};
   result.lo = x.contains(0) ? 0 : std::min(std::fabs(x.lo), std::fabs(x.hi));
   result.hi = x.magnitude();
@@ -472,19 +495,24 @@ static Range magnitude(const Range &x) {
 
 //===-- Comparisons and casts ---------------------------------------------===//
 
-static Range boolean(bool canBeTrue, bool canBeFalse) {
+static NumberSet boolean(bool canBeTrue, bool canBeFalse) {
   if (canBeTrue && canBeFalse)
-    return Range::any(DType::Bool);
-  return Range::ofInt(DType::Bool, canBeTrue);
+    return NumberSet::any(DType::Bool);
+  return NumberSet::ofInt(DType::Bool, canBeTrue);
 }
 
-static Range compare(arith::CmpFPredicate predicate, const Range &a, const Range &b) {
+static NumberSet compare(arith::CmpFPredicate predicate, const NumberSet &a, const NumberSet &b) {
   bool hasNumbers = a.lo <= a.hi && b.lo <= b.hi;
   bool unordered = a.mayBeNaN || b.mayBeNaN;
   bool less = hasNumbers && a.lo < b.hi, greater = hasNumbers && a.hi > b.lo;
   bool equal = hasNumbers && a.lo <= b.hi && b.lo <= a.hi;
-  // LLVM's predicates are bit sets: 1 equal, 2 greater, 4 less, 8 unordered.
+  // Those for ordered operands are bit sets: 1 equal, 2 greater, 4 less. Those that hold for
+  // unordered ones, too, follow in the same order, from "equal" on.
   auto bits = static_cast<unsigned>(predicate);
+  if (predicate == arith::CmpFPredicate::UNO)
+    bits = 8;
+  else if (bits > 7)
+    bits = predicate == arith::CmpFPredicate::AlwaysTrue ? 15 : bits + 1;
   auto outcome = [&](bool wanted) {
     auto has = [&](unsigned bit) { return ((bits & bit) != 0) == wanted; };
     return (equal && has(1)) || (greater && has(2)) || (less && has(4)) || (unordered && has(8));
@@ -503,12 +531,12 @@ static int64_t truncated(DType type, double value, bool isUnsigned) {
   return isUnsigned ? wrap(type, static_cast<uint64_t>(whole)) : static_cast<int64_t>(whole);
 }
 
-static Range toInteger(DType type, const Range &x, bool isUnsigned) {
+static NumberSet toInteger(DType type, const NumberSet &x, bool isUnsigned) {
   if (x.isNaN())
-    return Range::ofInt(type, 0);
+    return NumberSet::ofInt(type, 0);
   int64_t lo = truncated(type, x.lo, isUnsigned), hi = truncated(type, x.hi, isUnsigned);
   bool isKnown = lo == hi && (!x.mayBeNaN || lo == 0);
-  return isKnown ? Range::ofInt(type, lo) : Range::any(type);
+  return isKnown ? NumberSet::ofInt(type, lo) : NumberSet::any(type);
 }
 
 /// The nearest number of the type, in one rounding.
@@ -554,25 +582,24 @@ static Outcome floatOp(Operation *op, Operands v, DType type) {
 
 Outcome fuzz::evaluate(Operation *op, Operands operands, DType type) {
   if (isa<arith::SelectOp>(op)) {
-    const Range &condition = operands[0];
-    return condition.isKnown ? operands[condition.integer ? 1 : 2]
-                             : hull(operands[1], operands[2]);
+    const NumberSet &condition = operands[0];
+    return condition.isKnown ? operands[condition.integer ? 1 : 2] : hull(operands[1], operands[2]);
   }
   if (operands.empty())
     return std::nullopt;
   if (operands[0].isFloat())
     return floatOp(op, operands, type);
-  bool isKnown = llvm::all_of(operands, [](const Range &x) { return x.isKnown; });
+  bool isKnown = llvm::all_of(operands, [](const NumberSet &x) { return x.isKnown; });
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
     if (!isKnown)
-      return Range::any(type);
+      return NumberSet::any(type);
     int64_t value = operands[0].integer;
     bool isSigned = isa<arith::SIToFPOp>(op) && operands[0].type != DType::Bool;
-    return Range::ofFloat(type, fromInteger(type, isSigned ? __int128(value)
-                                                          : unsignedOf(operands[0].type, value)));
+    return NumberSet::ofFloat(
+        type, fromInteger(type, isSigned ? __int128(value) : unsignedOf(operands[0].type, value)));
   }
   std::optional<uint64_t> result = integerOp(op, operands);
   if (!result)
     return std::nullopt;
-  return isKnown ? Range::ofInt(type, wrap(type, *result)) : Range::any(type);
+  return isKnown ? NumberSet::ofInt(type, wrap(type, *result)) : NumberSet::any(type);
 }

@@ -2,7 +2,7 @@
 // tests/codegen/MathTest.cpp states, may give.
 #pragma once
 
-#include "tests/fuzz/kernels/Range.h"
+#include "tests/fuzz/kernels/NumberSet.h"
 
 #include "ir/TileOps.h"
 
@@ -14,15 +14,16 @@ namespace tile::fuzz {
 std::optional<DType> dtypeOf(mlir::Type type);
 
 /// The result of an elementwise op of arith, math or tile; none for an op that is not known here.
-std::optional<Range> evaluate(mlir::Operation *op, llvm::ArrayRef<Range> operands, DType result);
+std::optional<NumberSet> evaluate(mlir::Operation *op, llvm::ArrayRef<NumberSet> operands,
+                                  DType result);
 
 /// Keeps the low bits, sign-extended; of a bool the lowest one.
 int64_t wrap(DType type, uint64_t value);
 /// What combining two integers gives.
 int64_t combineIntegers(ir::CombineKind kind, DType type, int64_t x, int64_t y);
 /// max, min, fmax or fmin of floats.
-Range extreme(ir::CombineKind kind, const Range &a, const Range &b);
+NumberSet extreme(ir::CombineKind kind, const NumberSet &a, const NumberSet &b);
 /// What combining nothing gives.
-Range identityOf(ir::CombineKind kind, DType type);
+NumberSet identityOf(ir::CombineKind kind, DType type);
 
 } // namespace tile::fuzz

@@ -1,10 +1,10 @@
 // What one element of a tile may be: a set of numbers that holds every result the language allows.
 //
-// Sums and products of floats may be taken in any association, and functions such as exp have errors
-// up to a bound; everything else has one result. So most sets have a single element, and comparing
-// with them is comparing exactly; the others are intervals from the standard error analysis: n terms
-// in any association differ from their sum by at most γ(n)·Σ|x|, γ(n) = n·u / (1 − n·u) (Higham,
-// Accuracy and Stability of Numerical Algorithms, chapter 4).
+// Sums and products of floats may be taken in any association, and functions such as exp have
+// errors up to a bound; everything else has one result. So most sets have a single element, and
+// comparing with them is comparing exactly; the others are intervals from the standard error
+// analysis: n terms in any association differ from their sum by at most γ(n)·Σ|x|, γ(n) = n·u / (1
+// − n·u) (Higham, Accuracy and Stability of Numerical Algorithms, chapter 4).
 //
 // What a partial sum of a loop is added to takes part in the association, too, so sums carry Σ|x|
 // and n along (Fold); where all terms are multiples of a power of two and Σ|x| is so small that any
@@ -33,7 +33,7 @@ struct Fold {
   int quantum = std::numeric_limits<int>::max();
 };
 
-struct Range {
+struct NumberSet {
   DType type = DType::F32;
   // Integers and bools: one number, sign-extended, or any.
   bool isKnown = true;
@@ -45,14 +45,14 @@ struct Range {
   bool anyZero = false;
   Fold fold;
 
-  static Range ofInt(DType type, int64_t value);
-  static Range ofFloat(DType type, double value);
-  static Range interval(DType type, double lo, double hi);
+  static NumberSet ofInt(DType type, int64_t value);
+  static NumberSet ofFloat(DType type, double value);
+  static NumberSet interval(DType type, double lo, double hi);
   /// Every value of the type.
-  static Range any(DType type);
-  static Range nan(DType type);
+  static NumberSet any(DType type);
+  static NumberSet nan(DType type);
   /// The element in memory.
-  static Range load(DType type, const void *element);
+  static NumberSet load(DType type, const void *element);
 
   bool isFloat() const { return runtime::isFloat(type); }
   bool isNaN() const { return lo > hi && mayBeNaN; }
@@ -72,7 +72,7 @@ double roundTo(DType type, double value);
 int precisionOf(DType type);
 /// All numbers of the type are multiples of 2^this.
 int leastExponent(DType type);
-Range hull(const Range &a, const Range &b);
+NumberSet hull(const NumberSet &a, const NumberSet &b);
 
 //===-- Any association ---------------------------------------------------===//
 
@@ -80,10 +80,10 @@ Range hull(const Range &a, const Range &b);
 class SumOf {
 public:
   explicit SumOf(DType type) : type(type) {}
-  void add(const Range &term);
+  void add(const NumberSet &term);
   /// Adds a · b, rounded or not.
-  void addProduct(const Range &a, const Range &b);
-  Range result() const;
+  void addProduct(const NumberSet &a, const NumberSet &b);
+  NumberSet result() const;
 
 private:
   void addInterval(long double low, long double high);
@@ -98,12 +98,12 @@ private:
 class ProductOf {
 public:
   explicit ProductOf(DType type) : type(type) {}
-  void multiply(const Range &factor);
-  Range result() const;
+  void multiply(const NumberSet &factor);
+  NumberSet result() const;
 
 private:
   DType type;
-  Range value = Range::ofFloat(DType::F64, 1);
+  NumberSet value = NumberSet::ofFloat(DType::F64, 1);
   Fold fold{Fold::Product, 0, 1, 1, std::numeric_limits<int>::max()};
   bool isNaN = false, hasInfinity = false, hasZero = false;
   bool isExact = true;

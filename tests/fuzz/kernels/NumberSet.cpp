@@ -1,4 +1,4 @@
-#include "tests/fuzz/kernels/Range.h"
+#include "tests/fuzz/kernels/NumberSet.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,7 @@ static int plus(int a, int b) {
   return a + b;
 }
 
-static int quantumOf(const Range &range) {
+static int quantumOf(const NumberSet &range) {
   if (range.fold.kind == Fold::Sum)
     return range.fold.quantum;
   return range.isPoint() && std::isfinite(range.lo) ? quantumOf(range.lo) : noQuantum;
@@ -91,52 +91,52 @@ static int quantumOf(const Range &range) {
 
 //===-- Ranges ------------------------------------------------------------===//
 
-Range Range::ofInt(DType type, int64_t value) {
-  Range range;
+NumberSet NumberSet::ofInt(DType type, int64_t value) {
+  NumberSet range;
   range.type = type;
   range.integer = value;
   return range;
 }
 
-Range Range::ofFloat(DType type, double value) {
+NumberSet NumberSet::ofFloat(DType type, double value) {
   return std::isnan(value) ? nan(type) : interval(type, value, value);
 }
 
-Range Range::interval(DType type, double lo, double hi) {
-  Range range;
+NumberSet NumberSet::interval(DType type, double lo, double hi) {
+  NumberSet range;
   range.type = type;
   range.lo = lo;
   range.hi = hi;
   return range;
 }
 
-Range Range::any(DType type) {
-  Range range = interval(type, -infinity, infinity);
+NumberSet NumberSet::any(DType type) {
+  NumberSet range = interval(type, -infinity, infinity);
   range.mayBeNaN = true;
   range.isKnown = false;
   return range;
 }
 
-Range Range::nan(DType type) {
-  Range range = interval(type, 1, 0);
+NumberSet NumberSet::nan(DType type) {
+  NumberSet range = interval(type, 1, 0);
   range.mayBeNaN = true;
   return range;
 }
 
-Range Range::load(DType type, const void *element) {
+NumberSet NumberSet::load(DType type, const void *element) {
   return runtime::isFloat(type) ? ofFloat(type, runtime::loadDouble(type, element))
                                 : ofInt(type, runtime::loadInt(type, element));
 }
 
-bool Range::isAny() const {
+bool NumberSet::isAny() const {
   return isFloat() ? mayBeNaN && lo == -infinity && hi == infinity : !isKnown;
 }
 
-bool Range::hasInfinity() const { return lo <= hi && (lo == -infinity || hi == infinity); }
+bool NumberSet::hasInfinity() const { return lo <= hi && (lo == -infinity || hi == infinity); }
 
-double Range::magnitude() const { return lo > hi ? 0 : std::max(std::fabs(lo), std::fabs(hi)); }
+double NumberSet::magnitude() const { return lo > hi ? 0 : std::max(std::fabs(lo), std::fabs(hi)); }
 
-bool Range::admits(const void *element) const {
+bool NumberSet::admits(const void *element) const {
   if (!isFloat())
     return !isKnown || runtime::loadInt(type, element) == integer;
   double value = runtime::loadDouble(type, element);
@@ -148,7 +148,7 @@ bool Range::admits(const void *element) const {
   return !signMatters || std::signbit(value) == std::signbit(lo);
 }
 
-std::string Range::str() const {
+std::string NumberSet::str() const {
   char text[80];
   if (!isFloat())
     return isKnown ? std::to_string(integer) : "any integer";
@@ -161,10 +161,10 @@ std::string Range::str() const {
   return text;
 }
 
-Range fuzz::hull(const Range &a, const Range &b) {
+NumberSet fuzz::hull(const NumberSet &a, const NumberSet &b) {
   if (!a.isFloat())
-    return a.isKnown && b.isKnown && a.integer == b.integer ? a : Range::any(a.type);
-  Range result = a;
+    return a.isKnown && b.isKnown && a.integer == b.integer ? a : NumberSet::any(a.type);
+  NumberSet result = a;
   if (a.lo > a.hi)
     result.lo = b.lo, result.hi = b.hi;
   else if (b.lo <= b.hi)
@@ -192,7 +192,7 @@ void SumOf::addInterval(long double low, long double high) {
     lo += low, hi += high;
 }
 
-void SumOf::add(const Range &term) {
+void SumOf::add(const NumberSet &term) {
   isNaN |= term.isNaN();
   mayBeNaN |= term.mayBeNaN;
   bool isSum = term.fold.kind == Fold::Sum;
@@ -206,7 +206,7 @@ void SumOf::add(const Range &term) {
   }
 }
 
-void SumOf::addProduct(const Range &a, const Range &b) {
+void SumOf::addProduct(const NumberSet &a, const NumberSet &b) {
   fold.terms += 2 + (a.fold.kind == Fold::Sum ? a.fold.terms : 0) +
                 (b.fold.kind == Fold::Sum ? b.fold.terms : 0);
   isNaN |= a.isNaN() || b.isNaN();
@@ -218,12 +218,11 @@ void SumOf::addProduct(const Range &a, const Range &b) {
     mayBeNaN = true;
     return;
   }
-  long double products[] = {static_cast<long double>(a.lo) * b.lo,
-                            static_cast<long double>(a.lo) * b.hi,
-                            static_cast<long double>(a.hi) * b.lo,
-                            static_cast<long double>(a.hi) * b.hi};
+  long double products[] = {
+      static_cast<long double>(a.lo) * b.lo, static_cast<long double>(a.lo) * b.hi,
+      static_cast<long double>(a.hi) * b.lo, static_cast<long double>(a.hi) * b.hi};
   addInterval(*std::ranges::min_element(products), *std::ranges::max_element(products));
-  auto mass = [](const Range &x) {
+  auto mass = [](const NumberSet &x) {
     return x.fold.kind == Fold::Sum ? std::max(x.fold.mass, x.magnitude()) : x.magnitude();
   };
   if (std::isfinite(a.magnitude()) && std::isfinite(b.magnitude())) {
@@ -232,21 +231,21 @@ void SumOf::addProduct(const Range &a, const Range &b) {
   }
 }
 
-Range SumOf::result() const {
+NumberSet SumOf::result() const {
   if (isNaN || (hasPlusInfinity && hasMinusInfinity))
-    return Range::nan(type);
+    return NumberSet::nan(type);
   double unit = std::ldexp(1.0, -precisionOf(type));
   double gamma = fold.terms * unit / (1 - fold.terms * unit);
   double most = fold.mass * (1 + gamma);
   bool overflows = !(most < runtime::largestFinite(type));
   if (isAny || overflows)
-    return Range::any(type);
-  Range result = Range::ofFloat(type, 0);
+    return NumberSet::any(type);
+  NumberSet result = NumberSet::ofFloat(type, 0);
   if (hasPlusInfinity || hasMinusInfinity) {
     result.lo = result.hi = hasPlusInfinity ? infinity : -infinity;
   } else if (lo == hi && fold.quantum != noQuantum && fold.quantum >= leastExponent(type) &&
-             (fold.mass == 0 || fold.mass <= std::ldexp(1.0, std::min(fold.quantum, 2000) +
-                                                                 precisionOf(type)))) {
+             (fold.mass == 0 ||
+              fold.mass <= std::ldexp(1.0, std::min(fold.quantum, 2000) + precisionOf(type)))) {
     result.lo = result.hi = static_cast<double>(lo);
   } else {
     // The mass itself was summed in double: a relative error of terms · 2⁻⁵³.
@@ -263,7 +262,7 @@ Range SumOf::result() const {
 
 //===-- Products ----------------------------------------------------------===//
 
-void ProductOf::multiply(const Range &factor) {
+void ProductOf::multiply(const NumberSet &factor) {
   isNaN |= factor.isNaN();
   value.mayBeNaN |= factor.mayBeNaN;
   bool isProduct = factor.fold.kind == Fold::Product;
@@ -288,26 +287,27 @@ void ProductOf::multiply(const Range &factor) {
   value.hi = *std::ranges::max_element(ends);
 }
 
-Range ProductOf::result() const {
+NumberSet ProductOf::result() const {
   double unit = std::ldexp(1.0, -precisionOf(type));
   // Twice: the value itself is one association of them.
   double gamma = 2 * (fold.terms + 1) * unit / (1 - (fold.terms + 1) * unit);
   if (isNaN)
-    return Range::nan(type);
+    return NumberSet::nan(type);
   bool overflows = !(fold.mass * (1 + gamma) < runtime::largestFinite(type));
   bool underflows =
       fold.least * (1 - gamma) < std::ldexp(1.0, leastExponent(type) + precisionOf(type));
   if (hasInfinity || overflows || underflows)
-    return fold.terms == 1 ? value : Range::any(type);
-  Range result = value;
+    return fold.terms == 1 ? value : NumberSet::any(type);
+  NumberSet result = value;
   result.type = type;
   result.fold = fold;
   result.anyZero = hasZero;
   if (isExact && fold.mass <= std::ldexp(1.0, precisionOf(type)))
     return result;
   auto outward = [&](double end, double direction) {
-    return end == 0 ? end : std::nextafter(end + direction * gamma * std::fabs(end),
-                                           direction * infinity);
+    return end == 0
+               ? end
+               : std::nextafter(end + direction * gamma * std::fabs(end), direction * infinity);
   };
   result.lo = outward(value.lo, -1);
   result.hi = outward(value.hi, 1);
