@@ -24,6 +24,10 @@ if(TILE_SANITIZE)
   target_sources(tile_options INTERFACE
     "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/SanitizerDefaults.cpp>")
 endif()
+if(TILE_FUZZ)
+  # What libFuzzer sees of our code; its main function comes with the targets of tests/fuzz.
+  target_compile_options(tile_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # tile_internal_library(name SOURCES … PUBLIC … PRIVATE … PCH header)
 # One folder's library, installed and exported with the others (TileInstall.cmake). PUBLIC links show

@@ -36,6 +36,34 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+namespace {
+/// Upstream folds `x ^ x` to a constant of x's type, also where an extent is open: no constant has
+/// that. A scalar does the same, broadcast where it is used, since its axes are in scope there.
+struct CloseConstant : OpRewritePattern<arith::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (!tile || tile.hasStaticShape() || !elements || !elements.isSplat())
+      return failure();
+    auto number = cast<TypedAttr>(elements.getSplatValue<Attribute>());
+    Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), number);
+    for (OpOperand &use : llvm::make_early_inc_range(op.getResult().getUses())) {
+      Operation *user = use.getOwner();
+      rewriter.setInsertionPoint(user);
+      Value broadcast = BroadcastOp::create(rewriter, op.getLoc(), tile, scalar);
+      rewriter.modifyOpInPlace(user, [&] { use.set(broadcast); });
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void TileDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  patterns.add<CloseConstant>(getContext());
+}
+
 int AxesAttr::indexOf(StringRef name) const {
   for (auto [position, axis] : llvm::enumerate(getNames()))
     if (axis.getValue() == name)

@@ -100,8 +100,8 @@ T combineTwo(CpuCombine combine, T x, T y) {
   }
 }
 
-/// Calls `function` with a number of the type that the elements are held in, or for narrow floats
-/// with the double that stands for them.
+/// Calls `function` with a number of the type that elements are combined in: halves and fp8 are
+/// combined in f32.
 template <typename Function>
 void withType(DType type, Function function) {
   switch (type) {
@@ -122,14 +122,14 @@ void withType(DType type, Function function) {
     return function(uint32_t());
   case DType::U64:
     return function(uint64_t());
-  case DType::F32:
-    return function(float());
   case DType::F64:
+    return function(double());
+  case DType::F32:
   case DType::F16:
   case DType::BF16:
   case DType::F8E4M3:
   case DType::F8E5M2:
-    return function(double());
+    return function(float());
   }
 }
 
@@ -139,8 +139,12 @@ struct ReduceOutput {
   int64_t elements;
   uint32_t param;
 
-  int64_t bytes() const { return elements * sizeOf(type); }
-  bool isNarrow() const { return isFloat(type) && sizeOf(type) < 4; }
+  /// Of a copy.
+  int64_t bytes() const {
+    int64_t size = 0;
+    withType(type, [&]<typename T>(T) { size = sizeof(T); });
+    return elements * size;
+  }
 
   void setIdentity(std::byte *data) const {
     withType(type, [&]<typename T>(T) {
@@ -148,34 +152,34 @@ struct ReduceOutput {
       if (type == DType::Bool)
         value = static_cast<T>(combine == CpuCombine::And || combine == CpuCombine::Mul ||
                                combine == CpuCombine::UMin || combine == CpuCombine::Min);
-      int64_t size = sizeOf(type);
       for (int64_t i = 0; i < elements; ++i)
-        if (isNarrow())
-          storeDouble(type, data + i * size, static_cast<double>(value), Overflow::ToInfinity);
-        else
-          std::memcpy(data + i * size, &value, sizeof(T));
+        std::memcpy(data + i * sizeof(T), &value, sizeof(T));
     });
   }
 
   void combineInto(std::byte *into, const std::byte *from) const {
     withType(type, [&]<typename T>(T) {
-      int64_t size = sizeOf(type);
       for (int64_t i = 0; i < elements; ++i) {
-        std::byte *x = into + i * size;
-        const std::byte *y = from + i * size;
-        if (isNarrow()) {
-          auto a = static_cast<float>(loadDouble(type, x)),
-               b = static_cast<float>(loadDouble(type, y));
-          storeDouble(type, x, combineTwo(combine, a, b));
-          continue;
-        }
         T a, b;
-        std::memcpy(&a, x, sizeof(T));
-        std::memcpy(&b, y, sizeof(T));
+        std::memcpy(&a, into + i * sizeof(T), sizeof(T));
+        std::memcpy(&b, from + i * sizeof(T), sizeof(T));
         a = combineTwo(combine, a, b);
-        std::memcpy(x, &a, sizeof(T));
+        std::memcpy(into + i * sizeof(T), &a, sizeof(T));
       }
     });
+  }
+
+  /// From a copy to the output itself.
+  void finish(std::byte *output, const std::byte *copy) const {
+    if (!isFloat(type) || sizeOf(type) >= 4) {
+      std::memcpy(output, copy, static_cast<size_t>(bytes()));
+      return;
+    }
+    for (int64_t i = 0; i < elements; ++i) {
+      float value;
+      std::memcpy(&value, copy + i * sizeof(float), sizeof(float));
+      storeDouble(type, output + i * sizeOf(type), value);
+    }
   }
 };
 
@@ -245,10 +249,11 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
     return status;
   int64_t offset = 0;
   for (const ReduceOutput &output : outputs) {
-    auto *into = static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
-    std::memcpy(into, partials->get() + offset, static_cast<size_t>(output.bytes()));
+    std::byte *first = partials->get() + offset;
     for (int64_t chunk = 1; chunk < chunks; ++chunk)
-      output.combineInto(into, partials->get() + chunk * bytes + offset);
+      output.combineInto(first, first + chunk * bytes);
+    auto *into = static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
+    output.finish(into, first);
     offset += (output.bytes() + 63) / 64 * 64;
   }
   return {};

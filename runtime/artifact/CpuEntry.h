@@ -13,7 +13,8 @@ namespace tile::runtime {
 /// bytes as the kernel's `scratch` function says, at a multiple of 64; each call that runs at the
 /// same time needs its own.
 ///
-/// A `reduce` output is combined into: it has to hold values already.
+/// A `reduce` output is combined into: it has to hold values already, halves and fp8 as f32, since
+/// they are rounded once, after the last program.
 using CpuKernelFunction = void (*)(const void *const *params, const int64_t *dims,
                                    int64_t programLo, int64_t programHi, void *scratch);
 

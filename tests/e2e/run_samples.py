@@ -99,9 +99,11 @@ class Case:
             outputs = pathlib.Path(folder) / "outputs.safetensors"
             ran = subprocess.run(self.command(tilec, device, inputs, outputs), cwd=self.source.parent,
                                  capture_output=True, text=True, timeout=600)
-            if ran.returncode not in (0, 1) or not ran.stdout:
-                return f"exit code {ran.returncode}\n{ran.stderr}{ran.stdout}"
-            problems = self.judge_report(json.loads(ran.stdout))
+            report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
+            # A run that was refused has diagnostics in the place of results.
+            if "check" not in report:
+                return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
+            problems = self.judge_report(report)
             return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
 
     @staticmethod

@@ -26,6 +26,10 @@ def where_rounded(inputs, params):
     return {"stored": once, "cast": twice, "called": twice, "wide": a * b}
 
 
+def positives(inputs, params):
+    return {"count": half_like(inputs["x"], f32(inputs["x"] > 0).sum(0))}
+
+
 def steps(inputs, params):
     x, b = f32(inputs["x"]), f32(inputs["b"])
     t = half_like(inputs["x"], x * b)

@@ -1,0 +1,605 @@
+#include "tests/fuzz/kernels/Elementwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::fuzz;
+using ir::CombineKind;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+using Operands = ArrayRef<NumberSet>;
+using Outcome = std::optional<NumberSet>;
+
+std::optional<DType> fuzz::dtypeOf(Type type) {
+  if (type.isInteger(1))
+    return DType::Bool;
+  if (type.isInteger(8))
+    return DType::I8;
+  if (type.isInteger(16))
+    return DType::I16;
+  if (type.isInteger(32))
+    return DType::I32;
+  if (type.isInteger(64) || type.isIndex())
+    return DType::I64;
+  if (type.isF16())
+    return DType::F16;
+  if (type.isBF16())
+    return DType::BF16;
+  if (type.isF32())
+    return DType::F32;
+  if (type.isF64())
+    return DType::F64;
+  if (isa<Float8E4M3FNType>(type))
+    return DType::F8E4M3;
+  if (isa<Float8E5M2Type>(type))
+    return DType::F8E5M2;
+  return std::nullopt;
+}
+
+//===-- Integers ----------------------------------------------------------===//
+
+static unsigned widthOf(DType type) {
+  return type == DType::Bool ? 1 : static_cast<unsigned>(8 * runtime::sizeOf(type));
+}
+
+static uint64_t unsignedOf(DType type, int64_t value) {
+  return static_cast<uint64_t>(value) & (~uint64_t(0) >> (64 - widthOf(type)));
+}
+
+int64_t fuzz::wrap(DType type, uint64_t value) {
+  unsigned unused = 64 - widthOf(type);
+  return type == DType::Bool ? static_cast<int64_t>(value & 1)
+                             : static_cast<int64_t>(value << unused) >> unused;
+}
+
+/// Rounded toward −∞, or toward zero; x / 0 = 0.
+static int64_t quotient(__int128 x, __int128 y, bool truncates) {
+  if (y == 0)
+    return 0;
+  __int128 result = x / y;
+  if (!truncates && x % y != 0 && (x < 0) != (y < 0))
+    --result;
+  return static_cast<int64_t>(static_cast<uint64_t>(result));
+}
+
+int64_t fuzz::combineIntegers(CombineKind kind, DType type, int64_t x, int64_t y) {
+  auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
+  bool isBelow = unsignedOf(type, x) < unsignedOf(type, y);
+  switch (kind) {
+  case CombineKind::add:
+    return wrap(type, ux + uy);
+  case CombineKind::mul:
+    return wrap(type, ux * uy);
+  case CombineKind::max:
+  case CombineKind::fmax:
+    return x > y ? x : y;
+  case CombineKind::min:
+  case CombineKind::fmin:
+    return x < y ? x : y;
+  case CombineKind::umax:
+    return isBelow ? y : x;
+  case CombineKind::umin:
+    return isBelow ? x : y;
+  case CombineKind::andi:
+    return x & y;
+  case CombineKind::ori:
+    return x | y;
+  case CombineKind::xori:
+    return x ^ y;
+  }
+  llvm_unreachable("covered");
+}
+
+/// 1 and 0 are true and false; the type decides what "least" is.
+NumberSet fuzz::identityOf(CombineKind kind, DType type) {
+  bool isFloat = runtime::isFloat(type);
+  double most = type == DType::F8E4M3 ? runtime::largestFinite(type) : infinity;
+  uint64_t least = uint64_t(1) << (widthOf(type) - 1);
+  switch (kind) {
+  case CombineKind::add:
+    return isFloat ? NumberSet::ofFloat(type, 0) : NumberSet::ofInt(type, 0);
+  case CombineKind::mul:
+    return isFloat ? NumberSet::ofFloat(type, 1) : NumberSet::ofInt(type, 1);
+  case CombineKind::max:
+  case CombineKind::fmax:
+    return isFloat ? NumberSet::ofFloat(type, -most) : NumberSet::ofInt(type, wrap(type, least));
+  case CombineKind::min:
+  case CombineKind::fmin:
+    return isFloat ? NumberSet::ofFloat(type, most) : NumberSet::ofInt(type, wrap(type, least - 1));
+  case CombineKind::umin:
+  case CombineKind::andi:
+    return NumberSet::ofInt(type, wrap(type, ~uint64_t(0)));
+  case CombineKind::umax:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    return NumberSet::ofInt(type, 0);
+  }
+  llvm_unreachable("covered");
+}
+
+static bool compare(arith::CmpIPredicate predicate, DType type, int64_t x, int64_t y) {
+  uint64_t ux = unsignedOf(type, x), uy = unsignedOf(type, y);
+  // A signed bool is 0 or −1.
+  int64_t sx = type == DType::Bool ? -x : x, sy = type == DType::Bool ? -y : y;
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return x == y;
+  case arith::CmpIPredicate::ne:
+    return x != y;
+  case arith::CmpIPredicate::slt:
+    return sx < sy;
+  case arith::CmpIPredicate::sle:
+    return sx <= sy;
+  case arith::CmpIPredicate::sgt:
+    return sx > sy;
+  case arith::CmpIPredicate::sge:
+    return sx >= sy;
+  case arith::CmpIPredicate::ult:
+    return ux < uy;
+  case arith::CmpIPredicate::ule:
+    return ux <= uy;
+  case arith::CmpIPredicate::ugt:
+    return ux > uy;
+  case arith::CmpIPredicate::uge:
+    return ux >= uy;
+  }
+  llvm_unreachable("covered");
+}
+
+/// An op on known integers; the result before it is wrapped.
+static std::optional<uint64_t> integerOp(Operation *op, Operands v) {
+  DType type = v[0].type;
+  int64_t x = v[0].integer, y = v.size() > 1 ? v[1].integer : 0;
+  auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
+  uint64_t ux = unsignedOf(type, x), uy = unsignedOf(type, y);
+  auto combined = [&](CombineKind kind) {
+    return static_cast<uint64_t>(combineIntegers(kind, type, x, y));
+  };
+  using Result = std::optional<uint64_t>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::AddIOp) { return a + b; })
+      .Case([&](arith::SubIOp) { return a - b; })
+      .Case([&](arith::MulIOp) { return a * b; })
+      .Case([&](arith::AndIOp) { return a & b; })
+      .Case([&](arith::OrIOp) { return a | b; })
+      .Case([&](arith::XOrIOp) { return a ^ b; })
+      .Case([&](arith::ShLIOp) { return uy < widthOf(type) ? a << uy : 0; })
+      .Case([&](arith::ShRUIOp) { return uy < widthOf(type) ? ux >> uy : 0; })
+      .Case([&](arith::ShRSIOp) { return uy < widthOf(type) ? static_cast<uint64_t>(x >> uy) : 0; })
+      .Case([&](arith::MaxSIOp) { return combined(CombineKind::max); })
+      .Case([&](arith::MinSIOp) { return combined(CombineKind::min); })
+      .Case([&](arith::MaxUIOp) { return combined(CombineKind::umax); })
+      .Case([&](arith::MinUIOp) { return combined(CombineKind::umin); })
+      .Case([&](arith::CmpIOp op) { return compare(op.getPredicate(), type, x, y); })
+      .Case<arith::ExtSIOp>([&](auto) { return type == DType::Bool ? -a : a; })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { return ux; })
+      .Case<arith::TruncIOp, arith::IndexCastOp>([&](auto) { return a; })
+      .Case([&](math::AbsIOp) { return x < 0 ? -a : a; })
+      .Case([&](ir::DivOp op) {
+        return static_cast<uint64_t>(op.getIsUnsigned() ? quotient(ux, uy, true)
+                                                        : quotient(x, y, op.getTruncates()));
+      })
+      .Case([&](ir::RemOp op) {
+        uint64_t whole = static_cast<uint64_t>(
+            op.getIsUnsigned() ? quotient(ux, uy, true) : quotient(x, y, op.getTruncates()));
+        return a - whole * b;
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+//===-- Float arithmetic --------------------------------------------------===//
+
+static bool isPlain(const NumberSet &x) { return x.fold.kind == Fold::None; }
+
+/// From the results at the ends of the operands.
+static NumberSet fromEnds(DType type, Operands operands, ArrayRef<double> ends) {
+  NumberSet result = NumberSet::interval(type, infinity, -infinity);
+  for (double end : ends) {
+    if (std::isnan(end))
+      return NumberSet::any(type);
+    result.lo = std::min(result.lo, end);
+    result.hi = std::max(result.hi, end);
+  }
+  for (const NumberSet &operand : operands) {
+    result.mayBeNaN |= operand.mayBeNaN;
+    result.anyZero |= operand.anyZero;
+  }
+  return result;
+}
+
+/// One correctly rounded operation.
+template <typename FunctionT>
+static NumberSet rounded(DType type, Operands v, FunctionT function) {
+  auto at = [&](double x, double y) { return roundTo(type, function(x, y)); };
+  const NumberSet &a = v[0], &b = v[1];
+  if (a.isNaN() || b.isNaN())
+    return NumberSet::nan(type);
+  if (a.isPoint() && b.isPoint()) {
+    NumberSet result = NumberSet::ofFloat(type, at(a.lo, b.lo));
+    result.anyZero = result.lo == 0 && (a.anyZero || b.anyZero);
+    return result;
+  }
+  return fromEnds(type, v, {at(a.lo, b.lo), at(a.lo, b.hi), at(a.hi, b.lo), at(a.hi, b.hi)});
+}
+
+static NumberSet negated(const NumberSet &x) {
+  NumberSet result = x;
+  if (!x.isNaN()) {
+    result.lo = -x.hi;
+    result.hi = -x.lo;
+  }
+  return result;
+}
+
+static NumberSet sum(DType type, const NumberSet &a, const NumberSet &b) {
+  if (a.fold.kind == Fold::Sum || b.fold.kind == Fold::Sum) {
+    SumOf sum(type);
+    sum.add(a);
+    sum.add(b);
+    return sum.result();
+  }
+  return rounded(type, {a, b}, [](double x, double y) { return x + y; });
+}
+
+static NumberSet product(DType type, const NumberSet &a, const NumberSet &b) {
+  if (a.fold.kind == Fold::Product || b.fold.kind == Fold::Product) {
+    ProductOf product(type);
+    product.multiply(a);
+    product.multiply(b);
+    return product.result();
+  }
+  if (!a.isNaN() && !b.isNaN() && !(a.isPoint() && b.isPoint()) &&
+      ((a.contains(0) && b.hasInfinity()) || (b.contains(0) && a.hasInfinity())))
+    return NumberSet::any(type);
+  NumberSet result = rounded(type, {a, b}, [](double x, double y) { return x * y; });
+  if (isPlain(a) && isPlain(b))
+    return result;
+  // A partial sum times a factor: each block's part is rounded.
+  SumOf scaled(type);
+  scaled.addProduct(a, b);
+  NumberSet bound = scaled.result();
+  result.fold = bound.fold;
+  if (bound.fold.kind == Fold::None)
+    return bound.isAny() ? bound : result;
+  return result;
+}
+
+static NumberSet quotient(DType type, const NumberSet &a, const NumberSet &b) {
+  bool bothPoints = a.isPoint() && b.isPoint();
+  if (!a.isNaN() && !b.isNaN()) {
+    if (bothPoints && b.lo == 0 && b.anyZero)
+      return NumberSet::any(type);
+    if (!bothPoints && (b.contains(0) || (a.hasInfinity() && b.hasInfinity())))
+      return NumberSet::any(type);
+  }
+  return rounded(type, {a, b}, [](double x, double y) { return x / y; });
+}
+
+static double fusedMultiplyAdd(DType type, double a, double b, double c) {
+  return type == DType::F64
+             ? std::fma(a, b, c)
+             : std::fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
+}
+
+static NumberSet multiplyAdd(DType type, const NumberSet &a, const NumberSet &b,
+                             const NumberSet &c) {
+  if (a.isNaN() || b.isNaN() || c.isNaN())
+    return NumberSet::nan(type);
+  if (!isPlain(a) || !isPlain(b) || !isPlain(c)) {
+    SumOf sum(type);
+    sum.add(c);
+    sum.addProduct(a, b);
+    return sum.result();
+  }
+  auto at = [&](double x, double y, double z) { return fusedMultiplyAdd(type, x, y, z); };
+  if (a.isPoint() && b.isPoint() && c.isPoint()) {
+    NumberSet result = NumberSet::ofFloat(type, at(a.lo, b.lo, c.lo));
+    result.anyZero = result.lo == 0 && (a.anyZero || b.anyZero || c.anyZero);
+    return result;
+  }
+  if ((a.contains(0) && b.hasInfinity()) || (b.contains(0) && a.hasInfinity()))
+    return NumberSet::any(type);
+  SmallVector<double> ends;
+  for (double x : {a.lo, a.hi})
+    for (double y : {b.lo, b.hi})
+      for (double z : {c.lo, c.hi})
+        ends.push_back(at(x, y, z));
+  return fromEnds(type, {a, b, c}, ends);
+}
+
+/// NaN propagates, and −0 < +0.
+static double maximum(double x, double y) {
+  if (x == y)
+    return std::signbit(x) ? y : x;
+  return x > y ? x : y;
+}
+
+NumberSet fuzz::extreme(CombineKind kind, const NumberSet &x, const NumberSet &y) {
+  bool isMax = kind == CombineKind::max || kind == CombineKind::fmax;
+  bool ignoresNaN = kind == CombineKind::fmax || kind == CombineKind::fmin;
+  NumberSet a = isMax ? x : negated(x), b = isMax ? y : negated(y);
+  if (a.isNaN() || b.isNaN()) {
+    if (!ignoresNaN)
+      return NumberSet::nan(x.type);
+    NumberSet other = a.isNaN() ? y : x;
+    other.fold = {};
+    return other;
+  }
+  NumberSet result = NumberSet::interval(x.type, maximum(a.lo, b.lo), maximum(a.hi, b.hi));
+  result.anyZero = a.anyZero || b.anyZero;
+  if (!ignoresNaN) {
+    result.mayBeNaN = a.mayBeNaN || b.mayBeNaN;
+  } else {
+    // The one that may be NaN may be missing.
+    result.mayBeNaN = a.mayBeNaN && b.mayBeNaN;
+    if (a.mayBeNaN)
+      result.lo = std::min(result.lo, b.lo);
+    if (b.mayBeNaN)
+      result.lo = std::min(result.lo, a.lo);
+    // Of zeros, IEEE's maxNum may give either.
+    result.anyZero |= a.contains(0) && b.contains(0);
+  }
+  return isMax ? result : negated(result);
+}
+
+//===-- Functions ---------------------------------------------------------===//
+
+namespace {
+struct Function {
+  double (*exact)(double);
+  /// Errors of the CPU's and of the interpreter's result, in units of the last place.
+  double ulps;
+  bool isIncreasing;
+  /// f(0) = 0, exactly.
+  bool keepsZero;
+  double least = -infinity, greatest = infinity;
+};
+} // namespace
+
+static double reciprocalRoot(double x) { return 1 / std::sqrt(x); }
+
+/// The bounds of tests/codegen/MathTest.cpp.
+static std::optional<Function> functionOf(Operation *op) {
+  using Result = std::optional<Function>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([](math::ExpOp) {
+        return Function{std::exp, 2, true, false, 0};
+      })
+      .Case([](math::Exp2Op) {
+        return Function{std::exp2, 2, true, false, 0};
+      })
+      .Case([](math::ExpM1Op) {
+        return Function{std::expm1, 2, true, true, -1};
+      })
+      .Case([](math::LogOp) {
+        return Function{std::log, 2, true, false};
+      })
+      .Case([](math::Log2Op) {
+        return Function{std::log2, 2.3, true, false};
+      })
+      .Case([](math::Log10Op) {
+        return Function{std::log10, 2.3, true, false};
+      })
+      .Case([](math::Log1pOp) {
+        return Function{std::log1p, 3, true, true};
+      })
+      .Case([](math::TanhOp) { return Function{std::tanh, 3, true, true, -1, 1}; })
+      .Case([](math::ErfOp) { return Function{std::erf, 3, true, true, -1, 1}; })
+      .Case([](math::SinOp) { return Function{std::sin, 2, false, true, -1, 1}; })
+      .Case([](math::CosOp) { return Function{std::cos, 2, false, false, -1, 1}; })
+      .Case([](math::TanOp) {
+        return Function{std::tan, 4, false, true};
+      })
+      .Case([](math::RsqrtOp) {
+        return Function{reciprocalRoot, 1.5, false, false, 0};
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+/// All numbers within some units of the last place of a value, and its rounding.
+static NumberSet around(DType type, double value, double ulps) {
+  if (std::isnan(value))
+    return NumberSet::nan(type);
+  if (std::isinf(value))
+    return NumberSet::ofFloat(type, value);
+  int exponent = value == 0 ? -1100 : std::ilogb(value);
+  int unit = std::max(exponent - precisionOf(type) + 1, leastExponent(type));
+  // The double itself has an error of a few units of its own.
+  double radius = (ulps + 1) * std::ldexp(1.0, unit);
+  return NumberSet::interval(type, roundTo(type, value - radius), roundTo(type, value + radius));
+}
+
+static NumberSet call(const Function &function, DType type, const NumberSet &x) {
+  if (x.isNaN())
+    return NumberSet::nan(type);
+  auto at = [&](double end) {
+    double exact = function.exact(end);
+    bool isExact = std::isinf(end) || (end == 0 && function.keepsZero);
+    NumberSet result =
+        isExact ? NumberSet::ofFloat(type, exact) : around(type, exact, function.ulps);
+    if (result.isNaN())
+      return result;
+    // Past its ends a function may step by its error, no further.
+    if (!std::isinf(exact))
+      result.lo = std::max(result.lo, function.least - 0x1p-20);
+    return result;
+  };
+  if (x.contains(0) && x.anyZero && std::isinf(function.exact(0.0)) &&
+      function.exact(0.0) != function.exact(-0.0))
+    return NumberSet::any(type);
+  NumberSet result = at(x.lo);
+  if (x.lo != x.hi) {
+    if (!function.isIncreasing)
+      return NumberSet::any(type);
+    NumberSet upper = at(x.hi);
+    if (result.isNaN() || upper.isNaN())
+      return NumberSet::any(type);
+    result.hi = upper.hi;
+  }
+  result.mayBeNaN |= x.mayBeNaN;
+  result.anyZero = x.anyZero || result.lo != result.hi;
+  return result;
+}
+
+/// pow: the C library's, which both use.
+static NumberSet power(DType type, const NumberSet &x, const NumberSet &y) {
+  if (!x.isPoint() || !y.isPoint())
+    return NumberSet::any(type);
+  if (x.anyZero || y.anyZero)
+    return NumberSet::any(type);
+  return around(type, std::pow(x.lo, y.lo), 2);
+}
+
+/// Functions of one float with one right result, increasing.
+static std::optional<double (*)(double)> exactFunction(Operation *op) {
+  using Result = std::optional<double (*)(double)>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([](math::FloorOp) -> Result { return std::floor; })
+      .Case([](math::CeilOp) -> Result { return std::ceil; })
+      .Case([](math::TruncOp) -> Result { return std::trunc; })
+      .Case([](math::RoundEvenOp) -> Result { return std::nearbyint; })
+      .Case([](math::SqrtOp) -> Result { return std::sqrt; })
+      .Case<arith::ExtFOp, arith::TruncFOp>(
+          [](auto) -> Result { return [](double x) { return x; }; })
+      .Default([](Operation *) { return Result(); });
+}
+
+static NumberSet callExact(double (*function)(double), DType type, const NumberSet &x) {
+  if (x.isNaN())
+    return NumberSet::nan(type);
+  double lo = roundTo(type, function(x.lo)), hi = roundTo(type, function(x.hi));
+  if (std::isnan(lo) || std::isnan(hi))
+    return x.isPoint() ? NumberSet::nan(type) : NumberSet::any(type);
+  NumberSet result = NumberSet::interval(type, lo, hi);
+  result.mayBeNaN = x.mayBeNaN;
+  result.anyZero = x.anyZero;
+  return result;
+}
+
+static NumberSet magnitude(const NumberSet &x) {
+  if (x.isNaN())
+    return x;
+  NumberSet result = x;
+  result.fold = {};
+  result.lo = x.contains(0) ? 0 : std::min(std::fabs(x.lo), std::fabs(x.hi));
+  result.hi = x.magnitude();
+  result.anyZero = false;
+  return result;
+}
+
+//===-- Comparisons and casts ---------------------------------------------===//
+
+static NumberSet boolean(bool canBeTrue, bool canBeFalse) {
+  if (canBeTrue && canBeFalse)
+    return NumberSet::any(DType::Bool);
+  return NumberSet::ofInt(DType::Bool, canBeTrue);
+}
+
+static NumberSet compare(arith::CmpFPredicate predicate, const NumberSet &a, const NumberSet &b) {
+  bool hasNumbers = a.lo <= a.hi && b.lo <= b.hi;
+  bool unordered = a.mayBeNaN || b.mayBeNaN;
+  bool less = hasNumbers && a.lo < b.hi, greater = hasNumbers && a.hi > b.lo;
+  bool equal = hasNumbers && a.lo <= b.hi && b.lo <= a.hi;
+  // Those for ordered operands are bit sets: 1 equal, 2 greater, 4 less. Those that hold for
+  // unordered ones, too, follow in the same order, from "equal" on.
+  auto bits = static_cast<unsigned>(predicate);
+  if (predicate == arith::CmpFPredicate::UNO)
+    bits = 8;
+  else if (bits > 7)
+    bits = predicate == arith::CmpFPredicate::AlwaysTrue ? 15 : bits + 1;
+  auto outcome = [&](bool wanted) {
+    auto has = [&](unsigned bit) { return ((bits & bit) != 0) == wanted; };
+    return (equal && has(1)) || (greater && has(2)) || (less && has(4)) || (unordered && has(8));
+  };
+  return boolean(outcome(true), outcome(false));
+}
+
+static int64_t truncated(DType type, double value, bool isUnsigned) {
+  unsigned width = widthOf(type);
+  double limit = std::ldexp(1.0, static_cast<int>(isUnsigned ? width : width - 1));
+  double whole = std::trunc(value);
+  if (whole >= limit)
+    return isUnsigned ? -1 : static_cast<int64_t>(~uint64_t(0) >> (65 - width));
+  if (whole < (isUnsigned ? 0 : -limit))
+    return isUnsigned ? 0 : wrap(type, uint64_t(1) << (width - 1));
+  return isUnsigned ? wrap(type, static_cast<uint64_t>(whole)) : static_cast<int64_t>(whole);
+}
+
+static NumberSet toInteger(DType type, const NumberSet &x, bool isUnsigned) {
+  if (x.isNaN())
+    return NumberSet::ofInt(type, 0);
+  int64_t lo = truncated(type, x.lo, isUnsigned), hi = truncated(type, x.hi, isUnsigned);
+  bool isKnown = lo == hi && (!x.mayBeNaN || lo == 0);
+  return isKnown ? NumberSet::ofInt(type, lo) : NumberSet::any(type);
+}
+
+/// The nearest number of the type, in one rounding.
+static double fromInteger(DType type, __int128 value) {
+  if (type == DType::F64)
+    return static_cast<double>(value);
+  if (type == DType::F32)
+    return static_cast<float>(value);
+  // To odd in double first: then rounding again rounds as once.
+  auto near = static_cast<double>(value);
+  auto back = static_cast<__int128>(near);
+  if (back != value) {
+    double truncated = (value > 0) == (back > value) ? std::nextafter(near, 0) : near;
+    uint64_t bits = llvm::bit_cast<uint64_t>(truncated) | 1;
+    near = llvm::bit_cast<double>(bits);
+  }
+  return roundTo(type, near);
+}
+
+static Outcome floatOp(Operation *op, Operands v, DType type) {
+  if (auto exact = exactFunction(op))
+    return callExact(*exact, type, v[0]);
+  if (auto function = functionOf(op))
+    return call(*function, type, v[0]);
+  auto extremeOf = [&](CombineKind kind) { return extreme(kind, v[0], v[1]); };
+  return llvm::TypeSwitch<Operation *, Outcome>(op)
+      .Case([&](arith::AddFOp) { return sum(type, v[0], v[1]); })
+      .Case([&](arith::SubFOp) { return sum(type, v[0], negated(v[1])); })
+      .Case([&](arith::MulFOp) { return product(type, v[0], v[1]); })
+      .Case([&](arith::DivFOp) { return quotient(type, v[0], v[1]); })
+      .Case([&](arith::NegFOp) { return negated(v[0]); })
+      .Case([&](math::AbsFOp) { return magnitude(v[0]); })
+      .Case([&](math::FmaOp) { return multiplyAdd(type, v[0], v[1], v[2]); })
+      .Case([&](math::PowFOp) { return power(type, v[0], v[1]); })
+      .Case([&](arith::MaximumFOp) { return extremeOf(CombineKind::max); })
+      .Case([&](arith::MinimumFOp) { return extremeOf(CombineKind::min); })
+      .Case([&](arith::MaxNumFOp) { return extremeOf(CombineKind::fmax); })
+      .Case([&](arith::MinNumFOp) { return extremeOf(CombineKind::fmin); })
+      .Case([&](arith::CmpFOp op) { return compare(op.getPredicate(), v[0], v[1]); })
+      .Case([&](ir::FpToIntOp op) { return toInteger(type, v[0], op.getIsUnsigned()); })
+      .Default([](Operation *) { return Outcome(); });
+}
+
+Outcome fuzz::evaluate(Operation *op, Operands operands, DType type) {
+  if (isa<arith::SelectOp>(op)) {
+    const NumberSet &condition = operands[0];
+    return condition.isKnown ? operands[condition.integer ? 1 : 2] : hull(operands[1], operands[2]);
+  }
+  if (operands.empty())
+    return std::nullopt;
+  if (operands[0].isFloat())
+    return floatOp(op, operands, type);
+  bool isKnown = llvm::all_of(operands, [](const NumberSet &x) { return x.isKnown; });
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    if (!isKnown)
+      return NumberSet::any(type);
+    int64_t value = operands[0].integer;
+    bool isSigned = isa<arith::SIToFPOp>(op) && operands[0].type != DType::Bool;
+    return NumberSet::ofFloat(
+        type, fromInteger(type, isSigned ? __int128(value) : unsignedOf(operands[0].type, value)));
+  }
+  std::optional<uint64_t> result = integerOp(op, operands);
+  if (!result)
+    return std::nullopt;
+  return isKnown ? NumberSet::ofInt(type, wrap(type, *result)) : NumberSet::any(type);
+}

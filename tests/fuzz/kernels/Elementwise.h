@@ -1,0 +1,29 @@
+// Elementwise ops on ranges: every result that IEEE arithmetic, and functions with the errors that
+// tests/codegen/MathTest.cpp states, may give.
+#pragma once
+
+#include "tests/fuzz/kernels/NumberSet.h"
+
+#include "ir/TileOps.h"
+
+#include <optional>
+
+namespace tile::fuzz {
+
+/// The element type; unsigned types share that of signed ones.
+std::optional<DType> dtypeOf(mlir::Type type);
+
+/// The result of an elementwise op of arith, math or tile; none for an op that is not known here.
+std::optional<NumberSet> evaluate(mlir::Operation *op, llvm::ArrayRef<NumberSet> operands,
+                                  DType result);
+
+/// Keeps the low bits, sign-extended; of a bool the lowest one.
+int64_t wrap(DType type, uint64_t value);
+/// What combining two integers gives.
+int64_t combineIntegers(ir::CombineKind kind, DType type, int64_t x, int64_t y);
+/// max, min, fmax or fmin of floats.
+NumberSet extreme(ir::CombineKind kind, const NumberSet &a, const NumberSet &b);
+/// What combining nothing gives.
+NumberSet identityOf(ir::CombineKind kind, DType type);
+
+} // namespace tile::fuzz

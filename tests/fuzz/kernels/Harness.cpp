@@ -1,0 +1,375 @@
+#include "tests/fuzz/kernels/Harness.h"
+#include "tests/fuzz/kernels/Elementwise.h"
+#include "tests/fuzz/kernels/Evaluator.h"
+
+#include "codegen/cpu/CpuCompiler.h"
+#include "dsl/Elaborator.h"
+#include "frontend/Compiler.h"
+#include "ir/Interpreter.h"
+#include "ir/Launch.h"
+#include "runtime/CpuLaunch.h"
+#include "runtime/ThreadPool.h"
+#include "tests/codegen/GuardedMemory.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <cmath>
+
+using namespace tile;
+using namespace tile::fuzz;
+using codegen::test::GuardedMemory;
+using ir::ParamMode;
+using mlir::failed;
+using mlir::succeeded;
+
+namespace {
+/// One parameter's argument and what is expected of it.
+struct Slot {
+  DType type = DType::F32;
+  ParamMode mode = ParamMode::In;
+  bool isTensor = false;
+  std::string name;
+  std::vector<int64_t> shape;
+  int64_t elements = 1;
+  std::vector<std::byte> initial;
+  int64_t bytes() const { return elements * runtime::sizeOf(type); }
+  bool isInput() const { return mode == ParamMode::In || mode == ParamMode::InOut; }
+};
+
+class Check {
+public:
+  Check(const Program &program, const HarnessOptions &options)
+      : program(program), options(options), context(mlir::MLIRContext::Threading::DISABLED) {}
+
+  Outcome run();
+
+private:
+  using Sizes = std::map<std::string, int64_t>;
+
+  bool fail(const std::string &category, const std::string &detail) {
+    outcome = {Outcome::Kind::Failed, category, detail, outcome.compared, outcome.exact};
+    return false;
+  }
+  bool elaborate();
+  bool bind();
+  void fill(Slot &slot);
+  bool canMutate();
+  bool evaluateRanges();
+  mlir::OwningOpRef<ir::KernelOp> compile(const Sizes &sizes);
+  bool interpret(ir::KernelOp kernel, const std::string &run);
+  bool runOnCpu(ir::KernelOp kernel, const std::string &run, GuardedMemory::Side side);
+  bool compare(size_t parameter, const std::byte *actual, const std::string &run);
+
+  const Program &program;
+  const HarnessOptions &options;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  ir::KernelOp kernel;
+  std::string messages;
+  std::vector<Slot> slots;
+  llvm::SmallVector<int64_t> dims;
+  Evaluation expected;
+  Outcome outcome;
+};
+} // namespace
+
+//===-- Before the runs ---------------------------------------------------===//
+
+bool Check::elaborate() {
+  dsl::DiagnosticEngine diags;
+  dsl::Program sources(diags, {});
+  dsl::Elaborator elaborator(context, sources, diags);
+  dsl::DiagnosticBridge bridge(context, sources, diags);
+  dsl::LoadedFile *file = sources.load("random.tile", program.str());
+  std::string symbol;
+  if (diags.errorCount() == 0)
+    for (const dsl::Decl &decl : file->module.decls)
+      if (decl.kind == dsl::Decl::Kind::Kernel)
+        symbol = elaborator.elaborate({&decl, file}, {});
+  if (symbol.empty() && diags.errorCount() == 0)
+    return fail("silence", "refused without a word");
+  if (symbol.empty()) {
+    outcome.kind = Outcome::Kind::Refused;
+    outcome.category = diags.diagnostics().front().message;
+    outcome.detail = diags.print(/*colour=*/false);
+    return false;
+  }
+  module = elaborator.takeModule();
+  kernel = module->lookupSymbol<ir::KernelOp>(symbol);
+  return true;
+}
+
+bool Check::bind() {
+  for (llvm::StringRef name : kernel.getDims().getAsValueRange<mlir::StringAttr>()) {
+    auto found = program.dims.find(name.str());
+    if (found == program.dims.end())
+      return fail("harness", "no value for dimension " + name.str());
+    dims.push_back(found->second);
+  }
+  mlir::Builder builder(&context);
+  llvm::SmallVector<mlir::Attribute> values, extents;
+  for (int64_t value : dims)
+    values.push_back(builder.getIndexAttr(value));
+  for (auto [n, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    llvm::StringRef typeName = kernel.getParamType(n);
+    auto parsed = runtime::parseDType(std::string_view(typeName.data(), typeName.size()));
+    if (!parsed)
+      return fail("harness", "a parameter's type");
+    Slot slot;
+    slot.type = *parsed;
+    slot.mode = kernel.getParamMode(n);
+    slot.isTensor = mlir::isa<mlir::MemRefType>(type);
+    slot.name = kernel.getParamName(n).str();
+    extents.clear();
+    if (slot.isTensor && failed(kernel.getParamShape(n).constantFold(values, extents)))
+      return fail("harness", "a parameter's shape");
+    for (mlir::Attribute extent : extents) {
+      slot.shape.push_back(mlir::cast<mlir::IntegerAttr>(extent).getInt());
+      slot.elements *= slot.shape.back();
+    }
+    slot.initial.resize(slot.bytes());
+    if (slot.isInput())
+      fill(slot);
+    slots.push_back(std::move(slot));
+  }
+  return true;
+}
+
+static double special(Random &random) {
+  static const double numbers[] = {INFINITY, -INFINITY, NAN,  0.0,   -0.0,  1e-40,  -1e-40,
+                                   3e38,     -3e38,     1e-8, 65504, 1e300, -1e300, 5e-324,
+                                   0.5,      1.0,       -1.0, 2.5,   3.5,   256,    -0.1};
+  return numbers[random.below(std::size(numbers))];
+}
+
+/// Numbers that depend on the parameter alone, so that shrinking keeps them.
+void Check::fill(Slot &slot) {
+  uint64_t name = 0;
+  for (char c : slot.name)
+    name = name * 131 + static_cast<unsigned char>(c);
+  Random random(program.seed ^ (name * 0x9e3779b97f4a7c15));
+  int64_t indexLimit = 0;
+  for (const Parameter &parameter : program.parameters)
+    if (parameter.name == slot.name)
+      indexLimit = parameter.indexLimit;
+  // Mostly small whole numbers and halves of them: their sums are exact.
+  size_t style = random.below(10);
+  for (int64_t n = 0; n < slot.elements; ++n) {
+    std::byte *element = slot.initial.data() + n * runtime::sizeOf(slot.type);
+    if (slot.type == DType::Bool) {
+      runtime::storeInt(slot.type, element, random.chance(60));
+    } else if (!runtime::isFloat(slot.type)) {
+      bool isSmall = indexLimit || style < 6 || (style < 9 && random.chance(60));
+      int64_t value = isSmall ? random.between(-(indexLimit ? 2 : 9), indexLimit ? indexLimit : 12)
+                              : static_cast<int64_t>(random.next() >> random.below(64));
+      if (!isSmall && random.chance(30))
+        value = random.chance(50) ? runtime::integerMin(slot.type)
+                                  : static_cast<int64_t>(runtime::integerMax(slot.type));
+      runtime::storeInt(slot.type, element, value);
+    } else {
+      double value =
+          style < 6   ? static_cast<double>(random.between(-12, 12)) / 2
+          : style < 8 ? (random.unit() - 0.5) * 8
+                      : std::ldexp(random.unit() - 0.5, static_cast<int>(random.between(-30, 30)));
+      if ((style == 4 || style == 5 || style == 7 || style == 9) && random.chance(15))
+        value = special(random);
+      runtime::storeDouble(slot.type, element, value);
+    }
+  }
+}
+
+mlir::OwningOpRef<ir::KernelOp> Check::compile(const Sizes &sizes) {
+  ir::Bindings bindings;
+  for (mlir::StringAttr binder : ir::sizableBinders(kernel))
+    if (auto size = sizes.find(binder.str()); size != sizes.end())
+      bindings.sizes[binder] = size->second;
+  if (program.bindsDims)
+    for (auto [name, value] : llvm::zip(kernel.getDims().getAsValueRange<mlir::StringAttr>(), dims))
+      bindings.dims[name] = value;
+  frontend::Compiler compiler;
+  mlir::OwningOpRef<ir::KernelOp> compiled = compiler.compile(kernel, bindings);
+  if (!compiled || failed(mlir::verify(compiled->getOperation()))) {
+    fail("pipeline", messages);
+    return {};
+  }
+  return compiled;
+}
+
+bool Check::evaluateRanges() {
+  // Blocks beyond every dimension and every range that a loop walks.
+  Sizes whole;
+  for (mlir::StringAttr binder : ir::sizableBinders(kernel))
+    whole[binder.str()] = 4096;
+  mlir::OwningOpRef<ir::KernelOp> compiled = compile(whole);
+  if (!compiled)
+    return false;
+  std::vector<Argument> arguments;
+  for (const Slot &slot : slots)
+    // Signless, as in the IR.
+    arguments.push_back(
+        {*dtypeOf(mlir::getElementTypeOrSelf(kernel.getArgumentTypes()[arguments.size()])),
+         slot.shape, slot.initial.data()});
+  expected = evaluate(*compiled, arguments, dims);
+  if (expected.problem.empty())
+    return true;
+  if (!expected.isUndecided)
+    return fail("ranges", expected.problem);
+  outcome.kind = Outcome::Kind::Undecided;
+  outcome.category = expected.problem;
+  return false;
+}
+
+//===-- Runs --------------------------------------------------------------===//
+
+bool Check::compare(size_t parameter, const std::byte *actual, const std::string &run) {
+  const Slot &slot = slots[parameter];
+  const std::vector<NumberSet> &ranges = expected.outputs[parameter];
+  for (int64_t n = 0; n < slot.elements; ++n) {
+    const std::byte *element = actual + n * runtime::sizeOf(slot.type);
+    const NumberSet &range = ranges[n];
+    outcome.compared += 1;
+    outcome.exact += range.isPoint() || range.isNaN();
+    if (range.admits(element))
+      continue;
+    double value = runtime::loadDouble(slot.type, element);
+    char number[40];
+    std::snprintf(number, sizeof(number), "%.17g", value);
+    return fail("difference", run + ": element " + std::to_string(n) + " of " + slot.name + " is " +
+                                  (runtime::isFloat(slot.type)
+                                       ? number
+                                       : std::to_string(runtime::loadInt(slot.type, element))) +
+                                  ", expected " + range.str());
+  }
+  return true;
+}
+
+bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<ir::InterpreterArgument> arguments;
+  for (const Slot &slot : slots) {
+    memory.push_back(slot.initial);
+    if (!slot.isInput())
+      std::fill(memory.back().begin(), memory.back().end(), std::byte(0xDB));
+    uint64_t bits = 0;
+    if (!slot.isTensor)
+      std::memcpy(&bits, slot.initial.data(), slot.bytes());
+    arguments.push_back(slot.isTensor
+                            ? ir::InterpreterArgument::tensor(memory.back().data(), slot.shape)
+                            : ir::InterpreterArgument::scalar(bits));
+  }
+  ir::InterpreterOptions interpreterOptions;
+  interpreterOptions.order = ir::InterpreterOptions::Order::Shuffled;
+  interpreterOptions.seed = program.seed;
+  ir::InterpreterResult result = ir::interpret(compiled, arguments, dims, interpreterOptions);
+  if (!result.ok())
+    return fail("interpreter", run + ": " + result.message);
+  for (size_t n = 0; n < slots.size(); ++n)
+    if (slots[n].mode != ParamMode::In && !compare(n, memory[n].data(), run))
+      return false;
+  return true;
+}
+
+bool Check::runOnCpu(ir::KernelOp compiled, const std::string &run, GuardedMemory::Side side) {
+  static constexpr const char *cpus[] = {"native", "native", "native", "x86-64-v3", "x86-64"};
+  codegen::CpuOptions cpu;
+  cpu.cpu = cpus[program.seed % std::size(cpus)];
+  auto code = codegen::CpuCompiler(cpu).jit(compiled);
+  if (failed(code))
+    return fail("codegen", run + ": " + messages);
+  std::vector<GuardedMemory> memory;
+  std::vector<const void *> pointers;
+  std::vector<int64_t> elements;
+  for (const Slot &slot : slots) {
+    memory.emplace_back(slot.bytes(), side);
+    if (slot.isInput())
+      std::copy(slot.initial.begin(), slot.initial.end(), memory.back().data());
+    else
+      memory.back().fill(0xDB);
+    pointers.push_back(memory.back().data());
+    elements.push_back(slot.elements);
+  }
+  const runtime::CpuEntry &entry = code->entry();
+  if (entry.reduceOutputs.empty()) {
+    int64_t programs = entry.programs(pointers.data(), dims.data());
+    GuardedMemory scratch(entry.scratch(pointers.data(), dims.data()), side);
+    // In two pieces, the second one first.
+    int64_t middle = programs / 2;
+    for (auto [begin, end] : {std::pair(middle, programs), std::pair(int64_t(0), middle)}) {
+      scratch.fill(0xDB);
+      entry.kernel(pointers.data(), dims.data(), begin, end, scratch.data());
+    }
+    if (!scratch.isIntact())
+      return fail("memory", run + ": wrote beside its scratch memory");
+  } else {
+    static runtime::ThreadPool pool(2);
+    runtime::Status status = runtime::launchCpu(entry, {pointers, dims, elements}, &pool);
+    if (!status)
+      return fail("launch", run + ": " + status.error().str());
+  }
+  for (size_t n = 0; n < slots.size(); ++n) {
+    const Slot &slot = slots[n];
+    if (!memory[n].isIntact())
+      return fail("memory", run + ": wrote beside " + slot.name);
+    if (slot.mode == ParamMode::In &&
+        !std::equal(slot.initial.begin(), slot.initial.end(), memory[n].data()))
+      return fail("memory", run + ": changed " + slot.name);
+    if (slot.mode != ParamMode::In && !compare(n, memory[n].data(), run))
+      return false;
+  }
+  return true;
+}
+
+static std::string describe(const std::map<std::string, int64_t> &sizes) {
+  std::string text;
+  for (const auto &[binder, size] : sizes)
+    text += " " + binder + "=" + std::to_string(size);
+  return text.empty() ? " with the default tile sizes" : " with" + text;
+}
+
+/// Whether the mutation finds something to change, and leaves a kernel that verifies: one that a
+/// verifier refuses would prove nothing.
+bool Check::canMutate() {
+  mlir::OwningOpRef<ir::KernelOp> compiled = compile({});
+  if (compiled && options.mutation(*compiled) && succeeded(mlir::verify(compiled->getOperation())))
+    return true;
+  outcome.category = "not mutated";
+  return false;
+}
+
+Outcome Check::run() {
+  if (!elaborate())
+    return outcome;
+  mlir::ScopedDiagnosticHandler handler(&context, [this](mlir::Diagnostic &diagnostic) {
+    messages += diagnostic.str() + "\n";
+    return mlir::success();
+  });
+  if (options.mutation && !canMutate())
+    return outcome;
+  if (!bind() || !evaluateRanges())
+    return outcome;
+  std::vector<Sizes> all = {{}};
+  all.insert(all.end(), program.sizes.begin(), program.sizes.end());
+  for (auto [n, sizes] : llvm::enumerate(all)) {
+    // Only what this kernel's binders are called.
+    Sizes own;
+    for (mlir::StringAttr binder : ir::sizableBinders(kernel))
+      if (auto size = sizes.find(binder.str()); size != sizes.end())
+        own[binder.str()] = size->second;
+    mlir::OwningOpRef<ir::KernelOp> compiled = compile(own);
+    if (!compiled)
+      return outcome;
+    std::string with = describe(own);
+    if (options.mutation)
+      (void)options.mutation(*compiled);
+    else if (n < 2 && !interpret(*compiled, "interpreter" + with))
+      return outcome;
+    auto side = (program.seed + n) % 2 ? GuardedMemory::Side::End : GuardedMemory::Side::Begin;
+    if (!runOnCpu(*compiled, "cpu" + with, side))
+      return outcome;
+  }
+  return outcome;
+}
+
+Outcome fuzz::check(const Program &program, const HarnessOptions &options) {
+  return Check(program, options).run();
+}
