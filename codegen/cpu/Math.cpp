@@ -306,7 +306,7 @@ Value F32::trig(Value x, Trig which) {
   if (which == Trig::Tan) {
     Value quotient = div(where(isOdd, cosine, sine), where(isOdd, sine, cosine));
     Value negated = fromBits(bxor(bits(quotient), bitsC(0x80000000)));
-    return where(isOdd, negated, quotient);
+    return where(equal(x, c(0)), x, where(isOdd, negated, quotient)); // keeps the sign of a zero
   }
   Value turned = which == Trig::Cos ? b.add(quadrant, bitsC(1)) : quadrant;
   Value picksCosine = b.compare(CmpIPredicate::ne, band(turned, bitsC(1)), bitsC(0));

@@ -120,6 +120,9 @@ TEST_P(MathTest, ErrorIsWithinItsBound) {
     double error = ulpsBetween(y[n], function.exact(x[n]));
     if (error > worst)
       worst = error, where = n;
+    if (x[n] == 0 && y[n] == 0) {
+      EXPECT_EQ(std::signbit(y[n]), std::signbit(function.exact(x[n]))) << "of " << x[n];
+    }
   }
   RecordProperty("ulps", std::to_string(worst));
   std::printf("%s: %.3f ulp at %.9g\n", function.op, worst, x[where]);

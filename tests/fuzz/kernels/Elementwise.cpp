@@ -5,7 +5,9 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace tile;
@@ -153,7 +155,7 @@ static bool compare(arith::CmpIPredicate predicate, DType type, int64_t x, int64
 }
 
 /// An op on known integers; the result before it is wrapped.
-static std::optional<uint64_t> integerOp(Operation *op, Operands v) {
+static std::optional<uint64_t> integerOp(Operation *op, Operands v, unsigned resultNumber) {
   DType type = v[0].type;
   int64_t x = v[0].integer, y = v.size() > 1 ? v[1].integer : 0;
   auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
@@ -180,6 +182,20 @@ static std::optional<uint64_t> integerOp(Operation *op, Operands v) {
       .Case<arith::ExtSIOp>([&](auto) { return type == DType::Bool ? -a : a; })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) { return ux; })
       .Case<arith::TruncIOp, arith::IndexCastOp>([&](auto) { return a; })
+      .Case([&](arith::MulSIExtendedOp) {
+        return resultNumber ? static_cast<uint64_t>(__int128(x) * y >> widthOf(type)) : a * b;
+      })
+      .Case([&](arith::MulUIExtendedOp) {
+        using Wide = unsigned __int128;
+        return resultNumber ? static_cast<uint64_t>(Wide(ux) * uy >> widthOf(type)) : a * b;
+      })
+      .Case([&](math::CtPopOp) { return static_cast<uint64_t>(std::popcount(ux)); })
+      .Case([&](math::CountLeadingZerosOp) {
+        return static_cast<uint64_t>(std::countl_zero(ux)) - (64 - widthOf(type));
+      })
+      .Case([&](math::CountTrailingZerosOp) {
+        return std::min<uint64_t>(std::countr_zero(ux), widthOf(type));
+      })
       .Case([&](math::AbsIOp) { return x < 0 ? -a : a; })
       .Case([&](ir::DivOp op) {
         return static_cast<uint64_t>(op.getIsUnsigned() ? quotient(ux, uy, true)
@@ -580,13 +596,39 @@ static Outcome floatOp(Operation *op, Operands v, DType type) {
       .Default([](Operation *) { return Outcome(); });
 }
 
-Outcome fuzz::evaluate(Operation *op, Operands operands, DType type) {
+/// The same bits; those of a NaN are not specified.
+static NumberSet bitcast(const NumberSet &x, DType type) {
+  if (!x.isPoint() || (x.isFloat() && x.lo == 0 && x.anyZero))
+    return NumberSet::any(type);
+  uint64_t bits = 0;
+  if (x.isFloat())
+    runtime::storeDouble(x.type, &bits, x.lo);
+  else
+    runtime::storeInt(x.type, &bits, x.integer);
+  return NumberSet::load(type, &bits);
+}
+
+/// The magnitude of x with the sign of y; NaNs have either.
+static NumberSet copySign(const NumberSet &x, const NumberSet &y) {
+  NumberSet plus = magnitude(x), minus = negated(plus);
+  plus.fold = minus.fold = {};
+  bool hasSign = y.isPoint() && !(y.lo == 0 && y.anyZero);
+  if (x.isNaN() || hasSign)
+    return std::signbit(y.lo) && hasSign ? minus : plus;
+  return hull(plus, minus);
+}
+
+Outcome fuzz::evaluate(Operation *op, Operands operands, DType type, unsigned result) {
   if (isa<arith::SelectOp>(op)) {
     const NumberSet &condition = operands[0];
     return condition.isKnown ? operands[condition.integer ? 1 : 2] : hull(operands[1], operands[2]);
   }
   if (operands.empty())
     return std::nullopt;
+  if (isa<arith::BitcastOp>(op))
+    return bitcast(operands[0], type);
+  if (isa<math::CopySignOp>(op))
+    return copySign(operands[0], operands[1]);
   if (operands[0].isFloat())
     return floatOp(op, operands, type);
   bool isKnown = llvm::all_of(operands, [](const NumberSet &x) { return x.isKnown; });
@@ -598,8 +640,8 @@ Outcome fuzz::evaluate(Operation *op, Operands operands, DType type) {
     return NumberSet::ofFloat(
         type, fromInteger(type, isSigned ? __int128(value) : unsignedOf(operands[0].type, value)));
   }
-  std::optional<uint64_t> result = integerOp(op, operands);
-  if (!result)
+  std::optional<uint64_t> value = integerOp(op, operands, result);
+  if (!value)
     return std::nullopt;
-  return isKnown ? NumberSet::ofInt(type, wrap(type, *result)) : NumberSet::any(type);
+  return isKnown ? NumberSet::ofInt(type, wrap(type, *value)) : NumberSet::any(type);
 }

@@ -13,9 +13,9 @@ namespace tile::fuzz {
 /// The element type; unsigned types share that of signed ones.
 std::optional<DType> dtypeOf(mlir::Type type);
 
-/// The result of an elementwise op of arith, math or tile; none for an op that is not known here.
+/// A result of an elementwise op of arith, math or tile; none for an op that is not known here.
 std::optional<NumberSet> evaluate(mlir::Operation *op, llvm::ArrayRef<NumberSet> operands,
-                                  DType result);
+                                  DType type, unsigned result = 0);
 
 /// Keeps the low bits, sign-extended; of a bool the lowest one.
 int64_t wrap(DType type, uint64_t value);

@@ -640,27 +640,30 @@ void Machine::constant(arith::ConstantOp op, Tile &tile) {
 }
 
 void Machine::elementwise(Operation *op) {
-  if (op->getNumResults() != 1 || !isTileValue(op->getResult(0).getType()))
-    return stop(op, "an unknown op");
-  Tile tile = newTile(op->getResult(0).getType());
-  size_t index = 0;
-  SmallVector<NumberSet> operands;
-  for (Walk walk(tile.extents); !walk.isDone && !hasStopped(); walk.next(), ++index) {
-    if (auto coords = dyn_cast<CoordsOp>(op)) {
-      int64_t origin = axes[tile.axes[0].getValue()].origin;
-      tile.elements[index] = NumberSet::ofInt(tile.type, origin + walk.position[0]);
-      continue;
-    }
-    operands.clear();
-    for (Value operand : op->getOperands())
-      operands.push_back(at(operand, tile.axes, walk.position));
-    std::optional<NumberSet> result =
-        isa<BroadcastOp>(op) ? operands[0] : fuzz::evaluate(op, operands, tile.type);
-    if (!result)
+  for (OpResult value : op->getResults()) {
+    if (!isTileValue(value.getType()) || op->getNumRegions() != 0)
       return stop(op, "an unknown op");
-    tile.elements[index] = *result;
+    Tile tile = newTile(value.getType());
+    size_t index = 0;
+    SmallVector<NumberSet> operands;
+    for (Walk walk(tile.extents); !walk.isDone && !hasStopped(); walk.next(), ++index) {
+      if (isa<CoordsOp>(op)) {
+        int64_t origin = axes[tile.axes[0].getValue()].origin;
+        tile.elements[index] = NumberSet::ofInt(tile.type, origin + walk.position[0]);
+        continue;
+      }
+      operands.clear();
+      for (Value operand : op->getOperands())
+        operands.push_back(at(operand, tile.axes, walk.position));
+      std::optional<NumberSet> result =
+          isa<BroadcastOp>(op) ? operands[0]
+                               : fuzz::evaluate(op, operands, tile.type, value.getResultNumber());
+      if (!result)
+        return stop(op, "an unknown op");
+      tile.elements[index] = *result;
+    }
+    tiles[value] = std::move(tile);
   }
-  tiles[op->getResult(0)] = std::move(tile);
 }
 
 void Machine::reduce(ReduceOp op) {

@@ -245,7 +245,7 @@ Node Generator::elementwise(const std::string &type, const Axes &allowed, int de
   std::vector<const ElementwiseRule *> fitting;
   for (const ElementwiseRule &rule : elementwiseRules) {
     std::string results = rule.results;
-    bool gives = results == "any" || (results == "bool" && type == "bool") ||
+    bool gives = results == "any" || results == type || (results == "bool" && type == "bool") ||
                  (results == "float" && isFloatType(type)) ||
                  (results == "int" && !isFloatType(type) && type != "bool") ||
                  (results == "num" && type != "bool");

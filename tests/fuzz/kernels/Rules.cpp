@@ -33,7 +33,17 @@ const std::vector<ElementwiseRule> tile::fuzz::elementwiseRules = {
     {"($0 << $1)", "int", "TU", "int", 2},
     {"($0 >> $1)", "int", "TU", "int", 3},
     {"($0 >> ($1 & 7))", "int", "TT", "", 2},
+    {"mulhi($0, $1)", "int", "TT", "", 2},
+    {"popcount($0)", "int", "T", "", 1},
+    {"clz($0)", "int", "T", "", 1},
+    {"ctz($0)", "int", "T", "", 1},
+    {"bitcast($T, $0)", "i32", "U", "u32 f32", 2},
+    {"bitcast($T, $0)", "u16", "U", "i16 f16 bf16", 2},
+    {"bitcast($T, $0)", "f32", "U", "i32 u32", 1},
+    {"bitcast($T, $0)", "f64", "U", "i64 u64", 1},
     // Floats.
+    {"trunc($0)", "float", "T", "", 2},
+    {"copysign($0, $1)", "float", "TT", "", 2},
     {"fmax($0, $1)", "float", "TT", "", 4},
     {"fmin($0, $1)", "float", "TT", "", 4},
     {"fma($0, $1, $2)", "float", "TTT", "", 2},
@@ -81,6 +91,7 @@ const std::vector<ReductionRule> tile::fuzz::reductionRules = {
     {"fmin", "float", ReductionRule::Same, false, nullptr, 4},
     {"any", "bool", ReductionRule::Bool, true, "|=", 3},
     {"all", "bool", ReductionRule::Bool, true, "&=", 3},
+    {"xor", "int bool", ReductionRule::Same, true, "^=", 3},
     {"mean", "float", ReductionRule::Accumulator, false, nullptr, 6},
     {"argmax", "num", ReductionRule::Index, false, nullptr, 3},
     {"argmin", "num", ReductionRule::Index, false, nullptr, 3},
@@ -106,7 +117,8 @@ std::vector<std::string> tile::fuzz::typesOf(const std::string &classes) {
       add(halves);
     if (isAny || word == "bool")
       add({"bool"});
-    if (types.empty())
+    bool isClass = isAny || isNum || word == "float" || word == "int" || word == "half";
+    if (!isClass && word != "bool")
       types.push_back(word);
   }
   return types;
