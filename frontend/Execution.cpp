@@ -66,13 +66,13 @@ struct Executor::Launch {
   }
 };
 
-/// A copy of what `inout` reads and writes; poison for what is only written.
+/// A copy of what `inout` reads and writes; for what is only written, poison if asked for.
 static runtime::Result<runtime::Tensor> makeOutput(const Port &port, const Argument *input,
-                                                   ArrayRef<int64_t> shape) {
+                                                   ArrayRef<int64_t> shape, bool poisons) {
   if (input)
     return input->tensor->clone();
   auto tensor = runtime::Tensor::createUninitialized(port.type, {shape.begin(), shape.end()});
-  if (tensor)
+  if (tensor && poisons)
     tensor->poison();
   return tensor;
 }
@@ -106,7 +106,7 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
     return Failure::invalid(std::move(error));
   launch.dims = std::move(binding->dims);
   for (const Port &port : interface.outputs) {
-    auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position]);
+    auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position], poisons);
     if (!tensor)
       return Failure::environment(
           {"output `" + port.name + "` of `" + interface.name + "`: " + tensor.error().message,

@@ -2,8 +2,7 @@
 //
 // An Executor runs what a module of templates holds, on one device: it checks
 // the arguments, binds dimensions to their shapes, checks the author's
-// requirements, allocates outputs (filled with wrong values first, so that an
-// element nobody writes shows), and runs. Graphs run by the runtime's plans
+// requirements, allocates outputs, and runs. Graphs run by the runtime's plans
 // (GraphRun.h): tensors between calls share memory, and on the CPU independent
 // calls run at the same time. What was compiled is kept for the next run.
 //
@@ -42,6 +41,8 @@ public:
   TileSizes sizes;
   /// The interpreter runs the programs of a kernel last to first.
   bool reverseOrder = false;
+  /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
+  bool poisons = false;
   /// Spent so far in compiling, as part of runs.
   double compileSeconds = 0;
   /// What the tensors between the calls of the last graph took.

@@ -71,7 +71,7 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   std::vector<Compiled *> code; // by call
   runtime::GraphOptions options;
   options.isParallel = device == Device::Cpu;
-  options.poisons = true;
+  options.poisons = poisons;
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
     for (const runtime::KernelLaunch &bound : launches) {
       Outcome<Compiled *> compiled = this->compiled(plan.kernels.list()[bound.kernel], bound.dims);

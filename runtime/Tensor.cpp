@@ -2,6 +2,8 @@
 #include "runtime/Hash.h"
 #include "runtime/Text.h"
 
+#include <algorithm>
+
 namespace tile::runtime {
 
 static std::string describe(DType type, std::span<const int64_t> shape) {
@@ -98,10 +100,13 @@ static uint64_t poisonPattern(DType type) {
 }
 
 void Tensor::poison() {
+  std::span<std::byte> all = bytes();
   uint64_t pattern = poisonPattern(type);
-  auto size = static_cast<size_t>(sizeOf(type));
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(element(i), &pattern, size);
+  // One element, then as much again as is there.
+  auto done = std::min(all.size(), static_cast<size_t>(sizeOf(type)));
+  std::memcpy(all.data(), &pattern, done);
+  for (size_t next; done < all.size(); done += next)
+    std::memcpy(all.data() + done, all.data(), next = std::min(done, all.size() - done));
 }
 
 void Tensor::normalizeBools() {

@@ -168,8 +168,12 @@ void Chooser::collectRoles() {
 }
 
 SmallVector<int64_t> Chooser::scheduled(StringRef binder) {
+  // `schedule cpu` comes before what holds for all targets.
   DictionaryAttr schedule = kernel.getScheduleAttr();
-  Attribute value = schedule ? schedule.get(binder) : Attribute();
+  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cpu") : DictionaryAttr();
+  Attribute value = own ? own.get(binder) : Attribute();
+  if (!value && schedule)
+    value = schedule.get(binder);
   SmallVector<int64_t> sizes;
   auto add = [&](Attribute one) {
     if (auto size = dyn_cast<IntegerAttr>(one))
@@ -307,6 +311,14 @@ void Chooser::chooseForContractions() {
       for (int64_t size : sizes)
         if (axis.candidates.empty() || size < 2 * axis.extent)
           axis.candidates.push_back(size);
+      // And equal parts of it, so that no core waits for another's last program.
+      int64_t step = axis.isColumn ? 32 : 4;
+      for (int64_t parts = 1; parts <= 8 && axis.isProgram; ++parts) {
+        int64_t part = (axis.extent + parts - 1) / parts;
+        int64_t size = (part + step - 1) / step * step;
+        if (size >= sizes.front() && size <= sizes.back())
+          axis.candidates.push_back(size);
+      }
     }
     axis.size = axis.candidates.front();
     open.push_back(&axis);

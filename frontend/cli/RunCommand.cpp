@@ -226,6 +226,7 @@ Outcome<std::monostate> Run::execute() {
   for (const Port &port : interface.outputs)
     report.names.push_back(port.name);
   Executor executor(session.compiler, session.module(), device);
+  executor.poisons = options.check || options.sweep;
   if (auto done = repeat(executor); !done)
     return done;
   if (auto done = targets.write(report.names, report.outputs); !done)

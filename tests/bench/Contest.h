@@ -27,37 +27,36 @@ struct Contestant {
   }
 };
 
-/// What passes on the wall, or for this process alone: of a single thread that is
-/// the same, whatever else the machine is busy with.
-inline double now(bool ofProcess) {
+/// What passes on the wall, or for this thread alone: the same if it does all the work,
+/// whatever else the machine is busy with.
+inline double now(bool ofThread) {
   timespec time;
-  clock_gettime(ofProcess ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  clock_gettime(ofThread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-inline double secondsOf(const std::function<void()> &run, int repeats, bool ofProcess) {
-  double start = now(ofProcess);
+inline double secondsOf(const std::function<void()> &run, int repeats, bool ofThread) {
+  double start = now(ofThread);
   for (int n = 0; n < repeats; ++n)
     run();
-  return (now(ofProcess) - start) / repeats;
+  return (now(ofThread) - start) / repeats;
 }
 
 /// At least `minRounds` rounds, and as many as fit into `budget` seconds. A round
 /// repeats what is short until it takes a few milliseconds.
-inline void compete(std::vector<Contestant> &all, double budget, bool ofProcess,
-                    int minRounds = 5) {
+inline void compete(std::vector<Contestant> &all, double budget, bool ofThread, int minRounds = 5) {
   std::vector<int> repeats;
   double round = 0;
   for (Contestant &one : all) {
     one.run(); // touches memory, fills caches
-    double once = secondsOf(one.run, 1, ofProcess);
+    double once = secondsOf(one.run, 1, ofThread);
     repeats.push_back(std::max(1, static_cast<int>(4e-3 / std::max(once, 1e-9))));
     round += once * repeats.back();
   }
   int rounds = std::max(minRounds, static_cast<int>(budget / round));
   for (int n = 0; n < rounds; ++n)
     for (size_t c = 0; c < all.size(); ++c)
-      all[c].seconds.push_back(secondsOf(all[c].run, repeats[c], ofProcess));
+      all[c].seconds.push_back(secondsOf(all[c].run, repeats[c], ofThread));
 }
 
 } // namespace tile::bench

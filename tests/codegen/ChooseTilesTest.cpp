@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace tile::ir;
 using namespace tile::codegen;
 
@@ -98,6 +100,26 @@ TEST_F(ChooseTilesTest, SchedulesAreKeptTo) {
   EXPECT_TRUE(sizes["i"] == 32 || sizes["i"] == 64) << sizes["i"];
   EXPECT_EQ(sizes["j"], 48);
   EXPECT_EQ(choose(product(schedule), {1000, 1000, 1000}, {{"i", 5}})["i"], 5);
+}
+
+TEST_F(ChooseTilesTest, TheScheduleOfTheTargetComesFirst) {
+  std::string schedule = R"(, schedule = {i = [32, 64], j = 48, "target.cpu" = {i = 96}})";
+  auto sizes = choose(product(schedule), {1000, 1000, 1000});
+  EXPECT_EQ(sizes["i"], 96);
+  EXPECT_EQ(sizes["j"], 48);
+}
+
+TEST_F(ChooseTilesTest, ProgramsOfProductsAreEvenlySpread) {
+  machine.threads = 16;
+  for (int64_t size : {512, 1000, 1024, 1536, 2048}) {
+    auto sizes = choose(product(), {size, size, size});
+    int64_t i = sizes["i"], j = sizes["j"];
+    double programs = static_cast<double>((size + i - 1) / i * ((size + j - 1) / j));
+    double rounds = std::ceil(programs / 16);
+    // Of what all cores could do in these rounds, what the product needs.
+    double share = static_cast<double>(size * size) / (rounds * 16 * static_cast<double>(i * j));
+    EXPECT_GE(share, 0.8) << size << ": " << i << " x " << j;
+  }
 }
 
 TEST_F(ChooseTilesTest, ProductsKeepCoresBusyWithinTheCache) {
