@@ -8,6 +8,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -30,11 +31,21 @@ using namespace tile::codegen;
 
 //===-- Machines ----------------------------------------------------------===//
 
+/// LLVM 22's peephole optimizer merges a masked load into a masked multiply-add, and the pass that
+/// makes two addresses of three takes it out again, without its mask: lanes that are off are read,
+/// beyond the end of a tensor, too. Nothing but its command line option keeps that from happening.
+static void disablePeepholes() {
+  auto &known = cl::getRegisteredOptions();
+  if (auto option = known.find("disable-peephole"); option != known.end())
+    static_cast<cl::opt<bool> *>(option->second)->setValue(true);
+}
+
 static void initializeNativeTarget() {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    disablePeepholes();
   });
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs fuzzers: libFuzzer on source text and on tile IR, and random kernels. docs/testing.md tells more.
+# Runs fuzzers: libFuzzer on source text, tile IR and artifacts, and random kernels. docs/testing.md tells more.
 set -euo pipefail
 
-libfuzzer_targets=(source ir)
+libfuzzer_targets=(source ir artifact)
 usage() {
   cat <<EOF
 Usage: tests/fuzz/run.sh [--seconds N] [TARGET...]
@@ -61,9 +61,14 @@ fuzz() {
   local target=$1 corpus=build/fuzz/corpus/$1 seeds=build/fuzz/seeds/$1
   mkdir -p "$corpus" build/fuzz/findings
   rm -rf "$seeds"
-  python3 tests/fuzz/make_seeds.py "$target" "$seeds" \
-    $([ "$target" = ir ] && echo build/fuzz/frontend/tilec) || return
-  "build/fuzz/tests/fuzz/fuzz_$target" "$corpus" "$seeds" -dict="tests/fuzz/$target.dict" \
+  local dictionary=()
+  [ ! -f "tests/fuzz/$target.dict" ] || dictionary=("-dict=tests/fuzz/$target.dict")
+  case $target in
+    artifact) build/fuzz/tests/fuzz/write_artifact_seed "$seeds" ;;
+    ir) python3 tests/fuzz/make_seeds.py ir "$seeds" build/fuzz/frontend/tilec ;;
+    *) python3 tests/fuzz/make_seeds.py "$target" "$seeds" ;;
+  esac || return
+  "build/fuzz/tests/fuzz/fuzz_$target" "$corpus" "$seeds" "${dictionary[@]}" \
     -max_total_time="$seconds" -timeout=$timeout -rss_limit_mb=2000 -malloc_limit_mb=1000 -max_len=16384 \
     -artifact_prefix="build/fuzz/findings/$target-" -print_final_stats=1 >"build/fuzz/$target.log" 2>&1
 }

@@ -221,6 +221,7 @@ static NumberSet fromEnds(DType type, Operands operands, ArrayRef<double> ends) 
       return NumberSet::any(type);
     result.lo = std::min(result.lo, end);
     result.hi = std::max(result.hi, end);
+    result.anyZero |= end == 0 && std::signbit(end) != std::signbit(ends[0]);
   }
   for (const NumberSet &operand : operands) {
     result.mayBeNaN |= operand.mayBeNaN;

@@ -49,6 +49,12 @@ static void describe(const Program &program, const Outcome &outcome) {
   std::printf("// seed %" PRIu64 "%s", program.seed, program.bindsDims ? ", dimensions bound" : "");
   for (const auto &[name, value] : program.dims)
     std::printf(", %s = %" PRId64, name.c_str(), value);
+  for (const auto &sizes : program.sizes) {
+    std::printf("\n// sizes:");
+    for (const auto &[binder, size] : sizes)
+      if (text.find(" " + binder + " in tiles(") != std::string::npos)
+        std::printf(" %s=%" PRId64, binder.c_str(), size);
+  }
   std::printf("\n// %s: %s\n\n", outcome.category.c_str(), outcome.detail.c_str());
 }
 
