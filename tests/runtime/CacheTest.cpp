@@ -135,7 +135,8 @@ TEST_F(CacheTest, StaysWithinItsSize) {
   auto cache = open(limit);
   auto bytes = [&] {
     uint64_t sum = 0;
-    for (const CacheEntry &entry : *cache->list())
+    auto entries = cache->list();
+    for (const CacheEntry &entry : *entries)
       sum += entry.bytes;
     return sum;
   };
