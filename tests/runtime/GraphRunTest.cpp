@@ -7,8 +7,10 @@
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <span>
 
 using namespace tile::runtime;
 using namespace tile::runtime::test;
@@ -25,6 +27,8 @@ std::vector<std::vector<uint32_t>> randomCalls(std::mt19937 &random, uint32_t co
       dependencies[call].push_back(static_cast<uint32_t>(random() % call));
   return dependencies;
 }
+
+std::span<const std::byte> bytesOf(const Tensor &tensor) { return tensor.bytes(); }
 
 TEST(BufferPlan, SharesOnlyWhatIsOver) {
   std::mt19937 random(3);
@@ -179,8 +183,7 @@ TEST(GraphRun, RandomGraphsGiveWhatCallsOneByOneGive) {
       for (int64_t &value : input)
         value = static_cast<int64_t>(random());
       auto tensor = std::make_shared<Tensor>(*Tensor::create(DType::I64, {size}));
-      if (size > 0) // an empty vector has no address
-        std::memcpy(tensor->data(), input.data(), tensor->byteSize());
+      std::ranges::copy(std::as_bytes(std::span(input)), tensor->data());
       inputs.push_back({tensor, 0});
     }
     RandomGraph graph = randomGraph(random, values);
@@ -193,13 +196,13 @@ TEST(GraphRun, RandomGraphsGiveWhatCallsOneByOneGive) {
     const std::vector<uint32_t> &results = graph.plan.frames[0].results;
     ASSERT_EQ(outcome.results.size(), results.size());
     for (size_t n = 0; n < results.size(); ++n)
-      ASSERT_EQ(std::memcmp(outcome.results[n]->data(), graph.expected[results[n]].data(),
-                            outcome.results[n]->byteSize()),
-                0)
+      ASSERT_TRUE(std::ranges::equal(bytesOf(*outcome.results[n]),
+                                     std::as_bytes(std::span(graph.expected[results[n]]))))
           << "round " << round << ", result " << n;
     // The inputs are the caller's.
     for (size_t n = 0; n < values.size(); ++n)
-      ASSERT_EQ(std::memcmp(inputs[n].tensor->data(), values[n].data(), size * 8), 0);
+      ASSERT_TRUE(
+          std::ranges::equal(bytesOf(*inputs[n].tensor), std::as_bytes(std::span(values[n]))));
     peak += outcome.memory.peakBytes;
     sum += outcome.memory.sumBytes;
     inPlace += outcome.memory.inPlace;
