@@ -101,7 +101,7 @@ class Case:
                                  capture_output=True, text=True, timeout=600)
             report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             # A run that was refused has diagnostics in the place of results.
-            if "check" not in report:
+            if "outputs" not in report or ("check" not in report and not self.artifact):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
             return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
