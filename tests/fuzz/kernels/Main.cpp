@@ -95,6 +95,8 @@ static void work(const Options &options, Worker &worker) {
         std::printf("undecided: %s\n", outcome.category.c_str());
       break;
     case Outcome::Kind::Failed:
+      // At once: a long run may be stopped before it explains its failures.
+      std::printf("fails: --program %" PRIu64 " (%s)\n", program.seed, outcome.category.c_str());
       if (worker.failed < std::size(worker.failures))
         worker.failures[worker.failed] = program.seed;
       ++worker.failed;
@@ -133,8 +135,10 @@ static void runAll(const Options &options, Worker *workers) {
       --running;
       continue;
     }
+    uint64_t seed = programSeed(options.seed, worker.next);
+    std::printf("fails: --program %" PRIu64 " (crash or hang)\n", seed);
     if (worker.failed < std::size(worker.failures))
-      worker.failures[worker.failed] = programSeed(options.seed, worker.next);
+      worker.failures[worker.failed] = seed;
     ++worker.failed;
     worker.next += options.jobs;
     start(n);
