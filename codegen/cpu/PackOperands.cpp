@@ -41,11 +41,12 @@ Values PackedDot::watch(const Side &side, Value value, Values seen) {
   return {b.splat(b.either(seen[0], b.both(isWild, mask)), widthOf(seen[0]))};
 }
 
-void PackedDot::writeTo(const Side &side, Value row, Value kPlace, Value column, Value value,
+void PackedDot::writeTo(const Side &side, llvm::function_ref<Value(StringAttr)> place, Value value,
                         int width) {
-  Value place = side.inner == k ? rowPlace(row, kPlace) : columnPlace(kPlace, column);
+  Value at = side.inner == k ? rowPlace(rowNumber(place), place(k))
+                             : columnPlace(place(k), place(axes.column));
   // What is behind the end of a row or panel is there to be written: no mask.
-  b.store(b.splat(value, width), place);
+  b.store(b.splat(value, width), at);
 }
 
 /// Copies: vectors lie along the inner axis.
@@ -53,10 +54,8 @@ Values PackedDot::packAlong(const Side &side, int width, Values seen) {
   auto [lo, hi] = rangeOf(side.inner);
   return lowering.level(side.inner, lo, hi, width, seen, [&](ValueRange state) {
     Value value = element(side);
-    Value row =
-        side.inner == k ? rowNumber([&](StringAttr axis) { return placeOf(axis); }) : Value();
-    Value column = side.inner == k ? Value() : placeOf(axes.column);
-    writeTo(side, row, placeOf(k), column, value, width);
+    writeTo(
+        side, [&](StringAttr axis) { return placeOf(axis); }, value, width);
     return watch(side, value, Values(state));
   });
 }
@@ -84,9 +83,7 @@ Values PackedDot::packAcross(const Side &side, Values seen) {
             Value first = placeOf(axis);
             return axis == side.other ? b.add(first, b.i64(t)) : first;
           };
-          Value row = side.inner == k ? rowNumber(place) : Value();
-          Value column = side.inner == k ? Value() : place(axes.column);
-          writeTo(side, row, place(k), column, square[t], lanes);
+          writeTo(side, place, square[t], lanes);
         }
       });
       return all;

@@ -55,7 +55,9 @@ private:
   /// The operand at the nest's place, zero outside its domain.
   Value element(const Side &side);
   Values watch(const Side &side, Value value, Values seen);
-  void writeTo(const Side &side, Value row, Value k, Value column, Value value, int width);
+  /// Writes to the side's panel at these places of the axes, counted from their blocks' starts.
+  void writeTo(const Side &side, llvm::function_ref<Value(mlir::StringAttr)> place, Value value,
+               int width);
   std::pair<Value, Value> rangeOf(mlir::StringAttr axis);
   Value placeOf(mlir::StringAttr axis);
 
