@@ -284,8 +284,8 @@ LogicalResult Machine::executePrograms(ParallelOp op) {
       programAt.insert(programAt.begin(), {name.getValue(), start});
       if (op.getEach()[n])
         setScalar(op.getBody().getArgument(n), start);
-      else if (failed(bindAxis(op, name, {start, std::min(size, upper[n] - start)})))
-        return failure();
+      else
+        bindAxis(name, {start, std::min(size, upper[n] - start)});
     }
     if (failed(runBlock(op.getBody().front())))
       return failure();
@@ -334,8 +334,8 @@ LogicalResult Machine::runBlocks(ForOp op, int64_t start, int64_t length,
     Scope scope(*this);
     int64_t count = std::min<int64_t>(op.getSize(), length - done);
     setTiles(op.getCarried(), carried);
-    if (failed(bindAxis(op, op.getNameAttr(), {start + done, count})) ||
-        failed(runBlock(op.getBody().front())))
+    bindAxis(op.getNameAttr(), {start + done, count});
+    if (failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :
          llvm::zip_equal(carried, op.getCarried(), op.getYield().getOperands()))

@@ -22,11 +22,10 @@ void Machine::forgetDomains(llvm::function_ref<bool(ArrayRef<StringAttr>)> conce
     domains.erase(key);
 }
 
-LogicalResult Machine::bindAxis(Operation *op, StringAttr name, Axis axis) {
-  if (!axes.try_emplace(name, axis).second)
-    return fail(op, "the axis `" + name.getValue() + "` is bound twice");
+void Machine::bindAxis(StringAttr name, Axis axis) {
+  [[maybe_unused]] bool isNew = axes.try_emplace(name, axis).second;
+  assert(isNew && "verified of kernels");
   boundAxes.push_back(name);
-  return success();
 }
 
 static bool restricts(RestrictOp op, ArrayRef<StringAttr> names) {
@@ -57,7 +56,8 @@ LogicalResult Machine::executeAxis(AxisOp op) {
   if (extent < *length)
     return fail(op, "the axis `" + type.getName().getValue() + "` has " + Twine(*length) +
                         " coordinates, but its type has room for " + Twine(extent));
-  return bindAxis(op, type.getName(), {lower, *length});
+  bindAxis(type.getName(), {lower, *length});
+  return success();
 }
 
 LogicalResult Machine::executeRestrict(RestrictOp op) {

@@ -150,7 +150,7 @@ private:
     size_t axes, restrictions;
   };
   void leave(size_t axisCount, size_t restrictionCount);
-  LogicalResult bindAxis(mlir::Operation *op, mlir::StringAttr name, Axis axis);
+  void bindAxis(mlir::StringAttr name, Axis axis);
   LogicalResult executeAxis(AxisOp op);
   LogicalResult executeRestrict(RestrictOp op);
   void forgetDomains(llvm::function_ref<bool(ArrayRef<mlir::StringAttr>)> concerns);

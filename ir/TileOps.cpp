@@ -129,6 +129,62 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+namespace {
+/// Sees that the axes of tiles are spans in scope.
+class AxisScopes {
+public:
+  LogicalResult verify(Operation *op) {
+    if (!isa<arith::ConstantOp>(op)) {
+      if (failed(verifyAxes(op, op->getOperandTypes())) ||
+          failed(verifyAxes(op, op->getResultTypes())))
+        return failure();
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(verify(op, block)))
+          return failure();
+    return success();
+  }
+
+private:
+  LogicalResult verify(Operation *op, Block &block) {
+    SmallVector<StringAttr> here;
+    auto open = [&](Operation *by, ValueRange values) -> LogicalResult {
+      for (Value value : values) {
+        if (!isa<SpanType>(value.getType()))
+          continue;
+        StringAttr name = cast<SpanType>(value.getType()).getName();
+        if (!all.insert(name).second)
+          return by->emitOpError("makes another span ") << name;
+        inScope.insert(name);
+        here.push_back(name);
+      }
+      return success();
+    };
+    if (failed(open(op, block.getArguments())) || failed(verifyAxes(op, block.getArgumentTypes())))
+      return failure();
+    for (Operation &inner : block)
+      if (failed(verify(&inner)) || failed(open(&inner, inner.getResults())))
+        return failure();
+    for (StringAttr name : here)
+      inScope.erase(name);
+    return success();
+  }
+
+  LogicalResult verifyAxes(Operation *op, TypeRange types) {
+    for (Type type : types)
+      for (StringAttr axis : axesOf(type))
+        if (!inScope.contains(axis))
+          return op->emitOpError("has a tile with the axis ") << axis << ", which is not in scope";
+    return success();
+  }
+
+  llvm::DenseSet<StringAttr> all, inScope;
+};
+} // namespace
+
+LogicalResult KernelOp::verifyRegions() { return AxisScopes().verify(*this); }
+
 LogicalResult GraphOp::verify() {
   if (!llvm::hasSingleElement(getBody()))
     return emitOpError("needs a body of one block");

@@ -143,6 +143,9 @@ def Tile_KernelOp : Tile_FunctionLike<"kernel"> {
     dims; its symbols are the kernel's `dims`, its results the extents),
     `tile.default` of scalars.
 
+    The axes of a tile are spans in scope where it is made, except those of
+    arith.constant, which folding may hoist. No two spans have the same name.
+
     `dims` names the symbolic dimensions and constants; `tile.dim` reads one.
     `consts` gives, by name, those that no input shape binds, with their
     default (unit: none). `schedule` maps a binder's name to its candidate
@@ -163,6 +166,7 @@ def Tile_KernelOp : Tile_FunctionLike<"kernel"> {
     ::tile::ir::ParallelOp getParallel();
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_GraphOp : Tile_FunctionLike<"graph"> {

@@ -231,15 +231,6 @@ TEST_F(InterpreterErrorTest, AbsurdAxes) {
   EXPECT_EQ(result.shortage->leftBytes, InterpreterOptions().maxTileBytes);
 }
 
-TEST_F(InterpreterErrorTest, AxesBoundTwice) {
-  auto result = runFaulty(kernel(R"(
-    %a = tile.axis %c0 to %N : !tile.span<"a">
-    %b = tile.axis %c0 to %M : !tile.span<"a">
-)" + load("#id") + store("#id")));
-  EXPECT_NE(result.message.find("the axis `a` is bound twice"), std::string::npos)
-      << result.message;
-}
-
 TEST_F(InterpreterErrorTest, ConstantsOfAnotherLength) {
   auto result = runFaulty(kernel(R"(
     %a = tile.axis %c0 to %N : !tile.span<"a">

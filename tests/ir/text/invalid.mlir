@@ -704,3 +704,58 @@ tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: mem
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @k(%s: f32) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // expected-error@+1 {{has a tile with the axis "q", which is not in scope}}
+    %t = tile.broadcast %s : f32 to tensor<?xf32, #tile.axes<"q">>
+  }
+  tile.return
+}
+
+// -----
+
+// The loop's axis ends with the loop.
+tile.kernel @k(%s: f32) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel () {
+    %a = tile.for sequential %k = "k" %c0 to %M by 4 iter_args(%acc = %s : f32) {
+      tile.yield %acc : f32
+    }
+    // expected-error@+1 {{has a tile with the axis "k", which is not in scope}}
+    %t = tile.broadcast %a : f32 to tensor<4xf32, #tile.axes<"k">>
+  }
+  tile.return
+}
+
+// -----
+
+// A constant may stand outside, but not what is computed with it.
+tile.kernel @k(%s: f32) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %one = arith.constant dense<1.0> : tensor<4xf32, #tile.axes<"i">>
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    %t = arith.negf %one : tensor<4xf32, #tile.axes<"i">>
+  }
+  // expected-error@+1 {{has a tile with the axis "i", which is not in scope}}
+  %t = arith.negf %one : tensor<4xf32, #tile.axes<"i">>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%s: f32) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // expected-error@+1 {{makes another span "i"}}
+    %j = tile.axis %c0 to %M : !tile.span<"i", 4>
+  }
+  tile.return
+}
