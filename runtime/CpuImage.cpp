@@ -203,7 +203,8 @@ Result<CpuEntry> CpuImage::entry(const Signature &signature, const std::string &
   entry.kernel = reinterpret_cast<CpuKernelFunction>(find(symbol));
   entry.programs = reinterpret_cast<CpuQueryFunction>(find(symbol + ".programs"));
   entry.scratch = reinterpret_cast<CpuQueryFunction>(find(symbol + ".scratch"));
-  if (!entry.kernel || !entry.programs || !entry.scratch)
+  entry.work = reinterpret_cast<CpuQueryFunction>(find(symbol + ".work"));
+  if (!entry.kernel || !entry.programs || !entry.scratch || !entry.work)
     return Error{"the code has no kernel " + quote(symbol), ""};
   return entry;
 }

@@ -22,6 +22,8 @@ constexpr int64_t maxReduceChunks = 64;
 constexpr int64_t maxPartialBytes = int64_t(1) << 28;
 /// Chunks a thread, so that slow ones even out.
 constexpr int64_t chunksPerThread = 8;
+/// What another thread has to take off the others, in cycles: several times what waking it takes.
+constexpr double leastCycles = 20000;
 
 //===-- Combining ---------------------------------------------------------===//
 
@@ -216,9 +218,19 @@ Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArgum
   return {};
 }
 
+/// How many threads are worth waking.
+int threadsFor(const CpuEntry &entry, const CpuArguments &arguments, int64_t programs,
+               const ThreadPool &pool) {
+  if (!entry.work)
+    return pool.numThreads();
+  auto each = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
+  double wanted = each * static_cast<double>(programs) / leastCycles;
+  return static_cast<int>(std::clamp<double>(wanted, 1, pool.numThreads()));
+}
+
 Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
                          const std::vector<ReduceOutput> &outputs, int64_t programs,
-                         int64_t scratchBytes, ThreadPool &pool) {
+                         int64_t scratchBytes, ThreadPool &pool, int threads) {
   int64_t bytes = 0;
   for (const ReduceOutput &output : outputs) {
     int64_t padded = (output.bytes() + 63) / 64 * 64;
@@ -234,7 +246,7 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
     return partials.takeError();
 
   FirstError errors;
-  pool.parallelChunks(programs, chunks, [&](int64_t chunk, int64_t lo, int64_t hi) {
+  auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
     std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
     std::byte *copy = partials->get() + chunk * bytes;
     for (const ReduceOutput &output : outputs) {
@@ -244,7 +256,8 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
     }
     if (Status status = runChunk(entry, params.data(), arguments, lo, hi, scratchBytes); !status)
       errors.set(status.takeError());
-  });
+  };
+  pool.parallelChunks(programs, chunks, run, threads);
   if (Status status = errors.status(); !status)
     return status;
   int64_t offset = 0;
@@ -288,16 +301,18 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
       return type.takeError();
     outputs.push_back({output.combine, *type, arguments.elements[output.param], output.param});
   }
+  int threads = threadsFor(entry, arguments, programs, *pool);
   if (!outputs.empty())
-    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, *pool);
+    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, *pool, threads);
 
   FirstError errors;
-  int64_t chunks = std::min(programs, pool->numThreads() * chunksPerThread);
-  pool->parallelChunks(programs, chunks, [&](int64_t, int64_t lo, int64_t hi) {
+  int64_t chunks = threads == 1 ? 1 : std::min(programs, threads * chunksPerThread);
+  auto run = [&](int64_t, int64_t lo, int64_t hi) {
     Status status = runChunk(entry, arguments.params.data(), arguments, lo, hi, scratchBytes);
     if (!status)
       errors.set(status.takeError());
-  });
+  };
+  pool->parallelChunks(programs, chunks, run, threads);
   return errors.status();
 }
 

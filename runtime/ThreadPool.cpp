@@ -39,25 +39,25 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::numThreads() const { return state->threads; }
 
-void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction function) {
-  assert(n >= 0 && chunks >= 0);
+void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction function, int threads) {
+  assert(n >= 0 && chunks >= 0 && threads >= 1);
   if (chunks == 0)
     return;
   int64_t length = n / chunks, longer = n % chunks;
-  auto run = [&](int64_t chunk) {
-    int64_t lo = chunk * length + std::min(chunk, longer);
-    function(chunk, lo, lo + length + (chunk < longer));
+  auto run = [&](int64_t from, int64_t to) {
+    for (int64_t chunk = from; chunk < to; ++chunk) {
+      int64_t lo = chunk * length + std::min(chunk, longer);
+      function(chunk, lo, lo + length + (chunk < longer));
+    }
   };
-  if (chunks == 1 || numThreads() == 1) {
-    for (int64_t chunk = 0; chunk < chunks; ++chunk)
-      run(chunk);
-    return;
-  }
+  if (chunks == 1 || threads == 1 || numThreads() == 1)
+    return run(0, chunks);
+  // Fewer threads than there are get their shares at once; all of them take what comes next.
+  int64_t shares = threads < numThreads() ? std::min<int64_t>(threads, chunks) : chunks;
   state->arena.execute([&] {
     using Range = oneapi::tbb::blocked_range<int64_t>;
-    oneapi::tbb::parallel_for(Range(0, chunks), [&](const Range &range) {
-      for (int64_t chunk = range.begin(); chunk < range.end(); ++chunk)
-        run(chunk);
+    oneapi::tbb::parallel_for(Range(0, shares), [&](const Range &range) {
+      run(range.begin() * chunks / shares, range.end() * chunks / shares);
     });
   });
 }

@@ -27,8 +27,9 @@ public:
 
   /// Cuts [0, n) into `chunks` ranges in order, whose lengths differ by at most 1 and depend on
   /// nothing else, and calls `function` once for each, empty ones included, on any thread and in
-  /// any order; returns when all calls have returned. May be called from inside a chunk.
-  void parallelChunks(int64_t n, int64_t chunks, ChunkFunction function);
+  /// any order, on no more than `threads` at a time; returns when all calls have returned. May be
+  /// called from inside a chunk.
+  void parallelChunks(int64_t n, int64_t chunks, ChunkFunction function, int threads = maxThreads);
 
 private:
   struct State;

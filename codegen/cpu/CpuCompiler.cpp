@@ -188,12 +188,14 @@ FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) co
   auto kernelAddress = (*jit)->lookup(name);
   auto programsAddress = (*jit)->lookup(name + ".programs");
   auto scratchAddress = (*jit)->lookup(name + ".scratch");
-  for (auto *address : {&kernelAddress, &programsAddress, &scratchAddress})
+  auto workAddress = (*jit)->lookup(name + ".work");
+  for (auto *address : {&kernelAddress, &programsAddress, &scratchAddress, &workAddress})
     if (!*address)
       return report(kernel, address->takeError());
   entry.kernel = kernelAddress->toPtr<tile::runtime::CpuKernelFunction>();
   entry.programs = programsAddress->toPtr<tile::runtime::CpuQueryFunction>();
   entry.scratch = scratchAddress->toPtr<tile::runtime::CpuQueryFunction>();
+  entry.work = workAddress->toPtr<tile::runtime::CpuQueryFunction>();
   auto state = std::make_unique<CpuCode::State>();
   state->jit = std::move(*jit);
   return CpuCode(std::move(state), std::move(entry));

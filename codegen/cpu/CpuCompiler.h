@@ -48,8 +48,8 @@ public:
   /// The optimized LLVM IR; `optimized = false` shows it as it is generated.
   mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel, bool optimized = true) const;
   mlir::FailureOr<std::string> emitAssembly(ir::KernelOp kernel) const;
-  /// The bytes of an ELF object with the functions NAME, NAME.programs and
-  /// NAME.scratch (see CpuEntry.h).
+  /// The bytes of an ELF object with the functions NAME, NAME.programs,
+  /// NAME.scratch and NAME.work (see CpuEntry.h).
   mlir::FailureOr<std::string> emitObject(ir::KernelOp kernel) const;
   /// All that `emitObject`'s result depends on, as text: the kernel, the processor and its
   /// features, the options, LLVM's version and this compiler's sources. Empty if there is no such

@@ -2,6 +2,8 @@
 
 #include "codegen/cpu/Lowering.h"
 
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
@@ -66,6 +68,7 @@ public:
     emitEntry(body);
     emitPrograms();
     emitScratch();
+    emitWork();
     return failure(failed);
   }
 
@@ -84,12 +87,16 @@ private:
   void emitEntry(LLVM::LLVMFuncOp body);
   void emitPrograms();
   void emitScratch();
+  void emitWork();
+  /// How often a block of the kernel's runs in a program, as far as bounds tell.
+  Value roundsOf(ScalarLowering &scalars, Block *block);
   /// Emits into a query function: the result, and whether it overflowed.
   void emitQuery(StringRef suffix,
                  llvm::function_ref<std::pair<Value, Value>(ScalarLowering &)> result);
   /// Bytes of a scratch buffer, rounded up to whole cache lines.
   Value bytesOf(ScalarLowering &scalars, const BodyLowering::BufferShape &shape, Value &overflow);
   Value checkedMul(Value x, Value y, Value &overflow);
+  Value toDouble(Value x) { return b.fold<arith::SIToFPOp>(b.getF64Type(), x); }
 
   KernelOp kernel;
   const TargetInfo &target;
@@ -208,6 +215,85 @@ void KernelFunctions::emitScratch() {
       overflow = b.either(overflow, b.compare(CmpIPredicate::slt, total, b.i64(0)));
     }
     return std::pair(total, overflow);
+  });
+}
+
+//===-- Work --------------------------------------------------------------===//
+
+/// The axes that an op runs over.
+static SmallVector<StringAttr> iterationAxes(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return mapAxes(store.getMap(), store.getDims()).names;
+  if (auto update = dyn_cast<UpdateOp>(op))
+    return mapAxes(update.getMap(), update.getDims()).names;
+  SmallVector<StringAttr> axes;
+  auto add = [&](TypeRange types) {
+    for (Type type : types)
+      for (StringAttr axis : axesOf(type))
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
+  };
+  if (isa<AlongAxes, DotOp>(op))
+    add(op->getOperandTypes());
+  add(op->getResultTypes());
+  return axes;
+}
+
+Value KernelFunctions::roundsOf(ScalarLowering &scalars, Block *block) {
+  constexpr double unknown = 16;
+  Value rounds = b.number(b.getF64Type(), 1);
+  auto times = [&](Value factor) { rounds = b.fold<arith::MulFOp>(rounds, factor); };
+  auto isKnown = [](ValueRange values) {
+    return llvm::all_of(values, ScalarLowering::isEntryValue);
+  };
+  for (Operation *op = block->getParentOp(); !isa<ParallelOp>(op); op = op->getParentOp()) {
+    auto loop = dyn_cast<ForOp>(op);
+    auto count = dyn_cast<scf::ForOp>(op);
+    if (loop && isKnown({loop.getLower(), loop.getUpper()})) {
+      Value length = scalars.lengthOf(loop.getName());
+      int64_t size = cast<SpanType>(loop.getSpan().getType()).getExtent();
+      times(toDouble(blockCount(b, b.i64(0), length, size)));
+    } else if (count && isKnown({count.getLowerBound(), count.getUpperBound(), count.getStep()})) {
+      Value length =
+          b.sub(scalars.scalar(count.getUpperBound()), scalars.scalar(count.getLowerBound()));
+      Value step = b.maxS(scalars.scalar(count.getStep()), b.i64(1));
+      times(toDouble(b.maxS(b.fold<arith::DivSIOp>(length, step), b.i64(0))));
+    } else if (loop || isa<LoopLikeOpInterface>(op)) {
+      times(b.number(b.getF64Type(), unknown));
+    }
+  }
+  return rounds;
+}
+
+/// Each op costs what it does, for each element: what the vectors have lanes for at once.
+void KernelFunctions::emitWork() {
+  constexpr int64_t unknownExtent = 4096;
+  // Ops at the same place over the same axes together.
+  llvm::MapVector<std::pair<Block *, ArrayAttr>, int64_t> costs;
+  kernel.getParallel().getBody().walk([&](Operation *op) {
+    SmallVector<StringAttr> axes = iterationAxes(op);
+    SmallVector<Attribute> key(axes.begin(), axes.end());
+    if (!key.empty())
+      costs[{op->getBlock(), b.getArrayAttr(key)}] += costOf(op);
+  });
+  emitQuery(".work", [&](ScalarLowering &scalars) {
+    Value total = b.number(b.getF64Type(), 100);
+    for (const auto &[place, cost] : costs) {
+      double share = static_cast<double>(cost) / target.lanes();
+      Value elements = b.number(b.getF64Type(), share);
+      for (StringAttr axis : place.second.getAsRange<StringAttr>()) {
+        auto [lower, upper] = domains.boundsOf(axis.getValue());
+        bool isKnown = domains.isBlock(axis.getValue()) ||
+                       (ScalarLowering::isEntryValue(lower) && ScalarLowering::isEntryValue(upper));
+        Value extent = isKnown ? scalars.extentBound(axis) : b.i64(unknownExtent);
+        elements = b.fold<arith::MulFOp>(elements, toDouble(extent));
+      }
+      elements = b.fold<arith::MulFOp>(elements, roundsOf(scalars, place.first));
+      total = b.fold<arith::AddFOp>(total, elements);
+    }
+    constexpr double most = 1e18;
+    Value limited = arith::MinimumFOp::create(b, total, b.number(b.getF64Type(), most));
+    return std::pair(Value(arith::FPToSIOp::create(b, b.getI64Type(), limited)), b.i1(false));
   });
 }
 

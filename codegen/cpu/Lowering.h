@@ -232,6 +232,9 @@ private:
   /// The value at the nest's coordinates.
   mlir::Value emit(mlir::Value value);
   mlir::Value emitTile(mlir::Value value);
+  /// Asks for what the load reads in the next program (Prefetch.cpp).
+  void prefetchNext(ir::LoadOp op);
+  mlir::Value distanceToNext(ir::LoadOp op);
   mlir::Value emitRestrict(ir::RestrictOp op);
   mlir::Value holdsUpTo(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
                         llvm::ArrayRef<mlir::Value> syms);
@@ -305,14 +308,19 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
   llvm::SmallVector<Level> levels;
-  llvm::DenseSet<mlir::Value> zeroed;     // kept values that are 0 outside their conditions
-  bool streams = false;                   // some store goes past the caches
+  llvm::DenseSet<mlir::Value> zeroed; // kept values that are 0 outside their conditions
+  bool streams = false;               // some store goes past the caches
+  int nests = 0;                      // emitted so far
+  struct Reads {
+    int firstNest, prefetchingNest;
+  };
+  llvm::DenseMap<mlir::Operation *, Reads> readsOf;
   llvm::DenseSet<mlir::Operation *> done; // reductions that another nest has computed
   friend class PackedDot;
 };
 
 /// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`
-/// with the signature of CpuKernelFunction, `NAME.programs` and `NAME.scratch`
+/// with the signature of CpuKernelFunction, `NAME.programs`, `NAME.scratch` and `NAME.work`
 /// with that of CpuQueryFunction.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernel(ir::KernelOp kernel,
                                                                const TargetInfo &target);

@@ -96,6 +96,7 @@ void BodyLowering::apart(llvm::function_ref<void()> body) {
 
 CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRange carried,
                                        LevelBody body, const Unroll *unroll) {
+  nests += levels.empty();
   if (axes.empty())
     return body(carried);
   StringAttr axis = axes.front();
@@ -347,6 +348,7 @@ Value BodyLowering::emitTile(Value value) {
       .Case([&](arith::ConstantOp constant) { return emitConstant(b, constant.getValue()); })
       .Case([&](LoadOp load) {
         auto dimValue = [&](Value dim) { return indexOf(dim); };
+        prefetchNext(load);
         return emitLoad(load, dimValue, widthAt(axes), domainMask(axes));
       })
       .Default([&](Operation *) {

@@ -36,6 +36,8 @@ struct CpuEntry {
   CpuKernelFunction kernel = nullptr;
   CpuQueryFunction programs = nullptr;
   CpuQueryFunction scratch = nullptr;
+  /// About how many cycles one program takes: to start no more threads than pay. Null: unknown.
+  CpuQueryFunction work = nullptr;
   uint32_t numParams = 0;
   uint32_t numDims = 0;
   std::vector<CpuReduceOutput> reduceOutputs;

@@ -8,9 +8,11 @@
 #define TILE_TESTS_BENCH_CONTEST_H
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tile::bench {
@@ -55,8 +57,14 @@ inline void compete(std::vector<Contestant> &all, double budget, bool ofThread, 
   }
   int rounds = std::max(minRounds, static_cast<int>(budget / round));
   for (int n = 0; n < rounds; ++n)
-    for (size_t c = 0; c < all.size(); ++c)
+    for (size_t c = 0; c < all.size(); ++c) {
+      if (!ofThread) {
+        // The threads of the one before may still be spinning, and those of this one be asleep.
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        all[c].run();
+      }
       all[c].seconds.push_back(secondsOf(all[c].run, repeats[c], ofThread));
+    }
 }
 
 } // namespace tile::bench

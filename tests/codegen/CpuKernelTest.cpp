@@ -260,6 +260,7 @@ void CpuKernelTest::runCompiled(const CpuCode &code, std::vector<Param> &params,
     int64_t bytes = entry.scratch(pointers.data(), dims.data());
     ASSERT_GE(programs, 0);
     ASSERT_GE(bytes, 0);
+    ASSERT_GT(entry.work(pointers.data(), dims.data()), 0);
     GuardedMemory scratch(bytes, side);
     scratch.fill(0xDB);
     // In two pieces, the second one first.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 using namespace tile::runtime;
@@ -70,6 +71,25 @@ TEST(CpuLaunchTest, EveryProgramRunsOnce) {
         ASSERT_EQ(count, 1);
     }
   }
+}
+
+/// Notes the thread of each program.
+void noteThread(const void *const *params, const int64_t *, int64_t lo, int64_t hi, void *) {
+  auto *threads = static_cast<std::thread::id *>(const_cast<void *>(params[0]));
+  for (int64_t p = lo; p < hi; ++p)
+    threads[p] = std::this_thread::get_id();
+}
+
+TEST(CpuLaunchTest, LittleWorkStaysWithTheCaller) {
+  CpuEntry entry = entryOf(noteThread, someScratch, 1);
+  entry.work = [](const void *const *, const int64_t *) -> int64_t { return 100; };
+  ThreadPool pool(4);
+  int64_t programs = 100;
+  std::vector<std::thread::id> threads(programs);
+  const void *params[] = {threads.data()};
+  ASSERT_TRUE(launchCpu(entry, {params, std::span(&programs, 1), {}}, &pool));
+  for (std::thread::id id : threads)
+    EXPECT_EQ(id, std::this_thread::get_id());
 }
 
 TEST(CpuLaunchTest, SumsDoNotDependOnThreads) {

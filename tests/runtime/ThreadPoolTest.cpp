@@ -55,6 +55,27 @@ TEST(ThreadPoolTest, rangesMayBeHuge) {
   EXPECT_EQ(last, n);
 }
 
+TEST(ThreadPoolTest, noMoreThreadsThanAskedFor) {
+  ThreadPool pool(8);
+  for (int threads : {1, 2, 3}) {
+    std::atomic<int> running{0}, most{0};
+    std::vector<std::atomic<int>> calls(40);
+    auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
+      int now = ++running;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);)
+        ;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_EQ(hi - lo, 2 + (chunk < 20));
+      ++calls[static_cast<size_t>(chunk)];
+      --running;
+    };
+    pool.parallelChunks(100, 40, run, threads);
+    EXPECT_LE(most, threads);
+    for (auto &count : calls)
+      EXPECT_EQ(count, 1);
+  }
+}
+
 TEST(ThreadPoolTest, chunksRunAtTheSameTime) {
   // Each chunk waits until the other has begun; more threads than cores must do as well.
   int threads = static_cast<int>(std::thread::hardware_concurrency()) + 2;

@@ -1,0 +1,74 @@
+//===- Prefetch.cpp - what the next program reads -------------------------===//
+//
+// A kernel that reads its rows more than once waits for memory in the first nest
+// and leaves it idle in the others. So the second nest over a row asks for the
+// row of the next program, which then comes while this one is computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+/// Longer rows would push out the one that is being worked on.
+static constexpr int64_t maxRowBytes = 256 << 10;
+
+/// How many elements the next program's place is from this one's; null if that is no constant of
+/// the launch.
+Value BodyLowering::distanceToNext(LoadOp op) {
+  ParallelOp parallel = kernel.getParallel();
+  size_t binders = parallel.getNames().size();
+  if (binders == 0)
+    return {};
+  Value fastest = parallel.getBody().getArgument(binders - 1);
+  ValueRange operands[] = {op.getDims(), op.getSyms()};
+  Memory memory = memoryOf(op.getSource());
+  Value distance;
+  for (auto [d, expr] : llvm::enumerate(op.getMap().getResults())) {
+    Value place;
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      place = operands[0][dim.getPosition()];
+    else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      place = operands[1][symbol.getPosition()];
+    if (place == fastest)
+      distance = b.mul(memory.strides[d], b.i64(parallel.getSizes()[binders - 1]));
+  }
+  return distance;
+}
+
+void BodyLowering::prefetchNext(LoadOp op) {
+  auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests, 0});
+  auto &[first, prefetching] = reads->second;
+  if (isFirst || nests == first || (prefetching && nests != prefetching))
+    return;
+  const Level &inner = levels.back();
+  Memory memory = memoryOf(op.getSource());
+  bool isRow = inner.width > 1 && !inner.laneMask && !domains.isBlock(inner.axis.getValue()) &&
+               isUnitStride(op.getMap(), op.getDims(), inner.axis);
+  if (!isRow || !memory.isInvariant || op.getBounds() != BoundsMode::exact)
+    return;
+  Value distance;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(prologue);
+    distance = distanceToNext(op);
+    if (!distance)
+      return;
+    int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
+    Value isShort = b.compare(arith::CmpIPredicate::sle, memory.extents.back(),
+                              b.i64(maxRowBytes / elementBytes));
+    distance = b.select(isShort, distance, b.i64(0)); // what is there already costs little
+  }
+  SmallVector<Lanes> indices =
+      indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
+  Lanes offset = offsetOf(memory, indices, inner.width);
+  if (!offset.counts)
+    return;
+  prefetching = nests;
+  // Beyond the tensor's end nothing happens: prefetching does not fault.
+  Value place = b.at(memory.pointer, b.add(offset.value, distance), memoryType(memory.element));
+  constexpr int read = 0, intoSecondLevel = 2, data = 1;
+  LLVM::Prefetch::create(b, place, read, intoSecondLevel, data);
+}
