@@ -8,7 +8,7 @@ using namespace tile::ir;
 using namespace tile::codegen;
 
 bool Plan::isRoot(Operation *op) {
-  return isa<StoreOp, UpdateOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
+  return isa<StoreOp, UpdateOp, AtomicOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
@@ -88,7 +88,9 @@ struct Planner {
         return store && store.getTarget() == load.getSource() &&
                store->getBlock() == op->getBlock();
       };
-      keep = !(users.size() == 1 && overwrites(*users.begin()));
+      // In a grid kernel any other write may come between, in the nest too.
+      bool isGrid = load->getParentOfType<KernelOp>().isGrid();
+      keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
