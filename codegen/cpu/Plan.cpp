@@ -77,6 +77,8 @@ struct Planner {
       repeats |= isa<BroadcastOp>(user) &&
                  axesOf(user->getResult(0).getType()).size() > axesOf(value.getType()).size();
       repeats |= user->getBlock() != op->getBlock();
+      // Which takes one element after the other: what is dear is computed before, in vectors.
+      repeats |= isa<AtomicOp>(user);
     }
     constexpr int dear = 6; // about a store and a load
     bool keep = costOfPulled(value) > dear && (users.size() > 1 || repeats);
