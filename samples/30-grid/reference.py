@@ -1,4 +1,4 @@
-"""Lesson 29, one value at a time."""
+"""Lesson 30, one value at a time."""
 
 import numpy as np
 
