@@ -187,6 +187,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
   }
   if (isAlongFunction(function))
     return only(alongCall(expr, function), expr);
+  if (ir::KernelBuilder::isAtomic(function))
+    return atomicCall(expr, function);
   if (isFunctionName(function))
     return builtinCall(expr, function);
   return unknownName(callee);

@@ -74,6 +74,12 @@ void BodyElaborator::block(const dsl::Block &body) {
   scopes.pop_back();
 }
 
+/// `atomic_add(x[i], v)`
+bool BodyElaborator::isAtomicCall(const dsl::Expr &expr) {
+  return expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name &&
+         ir::KernelBuilder::isAtomic(expr.children[0]->text) && !lookup(expr.children[0]->text);
+}
+
 void BodyElaborator::statement(const Stmt &stmt) {
   at(stmt.range);
   if (returned)
@@ -106,8 +112,7 @@ void BodyElaborator::statement(const Stmt &stmt) {
       returned = evaluateTuple(*stmt.value);
     return;
   case Stmt::Kind::Grid:
-    error(stmt.range, "`grid` kernels are not part of this version");
-    return;
+    return gridStatement(stmt);
   case Stmt::Kind::Expr:
     if (stmt.value->kind == Expr::Kind::Call && stmt.value->children[0]->kind == Expr::Kind::Name &&
         (stmt.value->children[0]->text == "assert" || stmt.value->children[0]->text == "print")) {
@@ -115,6 +120,8 @@ void BodyElaborator::statement(const Stmt &stmt) {
       return;
     }
     evaluate(*stmt.value);
+    if (isAtomicCall(*stmt.value)) // for what it does
+      return;
     error(stmt.range, "this value is not used")
         .hints.push_back("bind it with `let`, or store it to an output");
     return;
@@ -221,12 +228,16 @@ void BodyElaborator::assignStatement(const Stmt &stmt) {
   const dsl::Expr &target = *stmt.target;
   if (target.kind == dsl::Expr::Kind::Index) {
     ir::Expr value = evaluate(*stmt.value);
-    std::optional<Place> to = place(*target.children[0], target);
+    std::optional<Place> to = writePlace(target);
     if (!to)
       return;
     at(stmt.range);
     if (stmt.op == Stmt::AssignOp::Set)
-      return builder.store(*to->tensor, to->indices, value);
+      return builder.store(*to->tensor, to->indices, value, to->drops);
+    if (to->drops) {
+      error(stmt.opRange, "`.drop` stands with `=` and in atomic operations");
+      return;
+    }
     // `h -= x` adds the negative.
     Stmt::AssignOp op = stmt.op;
     if (op == Stmt::AssignOp::Sub) {

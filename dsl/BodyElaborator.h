@@ -69,6 +69,7 @@ private:
   void letStatement(const Stmt &stmt);
   void assignStatement(const Stmt &stmt);
   void parallelStatement(const Stmt &stmt);
+  void gridStatement(const Stmt &stmt);
   void forStatement(const Stmt &stmt);
   void ifStatement(const Stmt &stmt);
   void whileStatement(const Stmt &stmt);
@@ -123,8 +124,13 @@ private:
   struct Place {
     const ir::TensorRef *tensor = nullptr;
     std::vector<ir::Index> indices;
+    bool drops = false;
   };
   std::optional<Place> place(const Expr &base, const Expr &indexed);
+  std::optional<Place> writePlace(const Expr &target);
+  bool isAtomicCall(const Expr &expr);
+  ir::Expr atomicCall(const Expr &call, const std::string &function);
+  std::optional<ir::MemoryOrder> memoryOrder(const Expr &call, const std::string &function);
   const ir::TensorRef *tensorNamed(const Expr &expr);
   std::optional<std::string> axisNamed(const Expr &expr);
   std::optional<ir::ElementType> typeNamed(const std::string &name) const;

@@ -87,8 +87,10 @@ private:
                       !expr->args[0].name && expr->args[0].value->kind == Expr::Kind::Name;
     if (isCombined && !isCallable(*expr->args[0].value))
       report(*expr->args[0].value);
+    bool isAtomic = first == 1 && ir::KernelBuilder::isAtomic(expr->children[0]->text);
     for (const Arg &arg : llvm::ArrayRef(expr->args).drop_front(isCombined))
-      visit(arg.value);
+      if (!isAtomic || !arg.name) // `order = acquire` names no value
+        visit(arg.value);
   }
 
   bool isValue(const std::string &name) const {

@@ -293,8 +293,10 @@ unsigned readAssignment(Iterator at, Assignment &assignment) {
 
 void checkTarget(State &state, const Stmt &statement, Iterator at) {
   const Expr &target = *statement.target;
-  const bool indexed =
-      target.kind == Expr::Kind::Index && target.children.front()->kind == Expr::Kind::Name;
+  const Expr *base = target.kind == Expr::Kind::Index ? target.children.front().get() : nullptr;
+  if (base && base->kind == Expr::Kind::Member) // x.drop[i]
+    base = base->children.front().get();
+  const bool indexed = base && base->kind == Expr::Kind::Name;
   if (target.kind == Expr::Kind::Name || indexed)
     return;
   fail(state, at - 1, target.range, "cannot assign to this",

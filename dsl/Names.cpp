@@ -16,6 +16,8 @@ const std::vector<std::string> &tile::dsl::functionNames() {
     std::vector<std::string> result;
     for (llvm::StringRef function : ir::KernelBuilder::functionNames())
       result.push_back(function.str());
+    for (llvm::StringRef function : ir::KernelBuilder::atomicNames())
+      result.push_back(function.str());
     for (const char *function :
          {"sum",     "prod",   "mean",   "any",     "all",    "xor",    "bitcast",
           "argmax",  "argmin", "dot",    "zeros",   "full",   "whole",  "range",

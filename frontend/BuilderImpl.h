@@ -49,6 +49,7 @@ struct ElementAccess {
   std::string param;
   std::vector<Position> indices;
   ir::KernelBuilder::Access mode = ir::KernelBuilder::Access::Exact;
+  bool drops = false;
   NodePtr pad;
 };
 

@@ -360,8 +360,19 @@ Param Param::within() const {
   return promised;
 }
 
+Param Param::drop() const {
+  Param dropping(*this);
+  dropping.drops = true;
+  return dropping;
+}
+
 /// Loads an element, in the order of the language: the pad value, the indices, the load.
 static ir::Expr load(KernelImpl &kernel, const ElementAccess &access, const Place &place) {
+  if (access.drops) {
+    kernel.error(place) << "`drop` says how a tensor is written; a tensor is read through `pad`, "
+                           "`clamp` or `within`";
+    return {};
+  }
   ir::Expr pad = access.pad ? kernel.evaluate(access.pad) : ir::Expr();
   if (access.pad && !pad.isValid())
     return {};
@@ -376,6 +387,7 @@ Element Param::at(std::span<const Operand> indices) const {
   auto element = std::make_unique<ElementAccess>();
   element->param = name;
   element->mode = static_cast<ir::KernelBuilder::Access>(access);
+  element->drops = drops;
   element->pad = padValue;
   Place place = indices.empty() ? Place() : indices.front().where();
   unsigned depth = 0;
@@ -429,9 +441,10 @@ void Element::operator=(const Element &value) {
 
 void Element::store(const Operand &value) {
   writeElement(node, value,
-               [](KernelImpl &kernel, const ir::TensorRef &tensor,
-                  const std::vector<ir::Index> &indices,
-                  const ir::Expr &given) { kernel.ops().store(tensor, indices, given); });
+               [&](KernelImpl &kernel, const ir::TensorRef &tensor,
+                   const std::vector<ir::Index> &indices, const ir::Expr &given) {
+                 kernel.ops().store(tensor, indices, given, node->access->drops);
+               });
 }
 
 static void update(const NodePtr &node, const Operand &value, ir::CombineKind ofSigned,
@@ -439,6 +452,10 @@ static void update(const NodePtr &node, const Operand &value, ir::CombineKind of
   writeElement(node, value,
                [&](KernelImpl &kernel, const ir::TensorRef &tensor,
                    const std::vector<ir::Index> &indices, const ir::Expr &given) {
+                 if (node->access->drops) {
+                   kernel.error(value.where()) << "`drop` stands with `=` and atomic operations";
+                   return;
+                 }
                  ir::Expr combined = isNegated ? kernel.ops().unary(UnaryOp::Neg, given) : given;
                  kernel.ops().update(tensor, indices,
                                      ir::isUnsigned(tensor.type) ? ofUnsigned : ofSigned, combined);

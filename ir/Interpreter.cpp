@@ -43,6 +43,11 @@ LogicalResult Machine::fail(Operation *op, const Twine &message) {
   return failure();
 }
 
+LogicalResult Machine::failPromise(Operation *op, const Twine &message) {
+  result.isPromiseBroken |= result.ok();
+  return fail(op, message);
+}
+
 LogicalResult Machine::failForMemory(Operation *op, int64_t bytes) {
   int64_t left = options.maxTileBytes - tileBytes;
   if (result.ok())
@@ -225,6 +230,7 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](LoadOp op) { return executeLoad(op); })
       .Case([&](StoreOp op) { return executeStore(op); })
       .Case([&](UpdateOp op) { return executeUpdate(op); })
+      .Case([&](AtomicOp op) { return executeAtomic(op); })
       .Case([&](BroadcastOp op) { return executeBroadcast(op); })
       .Case([&](CoordsOp op) { return executeCoords(op); })
       .Case([&](ReduceOp op) { return executeReduce(op); })

@@ -48,7 +48,8 @@ struct InterpreterResult {
   std::optional<mlir::Location> loc;
   /// Of a tile.require: it is not true or false, it exceeds 64 bits.
   bool hasOverflow = false;
-  /// A `within` load was outside its tensor: the author's fault, no one else's.
+  /// The author's fault, no one else's: a `within` load was outside its tensor, or a grid kernel
+  /// did what nobody proves that it doesn't.
   bool isPromiseBroken = false;
   /// If tiles take more than `maxTileBytes`: what the one too many needs, and what was left for it.
   struct Shortage {
@@ -64,7 +65,7 @@ struct InterpreterResult {
 /// static, whole axes need not be. Reported, with a location:
 ///   - a tile.require that does not hold,
 ///   - an `exact` or `within` load or a store outside its tensor,
-///   - an element of an output that is stored twice or never,
+///   - an element of an output that is stored twice (but by a grid kernel) or never,
 ///   - tiles that take more memory than the options allow,
 ///   - the use of an element outside the domain of its tile, of an op without a
 ///     meaning here, and other faults of the IR.

@@ -113,6 +113,8 @@ public:
 private:
   /// Reports the first error, with the program it happened in.
   LogicalResult fail(mlir::Operation *op, const llvm::Twine &message);
+  /// The author promised what does not hold.
+  LogicalResult failPromise(mlir::Operation *op, const llvm::Twine &message);
   LogicalResult failForMemory(mlir::Operation *op, int64_t bytes);
   std::string describeProgram() const;
 
@@ -172,6 +174,7 @@ private:
   LogicalResult executeLoad(LoadOp op);
   LogicalResult executeStore(StoreOp op);
   LogicalResult executeUpdate(UpdateOp op);
+  LogicalResult executeAtomic(AtomicOp op);
   LogicalResult finishOutputs();
   LogicalResult noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at, int64_t element);
 

@@ -152,14 +152,15 @@ LogicalResult Machine::executeLoad(LoadOp op) {
       for (auto [coordinate, extent] : llvm::zip(at, memory.shape))
         coordinate = std::clamp<int64_t>(coordinate, 0, extent - 1);
     bool inside = isInside(memory, at);
-    this->result.isPromiseBroken |= !inside && op.getBounds() == BoundsMode::within;
-    if (this->result.isPromiseBroken)
-      return fail(op, describeOutside(memory, at) + ", though `within` promises it is inside");
+    if (!inside && op.getBounds() == BoundsMode::within)
+      return failPromise(op,
+                         describeOutside(memory, at) + ", though `within` promises it is inside");
     if (!inside && op.getBounds() == BoundsMode::exact)
-      return fail(op, describeOutside(memory, at));
+      return kernel.isGrid() ? failPromise(op, describeOutside(memory, at))
+                             : fail(op, describeOutside(memory, at));
     int64_t element = inside ? elementAt(memory, at) : 0;
     if (inside && !memory.writers.empty() && memory.writers[element] &&
-        memory.writers[element] != program)
+        memory.writers[element] != program && !kernel.isGrid())
       return fail(op, nameOf(memory, at) + " was stored by another program");
     std::memcpy(result.at(index), inside ? addressOf(memory, element) : pad, width);
     return success();
@@ -173,7 +174,7 @@ LogicalResult Machine::executeLoad(LoadOp op) {
 LogicalResult Machine::noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at,
                                  int64_t element) {
   int64_t &writer = memory.writers[element];
-  if (writer && (memory.mode == ParamMode::Out || writer != program))
+  if (writer && !kernel.isGrid() && (memory.mode == ParamMode::Out || writer != program))
     return fail(op, nameOf(memory, at) + " is stored twice" +
                         (writer != program ? ", by different programs" : ""));
   writer = program;
@@ -195,8 +196,12 @@ LogicalResult Machine::executeStore(StoreOp op) {
   Extents strides = value.stridesAlong(box.axes), at;
   return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
     walk.at(position, at);
-    if (!isInside(memory, at))
-      return fail(op, describeOutside(memory, at));
+    if (!isInside(memory, at)) {
+      if (op.getDrops())
+        return success();
+      return kernel.isGrid() ? failPromise(op, describeOutside(memory, at))
+                             : fail(op, describeOutside(memory, at));
+    }
     int64_t element = elementAt(memory, at);
     std::memcpy(addressOf(memory, element), value.at(offsetOf(position, strides)),
                 byteWidth(memory.number));
@@ -240,6 +245,80 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
   });
 }
 
+//===-- Atomics -----------------------------------------------------------===//
+
+/// What an atomic operation makes of an element.
+static void applyAtomic(AtomicKind kind, Number number, char *element, const char *value,
+                        const char *expected) {
+  auto combine = [&](CombineKind combination) {
+    if (isFloat(number))
+      writeFloat(number, element,
+                 combineFloats(combination, readFloat(number, element), readFloat(number, value)));
+    else
+      writeInteger(
+          number, element,
+          combineIntegers(combination, readSigned(number, element), readSigned(number, value)));
+  };
+  switch (kind) {
+  case AtomicKind::add:
+    return combine(CombineKind::add);
+  case AtomicKind::max:
+    return combine(CombineKind::max);
+  case AtomicKind::min:
+    return combine(CombineKind::min);
+  case AtomicKind::umax:
+    return combine(CombineKind::umax);
+  case AtomicKind::umin:
+    return combine(CombineKind::umin);
+  case AtomicKind::andi:
+    return combine(CombineKind::andi);
+  case AtomicKind::ori:
+    return combine(CombineKind::ori);
+  case AtomicKind::xori:
+    return combine(CombineKind::xori);
+  case AtomicKind::cas:
+    if (std::memcmp(element, expected, byteWidth(number)) != 0)
+      return;
+    [[fallthrough]];
+  case AtomicKind::exchange:
+    std::memcpy(element, value, byteWidth(number));
+    return;
+  }
+  llvm_unreachable("covered switch");
+}
+
+LogicalResult Machine::executeAtomic(AtomicOp op) {
+  Memory &memory = memories.at(op.getTarget());
+  if (memory.mode != ParamMode::InOut)
+    return fail(op, "`" + memory.name + "` is no `inout` that an atomic operation can change");
+  const Tile value = values.at(op.getValue());
+  const Tile expected = op.getExpected() ? values.at(op.getExpected()) : Tile();
+  Tile result;
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, value, result)) ||
+      (op.getExpected() && failed(checkDefined(op, expected, result))))
+    return failure();
+  AccessWalk walk(*this, result, op.getMap(), op.getDims(), op.getSyms());
+  if (failed(walk.check(op, result)))
+    return failure();
+  Extents strides = value.stridesAlong(result.axes), at;
+  Extents expectedStrides = expected.stridesAlong(result.axes);
+  int64_t width = byteWidth(memory.number);
+  LogicalResult done = result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    walk.at(position, at);
+    if (!isInside(memory, at)) {
+      std::memset(result.at(index), 0, width);
+      return op.getDrops() ? success() : failPromise(op, describeOutside(memory, at));
+    }
+    char *element = addressOf(memory, elementAt(memory, at));
+    std::memcpy(result.at(index), element, width);
+    applyAtomic(op.getKind(), memory.number, element, value.at(offsetOf(position, strides)),
+                op.getExpected() ? expected.at(offsetOf(position, expectedStrides)) : nullptr);
+    return success();
+  });
+  values[op.getResult()] = std::move(result);
+  return done;
+}
+
 /// Every element of an output has been stored; sums go to memory.
 LogicalResult Machine::finishOutputs() {
   for (BlockArgument argument : kernel.getArguments()) {
@@ -254,7 +333,8 @@ LogicalResult Machine::finishOutputs() {
           int64_t rest = element;
           for (size_t d = at.size(); d-- > 0; rest /= memory.shape[d])
             at[d] = rest % memory.shape[d];
-          return fail(kernel, nameOf(memory, at) + " is never stored");
+          std::string message = nameOf(memory, at) + " is never stored";
+          return kernel.isGrid() ? failPromise(kernel, message) : fail(kernel, message);
         }
     if (memory.mode == ParamMode::Reduce)
       for (int64_t element = 0; element < memory.size; ++element) {

@@ -122,7 +122,7 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
 bool KernelBuilder::finish() {
   assert(frames.empty() && "a region is still open");
   if (!parallelSeen && !hasMisplaced)
-    error() << "kernel `" << spec.name << "` has no `parallel`";
+    error() << "kernel `" << spec.name << "` has no `parallel` and no `grid`";
   return errors == 0;
 }
 
@@ -293,7 +293,7 @@ Value KernelBuilder::wholeAxis(StringRef name, AffineExpr extent) {
 SmallVector<Expr> KernelBuilder::beginParallel(ArrayRef<BinderSpec> binders) {
   SmallVector<Expr> result(binders.size());
   if (parallelSeen || !frames.empty())
-    error() << "a kernel has one `parallel`, at its top";
+    error() << "a kernel has one `parallel` or `grid`, at its top";
   SmallVector<Value> lower, upper;
   SmallVector<StringRef> names;
   SmallVector<bool> each;
@@ -344,7 +344,7 @@ SmallVector<Expr> KernelBuilder::beginParallel(ArrayRef<BinderSpec> binders) {
 
 void KernelBuilder::endParallel() {
   closeFrame();
-  parallelOpen = false;
+  parallelOpen = gridOpen = false;
 }
 
 void KernelBuilder::require(Expr condition, StringRef text) {

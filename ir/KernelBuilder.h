@@ -237,8 +237,27 @@ public:
   enum class Access { Exact, Pad, Clamp, Within };
   Expr load(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Access access = Access::Exact,
             Expr pad = {});
-  void store(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Expr value);
+  /// `drops`, in grid kernels: what falls outside is left out.
+  void store(const TensorRef &tensor, llvm::ArrayRef<Index> indices, Expr value,
+             bool drops = false);
   void update(const TensorRef &tensor, llvm::ArrayRef<Index> indices, CombineKind kind, Expr value);
+
+  //===-- Grid kernels (KernelBuilderGrid.cpp) ----------------------------===//
+  /// Opens the programs of a grid kernel, one an integer; one Expr a binder. Ends with endParallel.
+  llvm::SmallVector<Expr> beginGrid(llvm::ArrayRef<BinderSpec> binders);
+  bool inGrid() const { return gridOpen; }
+  struct Place {
+    const TensorRef *tensor;
+    llvm::ArrayRef<Index> indices;
+    bool drops = false; // what falls outside is left out
+  };
+  /// atomic_add and its like, which take a value; atomic_cas takes what it expects, and then the
+  /// value. Gives the old elements.
+  Expr atomic(llvm::StringRef function, const Place &place, llvm::ArrayRef<Expr> values,
+              MemoryOrder order);
+  static bool isAtomic(llvm::StringRef name);
+  static unsigned atomicArity(llvm::StringRef name);
+  static llvm::ArrayRef<llvm::StringRef> atomicNames();
 
   //===-- Axes, program space, loops --------------------------------------===//
   /// A named whole axis over [lower, upper).
@@ -366,6 +385,8 @@ private:
   std::optional<AccessMap> accessMap(const TensorRef &tensor, llvm::ArrayRef<Index> indices);
   mlir::AffineExpr compress(mlir::AffineExpr expr, llvm::SmallVectorImpl<mlir::Value> &dims,
                             llvm::SmallVectorImpl<mlir::Value> &syms);
+  bool checkAtomic(llvm::StringRef function, const TensorRef &tensor);
+  mlir::Value elementValue(const TensorRef &tensor, Expr value);
   mlir::Value storedValue(const TensorRef &tensor, const AccessMap &at, Expr value);
   mlir::Value colonAxis(const TensorRef &tensor, unsigned dimension);
   mlir::Value wholeAxis(llvm::StringRef name, mlir::AffineExpr extent);
@@ -386,7 +407,7 @@ private:
   mlir::Location loc;
   mlir::Operation *entryEnd = nullptr; // whole axes and dims go before it
   mlir::OpBuilder::InsertPoint entryPoint() const;
-  bool parallelOpen = false, parallelSeen = false;
+  bool parallelOpen = false, parallelSeen = false, gridOpen = false;
   bool hasMisplaced = false; // reported: something stands outside `parallel`
   mutable unsigned errors = 0;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> counter;

@@ -269,7 +269,10 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
                          Expr pad) {
   if (spec.params[tensor.position].mode == ParamMode::Out ||
       spec.params[tensor.position].mode == ParamMode::Reduce) {
-    error() << "`" << tensor.name << "` is an output: it can only be written";
+    auto diagnostic = error() << "`" << tensor.name << "` is an output: it can only be written";
+    if (inGrid())
+      diagnostic.attachNote(loc) << "hint: declare it among the inputs, as `inout " << tensor.name
+                                 << "`";
     return {};
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);
@@ -299,16 +302,9 @@ Expr KernelBuilder::load(const TensorRef &tensor, ArrayRef<Index> indices, Acces
 
 /// The value as the tensor holds it; null after an error.
 Value KernelBuilder::storedValue(const TensorRef &tensor, const AccessMap &at, Expr value) {
-  value = adapted(value, tensor.type);
-  if (!value.isValid())
+  Value stored = elementValue(tensor, value);
+  if (!stored)
     return {};
-  if (value.type != tensor.type) {
-    auto diagnostic = error() << "`" << tensor.name << "` holds " << nameOf(tensor.type)
-                              << "; this is " << nameOf(value.type);
-    diagnostic.attachNote(loc) << "hint: cast it: `" << nameOf(tensor.type) << "(…)`";
-    return {};
-  }
-  Value stored = narrow(value);
   AxisList axes = mapAxes(at.map, at.dims);
   for (StringAttr axis : axesOf(stored.getType()))
     if (axes.indexOf(axis.getValue()) < 0) {
@@ -320,7 +316,8 @@ Value KernelBuilder::storedValue(const TensorRef &tensor, const AccessMap &at, E
   return stored;
 }
 
-void KernelBuilder::store(const TensorRef &tensor, ArrayRef<Index> indices, Expr value) {
+void KernelBuilder::store(const TensorRef &tensor, ArrayRef<Index> indices, Expr value,
+                          bool drops) {
   ParamMode mode = spec.params[tensor.position].mode;
   if (mode == ParamMode::In || mode == ParamMode::Reduce) {
     auto diagnostic =
@@ -332,22 +329,33 @@ void KernelBuilder::store(const TensorRef &tensor, ArrayRef<Index> indices, Expr
                                        : "hint: combine into it with its operator, such as `+=`");
     return;
   }
+  if (drops && !inGrid()) {
+    auto diagnostic = error() << "`.drop` leaves out what falls outside, in `grid` kernels only";
+    diagnostic.attachNote(loc) << "hint: each element of `" << tensor.name
+                               << "` is stored exactly once here, so nothing falls outside";
+    return;
+  }
   std::optional<AccessMap> at = accessMap(tensor, indices);
   if (!checkInParallel("a store"))
     return;
   Value stored = at ? storedValue(tensor, *at, value) : Value();
   if (stored)
     StoreOp::create(builder, loc, stored, tensor.memory, AffineMapAttr::get(at->map), at->dims,
-                    at->syms);
+                    at->syms, drops ? builder.getUnitAttr() : UnitAttr());
 }
 
 void KernelBuilder::update(const TensorRef &tensor, ArrayRef<Index> indices, CombineKind kind,
                            Expr value) {
   const ParamSpec &param = spec.params[tensor.position];
   if (param.mode != ParamMode::Reduce || *param.reduce != kind) {
-    error() << "`" << tensor.name << "` "
-            << (param.mode != ParamMode::Reduce ? "is not declared as a `reduce` output"
-                                                : "is declared to combine by another operator");
+    auto diagnostic =
+        error() << "`" << tensor.name << "` "
+                << (param.mode != ParamMode::Reduce ? "is not declared as a `reduce` output"
+                                                    : "is declared to combine by another operator");
+    if (inGrid() && param.mode == ParamMode::InOut)
+      diagnostic.attachNote(loc) << "hint: where programs meet, write `atomic_add(" << tensor.name
+                                 << "[…], …)` or its like; where they don't, `" << tensor.name
+                                 << "[…] = …`";
     return;
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);

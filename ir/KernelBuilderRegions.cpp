@@ -73,6 +73,11 @@ static void dropArguments(Block &body, unsigned lead, const llvm::BitVector &cha
 Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
   setLoc(binder.loc);
   checkInParallel("a loop over spans");
+  if (inGrid()) {
+    auto diagnostic = error() << "a `grid` kernel has no loops over blocks of a size that is open";
+    diagnostic.attachNote(loc) << "hint: count blocks of a constant size: `for " << binder.name
+                               << " in 0..cdiv(n, 128)` with `let r = range(128)`";
+  }
   Value lower = integerScalar(binder.lower, "a bound"),
         upper = integerScalar(binder.upper, "a bound");
   if (!lower || !upper)

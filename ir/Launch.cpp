@@ -258,7 +258,7 @@ static bool reachesIndex(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) 
     };
     bool reaches =
         llvm::TypeSwitch<Operation *, bool>(user)
-            .Case<LoadOp, StoreOp, UpdateOp>(
+            .Case<LoadOp, StoreOp, UpdateOp, AtomicOp>(
                 [&](auto access) { return isAmong(access.getDims()) || isAmong(access.getSyms()); })
             .Case([&](ForOp loop) { return value == loop.getLower() || value == loop.getUpper(); })
             .Case([&](scf::ForOp loop) { return use.getOperandNumber() < 3; })

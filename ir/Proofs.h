@@ -10,6 +10,10 @@
 //   folds      no value depends on how a dimension was cut into blocks, save
 //              for the association of a fold.
 //
+// Of a grid kernel no access is proved: its author answers for them. It is held
+// to the modes of its parameters, and to what no kernel may do: loops that don't
+// advance, conditions that can't restrict what is reduced.
+//
 // Errors go to MLIR's diagnostic engine in the words of the source: axes,
 // dimensions and parameters. Notes that begin with "hint: " are advice. All
 // errors of a kernel are reported.

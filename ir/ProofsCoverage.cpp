@@ -169,7 +169,9 @@ void StoreProof::run() {
       diagnostic.attachNote(store.getLoc())
           << "hint: declare `" << name()
           << "` as a `reduce` output and update it, or gather: index the output by binders and "
-             "read the inputs through data";
+             "read the inputs through data; a kernel that begins with `grid p in 0..n` stores "
+             "where "
+             "it likes";
       return;
     }
   collectBinders();

@@ -245,7 +245,7 @@ void foldMaps(KernelOp kernel) {
     op.setMap(AffineMap::get(map.getNumDims(), op.getSyms().size(), exprs, op.getContext()));
   };
   kernel.walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, UpdateOp>(foldMap).Case(
+    llvm::TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, UpdateOp, AtomicOp>(foldMap).Case(
         [](RestrictOp restrict) {
           IntegerSet set = restrict.getConstraint();
           SmallVector<AffineExpr> exprs(set.getConstraints());

@@ -95,6 +95,8 @@ ParallelOp KernelOp::getParallel() {
   return *parallels.begin();
 }
 
+bool KernelOp::isGrid() { return getParallel().getGrid(); }
+
 /// The tile.return that ends a block, or null.
 static ReturnOp returnOf(Block &block) {
   return block.empty() ? ReturnOp() : dyn_cast<ReturnOp>(block.back());
@@ -231,8 +233,11 @@ LogicalResult DimOp::verify() {
 //===-- Parallel ----------------------------------------------------------===//
 
 // tile.parallel (%i = tiles "i" %lo to %hi by 64, %b = each "b" %lo to %hi) { … }
+// tile.parallel grid (%p = each "p" %lo to %hi) { … }
 ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalKeyword("grid")))
+    result.addAttribute(getGridAttrName(result.name), builder.getUnitAttr());
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> lower, upper;
   SmallVector<Attribute> names;
@@ -279,7 +284,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void ParallelOp::print(OpAsmPrinter &printer) {
-  printer << " (";
+  printer << (getGrid() ? " grid (" : " (");
   llvm::interleaveComma(llvm::seq<size_t>(0, getNames().size()), printer, [&](size_t n) {
     printer << getBody().front().getArgument(n) << " = " << (getEach()[n] ? "each " : "tiles ")
             << getNames()[n] << ' ' << getLower()[n] << " to " << getUpper()[n];
@@ -289,7 +294,8 @@ void ParallelOp::print(OpAsmPrinter &printer) {
   printer << ") ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getNamesAttrName(), getEachAttrName(), getSizesAttrName()});
+      (*this)->getAttrs(),
+      {getNamesAttrName(), getEachAttrName(), getSizesAttrName(), getGridAttrName()});
 }
 
 LogicalResult ParallelOp::verify() {
@@ -306,8 +312,16 @@ LogicalResult ParallelOp::verify() {
       return emitOpError("binder ") << getNames()[n] << " has the wrong argument type";
     if (!ShapedType::isDynamic(getSizes()[n]) && getSizes()[n] <= 0)
       return emitOpError("binder ") << getNames()[n] << " has a size that is not positive";
+    if (getGrid() && !getEach()[n])
+      return emitOpError("binder ") << getNames()[n] << " of a grid binds no integer";
   }
   return success();
+}
+
+/// True inside the programs of a grid kernel.
+static bool isInGrid(Operation *op) {
+  auto parallel = op->getParentOfType<ParallelOp>();
+  return parallel && parallel.getGrid();
 }
 
 //===-- For ---------------------------------------------------------------===//
@@ -419,6 +433,8 @@ LogicalResult ForOp::verify() {
     return emitOpError("needs a tile.yield at the end");
   if (!ShapedType::isDynamic(getSize()) && static_cast<int64_t>(getSize()) <= 0)
     return emitOpError("has a size that is not positive");
+  if (isInGrid(*this))
+    return emitOpError("has no place in a grid kernel, whose blocks are constant");
   TypeRange inits = getInits().getTypes();
   if (TypeRange(ValueRange(getCarried())) != inits || getResultTypes() != inits ||
       getYield().getOperandTypes() != inits)
@@ -491,7 +507,11 @@ static LogicalResult verifyWrite(OpT op) {
   return success();
 }
 
-LogicalResult StoreOp::verify() { return verifyWrite(*this); }
+LogicalResult StoreOp::verify() {
+  if (getDrops() && !isInGrid(*this))
+    return emitOpError("drops what falls outside, as only grid kernels may");
+  return verifyWrite(*this);
+}
 LogicalResult UpdateOp::verify() { return verifyWrite(*this); }
 
 void StoreOp::getEffects(
@@ -502,6 +522,68 @@ void UpdateOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), &getTargetMutable());
   effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());
+}
+
+//===-- Atomics -----------------------------------------------------------===//
+
+AxisList AtomicOp::getAxisList() {
+  AxisList axes = mapAxes(getMap(), getDims());
+  axes.addFrom(getValue().getType());
+  if (getExpected())
+    axes.addFrom(getExpected().getType());
+  return axes;
+}
+
+/// Whether the kind has a meaning for elements of this type.
+static bool canBeAtomic(AtomicKind kind, Type element) {
+  bool isFloat = isa<FloatType>(element);
+  unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (width != 32 && width != 64)
+    return false;
+  switch (kind) {
+  case AtomicKind::add:
+  case AtomicKind::max:
+  case AtomicKind::min:
+  case AtomicKind::exchange:
+  case AtomicKind::cas:
+    return true;
+  case AtomicKind::umax:
+  case AtomicKind::umin:
+  case AtomicKind::andi:
+  case AtomicKind::ori:
+  case AtomicKind::xori:
+    return !isFloat;
+  }
+  llvm_unreachable("covered switch");
+}
+
+LogicalResult AtomicOp::verify() {
+  if (!isInGrid(*this))
+    return emitOpError("stands in grid kernels only");
+  Type element = getTarget().getType().getElementType();
+  if (failed(verifyAccess(*this, getTarget().getType(), getMap(), getDims(), getSyms())))
+    return failure();
+  if ((getKind() == AtomicKind::cas) != static_cast<bool>(getExpected()))
+    return emitOpError("needs an expected value with `cas`, and only then");
+  if (getElementTypeOrSelf(getValue().getType()) != element ||
+      (getExpected() && getElementTypeOrSelf(getExpected().getType()) != element))
+    return emitOpError("takes values of another element type than the tensor's");
+  if (!canBeAtomic(getKind(), element))
+    return emitOpError("has no `") << stringifyAtomicKind(getKind()) << "` of " << element;
+  if (Type expected = getAxisList().tileOf(element); getResult().getType() != expected)
+    return emitOpError("gives ") << expected << ", not " << getResult().getType();
+  return success();
+}
+
+void AtomicOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getTargetMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getTargetMutable());
+  // What it orders may be anywhere.
+  if (getOrder() != MemoryOrder::relaxed) {
+    effects.emplace_back(MemoryEffects::Read::get());
+    effects.emplace_back(MemoryEffects::Write::get());
+  }
 }
 
 //===-- Tiles -------------------------------------------------------------===//

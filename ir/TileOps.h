@@ -40,6 +40,7 @@ bool isIndexOperand(mlir::Type type);
 namespace tile::ir {
 class ParallelOp;
 class YieldOp;
+struct AxisList;
 } // namespace tile::ir
 
 #include "ir/TileInterfaces.h.inc"

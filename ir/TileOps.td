@@ -164,6 +164,8 @@ def Tile_KernelOp : Tile_FunctionLike<"kernel"> {
     ::tile::ir::CombineKind getParamReduce(unsigned index);
     /// The kernel's program space.
     ::tile::ir::ParallelOp getParallel();
+    /// True of a grid kernel, which is proved nothing of.
+    bool isGrid();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -225,9 +227,14 @@ def Tile_ParallelOp : Tile_Op<"parallel", [SingleBlock, NoTerminator, HasParent<
     Binder n ranges over [lower n, upper n). `tiles` binders cut it into blocks
     of `sizes[n]` (dynamic until `specialize`) and bind a !tile.span; `each`
     binders bind an i64. Programs are independent and run in any order.
+
+    With `grid`, a grid kernel: all binders are `each`, no block has an open size,
+    loads and stores go where their index says without proof, an `inout` may be
+    read and stored anywhere, and elements are where programs meet. Nothing may
+    be assumed of such a kernel but what its accesses say by themselves.
   }];
   let arguments = (ins Variadic<I64>:$lower, Variadic<I64>:$upper, StrArrayAttr:$names,
-                       DenseBoolArrayAttr:$each, DenseI64ArrayAttr:$sizes);
+                       DenseBoolArrayAttr:$each, DenseI64ArrayAttr:$sizes, UnitAttr:$grid);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -330,15 +337,15 @@ class Tile_WriteOp<string mnemonic, dag extra> : Tile_Op<mnemonic, [AttrSizedOpe
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_WriteOp<"store", (ins)> {
+def Tile_StoreOp : Tile_WriteOp<"store", (ins UnitAttr:$drops)> {
   let summary = "Stores a tile through an index map";
   let description = [{
     target[map(dims, syms)] = value, at each coordinate of the domain of the
     map's axes. The value's axes are among the map's; it broadcasts along the
-    others.
+    others. With `drops`, in grid kernels, what falls outside is left out.
   }];
   let assemblyFormat = [{
-    $value `,` $target `at` $map `(` $dims `)` `[` $syms `]` attr-dict
+    $value `,` $target `at` $map `(` $dims `)` `[` $syms `]` (`drop` $drops^)? attr-dict
     `:` type($value) `,` type($target) `,` custom<TypeList>(type($dims))
   }];
 }
@@ -466,5 +473,6 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
 }
 
 include "TileAlongOps.td"
+include "TileGridOps.td"
 
 #endif // TILE_OPS

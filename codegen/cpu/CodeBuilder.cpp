@@ -209,6 +209,17 @@ void CodeBuilder::store(Value value, Value pointer) {
   LLVM::StoreOp::create(*this, value, pointer, alignmentOf(value.getType()));
 }
 
+Value CodeBuilder::loadShared(Type type, Value pointer) {
+  auto load = LLVM::LoadOp::create(*this, type, pointer, alignmentOf(type));
+  load.setOrdering(LLVM::AtomicOrdering::monotonic);
+  return load;
+}
+
+void CodeBuilder::storeShared(Value value, Value pointer) {
+  auto store = LLVM::StoreOp::create(*this, value, pointer, alignmentOf(value.getType()));
+  store.setOrdering(LLVM::AtomicOrdering::monotonic);
+}
+
 void CodeBuilder::storeStreamed(Value value, Value pointer) {
   unsigned bytes = elementOf(value.getType()).getIntOrFloatBitWidth() / 8 * widthOf(value);
   LLVM::StoreOp::create(*this, value, pointer, bytes, /*isVolatile=*/false,

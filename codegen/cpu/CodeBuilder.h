@@ -60,6 +60,9 @@ public:
   Value at(Value base, Value offset, Type element);
   Value load(Type type, Value pointer, bool isInvariant);
   void store(Value value, Value pointer);
+  /// Of scalars that other threads may read and write meanwhile: no part of them, and not twice.
+  Value loadShared(Type type, Value pointer);
+  void storeShared(Value value, Value pointer);
   /// Past the caches; the address is a multiple of the value's size.
   void storeStreamed(Value value, Value pointer);
 

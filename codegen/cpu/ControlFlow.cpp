@@ -25,6 +25,7 @@ void BodyLowering::emitOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](StoreOp root) { emitStore(root); })
       .Case([&](UpdateOp root) { emitUpdate(root); })
+      .Case([&](AtomicOp root) { emitAtomic(root); })
       .Case([&](ReduceOp root) { emitReduce(root); })
       .Case([&](ArgReduceOp root) { emitArgReduce(root); })
       .Case([&](CountOp root) { emitCountOp(root); })

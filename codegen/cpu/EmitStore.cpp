@@ -18,7 +18,8 @@ static SmallVector<Value> pulledBy(OpT op) {
 
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
   Type element = memoryType(memory.element);
-  if (!vectorAxis || !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
+  // Streamed stores are late, for other programs too.
+  if (memory.isShared || !vectorAxis || !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
       !domains.restrictsOn(mapAxes(op.getMap(), op.getDims()).names).empty())
     return {};
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
@@ -90,7 +91,11 @@ void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed)
     value = toMemory(b.splat(value, width), memory.element);
     b.storeStreamed(value, b.at(memory.pointer, offset.value, memoryType(memory.element)));
   } else {
-    writeElements(memory, offset, width, domainMask(axes), value);
+    Value mask = domainMask(axes);
+    if (op.getDrops())
+      mask = b.both(mask, insideOf(memory, indices, width,
+                                   provedInside(op.getTarget(), op.getMap(), op.getDims())));
+    writeElements(memory, offset, width, mask, value);
   }
 }
 

@@ -30,6 +30,9 @@ struct Memory {
   mlir::Type element; // of the IR
   llvm::SmallVector<mlir::Value> extents, strides;
   bool isInvariant = false;
+  /// Other programs may read and write it meanwhile: single elements are read and written as a
+  /// whole, and as often as the program says.
+  bool isShared = false;
 };
 
 class ScalarLowering {
@@ -255,6 +258,7 @@ private:
   /// Whether the store's vectors from here on may go past the caches; null: never.
   mlir::Value mayStream(ir::StoreOp op, const Memory &memory, mlir::StringAttr vectorAxis);
   void emitUpdate(ir::UpdateOp op);
+  void emitAtomic(ir::AtomicOp op);
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);

@@ -149,7 +149,8 @@ Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width
     Value pointer = b.at(memory.pointer, offset.value, element);
     if (mask)
       pointer = b.select(mask, pointer, sinkFor(element));
-    raw = b.load(element, pointer, memory.isInvariant && !mask);
+    raw = memory.isShared ? b.loadShared(element, pointer)
+                          : b.load(element, pointer, memory.isInvariant && !mask);
     if (rest)
       raw = b.select(mask, raw, otherwise ? toMemory(otherwise, memory.element) : rest);
     return fromMemory(raw, memory.element);
@@ -182,7 +183,10 @@ void ScalarLowering::writeElements(const Memory &memory, Lanes offset, int width
     Value pointer = b.at(memory.pointer, offset.value, element);
     if (mask)
       pointer = b.select(mask, pointer, sinkFor(element));
-    b.store(value, pointer);
+    if (memory.isShared)
+      b.storeShared(value, pointer);
+    else
+      b.store(value, pointer);
     return;
   }
   Value pointer = b.at(memory.pointer, offset.value, element);

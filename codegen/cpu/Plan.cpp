@@ -8,7 +8,7 @@ using namespace tile::ir;
 using namespace tile::codegen;
 
 bool Plan::isRoot(Operation *op) {
-  return isa<StoreOp, UpdateOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
+  return isa<StoreOp, UpdateOp, AtomicOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
@@ -77,6 +77,8 @@ struct Planner {
       repeats |= isa<BroadcastOp>(user) &&
                  axesOf(user->getResult(0).getType()).size() > axesOf(value.getType()).size();
       repeats |= user->getBlock() != op->getBlock();
+      // Which takes one element after the other: what is dear is computed before, in vectors.
+      repeats |= isa<AtomicOp>(user);
     }
     constexpr int dear = 6; // about a store and a load
     bool keep = costOfPulled(value) > dear && (users.size() > 1 || repeats);
@@ -88,7 +90,9 @@ struct Planner {
         return store && store.getTarget() == load.getSource() &&
                store->getBlock() == op->getBlock();
       };
-      keep = !(users.size() == 1 && overwrites(*users.begin()));
+      // In a grid kernel any other write may come between, in the nest too.
+      bool isGrid = load->getParentOfType<KernelOp>().isGrid();
+      keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);

@@ -27,6 +27,7 @@ void ScalarLowering::bindArrays(Value params, Value dimArray, ValueRange tensors
     memory.pointer = pointer;
     memory.element = type.getElementType();
     memory.isInvariant = kernel.getParamMode(n) == ParamMode::In;
+    memory.isShared = kernel.isGrid() && !memory.isInvariant;
     for (auto [d, expr] : llvm::enumerate(kernel.getParamShape(n).getResults()))
       memory.extents.push_back(type.isDynamicDim(d) ? evaluate(expr, {}, dims).value
                                                     : b.i64(type.getDimSize(d)));

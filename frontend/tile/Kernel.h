@@ -57,6 +57,8 @@ public:
   /// Promises that indices which are data are inside. It is not checked; what is read outside is
   /// undefined.
   Param within() const;
+  /// Leaves out what is written outside the tensor, in grid kernels: `x.drop()[{…}] = …`.
+  Param drop() const;
 
 private:
   friend class Kernel;
@@ -67,6 +69,7 @@ private:
   uint64_t kernel;
   std::string name;
   Access access = Access::Exact;
+  bool drops = false;
   detail::NodePtr padValue;
 };
 
@@ -256,6 +259,22 @@ public:
         std::vector<Binder>{binder}, [&](const std::vector<Span> &spans) { body(spans[0]); },
         place);
   }
+  /// In the place of `parallel`: one program for each combination of integers, `count`. Loads and
+  /// stores go where their index says, and programs may meet in an `inout`, by the operations of
+  /// Grid.h. Nothing is proved; `body` gets one Span a binder, an integer.
+  template <size_t N, typename Body>
+  void grid(const Binder (&binders)[N], Body body, Place place = Place::current()) {
+    grid(
+        std::vector<Binder>(binders, binders + N),
+        [&](const std::vector<Span> &spans) { call(body, spans, std::make_index_sequence<N>()); },
+        place);
+  }
+  template <typename Body>
+  void grid(const Binder &binder, Body body, Place place = Place::current()) {
+    grid(
+        std::vector<Binder>{binder}, [&](const std::vector<Span> &spans) { body(spans[0]); },
+        place);
+  }
   /// A loop over blocks (`tiles`) or integers (`count`).
   void for_(const Binder &binder, const std::function<void(Span)> &body,
             Place place = Place::current());
@@ -280,6 +299,8 @@ private:
                   std::optional<Reduce> reduce, Place place);
   void parallel(const std::vector<Binder> &binders,
                 const std::function<void(const std::vector<Span> &)> &body, Place place);
+  void grid(const std::vector<Binder> &binders,
+            const std::function<void(const std::vector<Span> &)> &body, Place place);
   void applyCondition(const Binder &binder, const std::vector<Span> &spans, size_t own);
   void countLoop(const Binder &binder, const std::function<void(Span)> &body);
   template <typename Body, size_t... N>

@@ -13,6 +13,7 @@
 #define TILE_FRONTEND_TILE_TILE_H
 
 #include "frontend/tile/Extent.h"
+#include "frontend/tile/Grid.h"
 #include "frontend/tile/Kernel.h"
 #include "frontend/tile/Module.h"
 #include "frontend/tile/Scan.h"

@@ -22,6 +22,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -139,10 +140,10 @@ class Case:
 
 
 def output_names(tilec, source, kernel):
-    """From the declaration, as `tilec info` shows it."""
+    """From the declaration, as `tilec info` shows it: what is changed in place, and the outputs."""
     text = subprocess.run([tilec, "info", f"{source}:{kernel}"], capture_output=True, text=True, check=True).stdout
-    head = text.split("->", 1)[1].strip()
-    depth, names, word = 0, [], ""
+    before, head = (part.strip() for part in text.split("->", 1))
+    depth, names, word = 0, re.findall(r"\binout (\w+):", before), ""
     for character in head[1:]:
         if depth == 0 and character == ":":
             names.append(word.strip())
