@@ -109,11 +109,8 @@ void BodyElaborator::statement(const Stmt &stmt) {
     error(stmt.range, "`grid` kernels are not part of this version");
     return;
   case Stmt::Kind::Expr:
-    if (stmt.value->kind == Expr::Kind::Call && stmt.value->children[0]->kind == Expr::Kind::Name &&
-        (stmt.value->children[0]->text == "assert" || stmt.value->children[0]->text == "print")) {
-      error(stmt.range, quoted(stmt.value->children[0]->text) + " is not part of this version");
+    if (reportStatement(*stmt.value))
       return;
-    }
     evaluate(*stmt.value);
     error(stmt.range, "this value is not used")
         .hints.push_back("bind it with `let`, or store it to an output");

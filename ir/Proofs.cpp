@@ -2,6 +2,7 @@
 
 #include "ir/Proofs.h"
 #include "ir/ProofsDetail.h"
+#include "ir/StaticAssertions.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -133,6 +134,7 @@ LogicalResult tile::ir::prove(KernelOp kernel) {
   proveParameters(context);
   proveConditions(context);
   proveFolds(context);
+  context.failed |= failed(checkStaticAssertions(kernel));
   return failure(context.failed);
 }
 

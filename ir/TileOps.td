@@ -466,5 +466,6 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
 }
 
 include "TileAlongOps.td"
+include "TileReportOps.td"
 
 #endif // TILE_OPS

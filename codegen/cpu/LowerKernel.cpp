@@ -1,6 +1,8 @@
 //===- LowerKernel.cpp - the functions of one kernel ----------------------===//
 
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/Reports.h"
+#include "runtime/artifact/CpuReport.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -27,7 +29,12 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
     upper.push_back(scalar(parallel.getUpper()[n]));
     counts.push_back(blockCount(b, lower[n], upper[n], parallel.getSizes()[n]));
   }
-  b.loop(programLo, programHi, b.i64(1), {}, [&](Value program, ValueRange) {
+  bool hasAssertions = false;
+  parallel.walk([&](AssertOp) { hasAssertions = true; });
+  b.loop(programLo, programHi, b.i64(1), {}, [&](Value number, ValueRange) {
+    program = number;
+    if (hasAssertions)
+      leaveIfFailed(program);
     Value rest = program;
     for (size_t n = binders; n-- > 0;) {
       Value number = rest;
@@ -66,6 +73,8 @@ public:
     emitEntry(body);
     emitPrograms();
     emitScratch();
+    if (hasReports(kernel))
+      emitReportsSymbol();
     return failure(failed);
   }
 
@@ -84,6 +93,8 @@ private:
   void emitEntry(LLVM::LLVMFuncOp body);
   void emitPrograms();
   void emitScratch();
+  /// Tells loaders that the kernel speaks.
+  void emitReportsSymbol();
   /// Emits into a query function: the result, and whether it overflowed.
   void emitQuery(StringRef suffix,
                  llvm::function_ref<std::pair<Value, Value>(ScalarLowering &)> result);
@@ -114,6 +125,8 @@ LLVM::LLVMFuncOp KernelFunctions::emitBody() {
   BodyLowering lowering(b, kernel, target, domains, plan, prologue, function);
   auto arguments = prologue->getArguments();
   lowering.bindArrays(arguments[0], arguments[1], ValueRange(arguments).drop_front(4));
+  if (hasReports(kernel))
+    lowering.bindReport(arguments[0]);
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   lowering.emitPrograms(arguments[2], arguments[3]);
@@ -209,6 +222,13 @@ void KernelFunctions::emitScratch() {
     }
     return std::pair(total, overflow);
   });
+}
+
+void KernelFunctions::emitReportsSymbol() {
+  b.setInsertionPointToEnd(module.getBody());
+  LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true, LLVM::Linkage::External,
+                         (kernel.getSymName() + tile::runtime::reportsSuffix).str(),
+                         b.getI8IntegerAttr(1));
 }
 
 FailureOr<OwningOpRef<ModuleOp>> tile::codegen::lowerKernel(KernelOp kernel,
