@@ -129,6 +129,10 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
       error(arg.name->range, quoted(function) + " has no named arguments");
       return {};
     }
+  if (function == "assert" || function == "print") {
+    error(expr.range, quoted(function) + " is a statement of its own: it gives no value");
+    return {};
+  }
   if (function == "zeros" || function == "full")
     return newTile(expr, function);
   if (function == "whole" || function == "range") {

@@ -114,11 +114,8 @@ void BodyElaborator::statement(const Stmt &stmt) {
   case Stmt::Kind::Grid:
     return gridStatement(stmt);
   case Stmt::Kind::Expr:
-    if (stmt.value->kind == Expr::Kind::Call && stmt.value->children[0]->kind == Expr::Kind::Name &&
-        (stmt.value->children[0]->text == "assert" || stmt.value->children[0]->text == "print")) {
-      error(stmt.range, quoted(stmt.value->children[0]->text) + " is not part of this version");
+    if (reportStatement(*stmt.value))
       return;
-    }
     evaluate(*stmt.value);
     if (isAtomicCall(*stmt.value)) // for what it does
       return;

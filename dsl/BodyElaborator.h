@@ -73,6 +73,9 @@ private:
   void forStatement(const Stmt &stmt);
   void ifStatement(const Stmt &stmt);
   void whileStatement(const Stmt &stmt);
+  bool reportStatement(const Expr &call);
+  void assertStatement(const Expr &call);
+  void printStatement(const Expr &call);
   ir::BinderSpec binderSpec(const Binder &binder);
   ir::Expr axisBinding(const Stmt &stmt);
 

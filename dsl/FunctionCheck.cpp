@@ -99,8 +99,8 @@ private:
 
   bool isCallable(const Expr &callee) const {
     const std::string &name = callee.text;
-    return bound.count(name) || isFunctionName(name) || isTypeName(name) || name == "assert" ||
-           name == "print" || program.lookup(*fn.file, name, callee.range, diags);
+    return bound.count(name) || isFunctionName(name) || isTypeName(name) ||
+           program.lookup(*fn.file, name, callee.range, diags);
   }
 
   void report(const Expr &name) {

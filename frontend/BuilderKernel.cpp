@@ -372,6 +372,31 @@ void Kernel::while_(const std::function<Operand()> &condition, const std::functi
   impl->ops().endWhile();
 }
 
+void Kernel::assert_(const Operand &condition, std::string message, Place place) {
+  KernelImpl *impl = KernelImpl::of(identity);
+  if (!impl || !impl->statement(place))
+    return;
+  ir::Expr value = impl->evaluate(condition.get());
+  impl->ops().setLoc(impl->at(place));
+  impl->ops().assertHolds(value, message);
+}
+
+void Kernel::print(const std::vector<PrintPart> &parts, Place place) {
+  KernelImpl *impl = KernelImpl::of(identity);
+  if (!impl || !impl->statement(place))
+    return;
+  std::vector<ir::KernelBuilder::PrintItem> items;
+  for (const PrintPart &part : parts) {
+    ir::KernelBuilder::PrintItem &item = items.emplace_back();
+    if (part.value)
+      item.value = impl->evaluate(part.value->get());
+    else
+      item.text = part.text;
+  }
+  impl->ops().setLoc(impl->at(place));
+  impl->ops().print(items);
+}
+
 Span Kernel::let(const Binder &binder, Place place) {
   KernelImpl *impl = KernelImpl::of(identity);
   if (!impl || !impl->statement(place))

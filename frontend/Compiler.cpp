@@ -20,6 +20,8 @@ llvm::ArrayRef<PipelinePass> tile::frontend::tilePipeline() {
        [](const Bindings &bindings) { return ir::createSpecializePass(bindings); }},
       {"canonicalize", "folds and simplifies",
        [](const Bindings &) { return createCanonicalizerPass(); }},
+      {"static-assertions", "refuses assertions that can't hold, and drops those that do",
+       [](const Bindings &) { return ir::createStaticAssertionsPass(); }},
       {"cse", "computes equal values once", [](const Bindings &) { return createCSEPass(); }},
       {"form-fma", "forms multiply-adds, for every target the same way",
        [](const Bindings &) { return ir::createFormFmaPass(); }},

@@ -2,11 +2,14 @@
 
 #include "frontend/Execution.h"
 
+#include "codegen/cpu/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
 #include "runtime/CpuLaunch.h"
+#include "runtime/KernelReports.h"
 #include "runtime/Memory.h"
+#include "runtime/PrintText.h"
 #include "runtime/Text.h"
 #include "runtime/ThreadPool.h"
 
@@ -163,12 +166,46 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (device == Device::Interp)
     return interpret(code, launch);
-  runtime::Status status = runtime::launchCpu(
-      code.code->entry(),
-      {.params = launch.params, .dims = launch.dims, .elements = launch.elements});
-  if (!status)
+  runtime::LaunchReport report;
+  report.print = [&](std::string_view lines) { show(lines); };
+  runtime::Status status = runtime::launchCpu(code.code->entry(), {.params = launch.params,
+                                                                   .dims = launch.dims,
+                                                                   .elements = launch.elements,
+                                                                   .report = &report});
+  if (status)
+    return Done{};
+  if (!report.failure)
     return Failure::environment(status.takeError());
-  return Done{};
+  Operation *assertion = codegen::reportSites(code.kernel.get())[report.failure->site];
+  emitError(assertion->getLoc(), report.failure->message);
+  return Failure::reported();
+}
+
+void Executor::show(StringRef lines) const {
+  if (isQuiet)
+    return;
+  if (print)
+    print(lines);
+  else
+    llvm::errs() << lines;
+}
+
+/// What a tile.print says, as the runtime shows it.
+static std::string textOf(ir::PrintOp op, ArrayRef<ir::PrintedValue> values) {
+  runtime::PrintText text;
+  for (auto [n, value] : llvm::enumerate(values)) {
+    text.add(cast<StringAttr>(op.getTexts()[n]).strref());
+    std::vector<runtime::PrintAxis> axes;
+    for (const ir::PrintedValue::Axis &axis : value.axes)
+      axes.push_back({axis.name, axis.lower, axis.lower + axis.count, 1});
+    for (size_t d = axes.size(); d-- > 1;)
+      axes[d - 1].stride = axes[d].stride * (axes[d].upper - axes[d].lower);
+    auto type = runtime::parseDType(cast<StringAttr>(op.getTypes()[n]).strref());
+    text.add(runtime::PrintValue{*type, reinterpret_cast<const std::byte *>(value.data),
+                                 reinterpret_cast<const std::byte *>(value.defined), axes});
+  }
+  text.add(cast<StringAttr>(op.getTexts()[values.size()]).strref());
+  return text.take();
 }
 
 Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
@@ -185,6 +222,9 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
     }
   }
   ir::InterpreterOptions options;
+  options.print = [&](ir::PrintOp op, ArrayRef<ir::PrintedValue> values) {
+    show(textOf(op, values));
+  };
   if (reverseOrder)
     options.order = ir::InterpreterOptions::Order::Reversed;
   options.maxTileBytes = static_cast<int64_t>(
@@ -206,6 +246,10 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
     return tooLarge("one needs " + runtime::formatBytes(result.shortage->neededBytes) +
                     ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
                     " of memory are available");
+  if (result.isAssertion) {
+    emitError(result.loc.value_or(kernel.getLoc()), result.message);
+    return Failure::reported();
+  }
   if (result.isPromiseBroken) {
     emitError(result.loc.value_or(kernel.getLoc()), result.message);
     if (kernel.isGrid())

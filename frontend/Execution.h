@@ -43,6 +43,10 @@ public:
   bool reverseOrder = false;
   /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
   bool poisons = false;
+  /// Prints are not shown.
+  bool isQuiet = false;
+  /// Gets the prints, whole lines at a time; none: standard error.
+  std::function<void(llvm::StringRef)> print;
   /// Spent so far in compiling, as part of runs.
   double compileSeconds = 0;
   /// What the tensors between the calls of the last graph took.
@@ -64,6 +68,7 @@ private:
   struct RawLaunch;
   Outcome<std::monostate> launch(Compiled &code, const RawLaunch &launch);
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
+  void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);
   Failure explain(const Plan &plan, runtime::GraphFailure failure,
                   llvm::MutableArrayRef<std::optional<Failure>> ofCalls) const;

@@ -1,5 +1,6 @@
 //===- GraphExecution.cpp - runs graphs by the runtime's plans ------------===//
 
+#include "codegen/cpu/Reports.h"
 #include "frontend/ExecutionImpl.h"
 
 using namespace mlir;
@@ -70,7 +71,9 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   std::vector<std::optional<Failure>> failures(plan.plan.calls.size() + 1);
   std::vector<Compiled *> code; // by call
   runtime::GraphOptions options;
-  options.isParallel = device == Device::Cpu;
+  // What kernels say comes in the order of their calls.
+  bool speaks = llvm::any_of(plan.kernels.list(), codegen::hasReports);
+  options.isParallel = device == Device::Cpu && !speaks;
   options.poisons = poisons;
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
     for (const runtime::KernelLaunch &bound : launches) {

@@ -11,7 +11,9 @@ namespace {
 /// The product that may be merged into its addition to `other`, or null.
 arith::MulFOp mergeableProduct(Value operand, Value other) {
   auto product = operand.getDefiningOp<arith::MulFOp>();
-  if (!product || !product->hasOneUse())
+  // Showing a product must not change what is computed.
+  auto computes = [](Operation *user) { return !isa<PrintOp>(user); };
+  if (!product || llvm::count_if(product->getUsers(), computes) != 1)
     return {};
   if (other.getDefiningOp() && isa<DotOp, ReduceOp>(other.getDefiningOp()))
     return {};
@@ -36,7 +38,8 @@ void formFma(Operation *op, Value lhs, Value rhs) {
   Value fma = math::FmaOp::create(builder, op->getLoc(), a, b, c);
   op->getResult(0).replaceAllUsesWith(fma);
   op->erase();
-  product.erase();
+  if (product->use_empty())
+    product.erase();
 }
 } // namespace
 

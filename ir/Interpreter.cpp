@@ -231,6 +231,8 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](StoreOp op) { return executeStore(op); })
       .Case([&](UpdateOp op) { return executeUpdate(op); })
       .Case([&](AtomicOp op) { return executeAtomic(op); })
+      .Case([&](AssertOp op) { return executeAssert(op); })
+      .Case([&](PrintOp op) { return executePrint(op); })
       .Case([&](BroadcastOp op) { return executeBroadcast(op); })
       .Case([&](CoordsOp op) { return executeCoords(op); })
       .Case([&](ReduceOp op) { return executeReduce(op); })

@@ -11,6 +11,7 @@
 
 #include "ir/TileOps.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,20 @@ struct InterpreterArgument {
   static InterpreterArgument scalar(uint64_t bits) { return {nullptr, {}, bits}; }
 };
 
+/// A value of a tile.print.
+struct PrintedValue {
+  struct Axis {
+    llvm::StringRef name;
+    int64_t lower, count;
+  };
+  /// None of scalars.
+  llvm::SmallVector<Axis> axes;
+  /// Row-major, one byte an element for i1, else the element's own width.
+  const char *data = nullptr;
+  /// Which elements are inside the domain, one byte each; null: all.
+  const char *defined = nullptr;
+};
+
 struct InterpreterOptions {
   /// Programs are independent; another order must give the same result (but for
   /// the rounding of sums in `reduce` outputs, which follow it).
@@ -40,6 +55,8 @@ struct InterpreterOptions {
   uint64_t maxSteps = 0;
   /// How many bytes all tiles that are alive together may take.
   int64_t maxTileBytes = int64_t(1) << 32;
+  /// Shows what a tile.print says, as programs come to it; null: prints are passed over.
+  std::function<void(PrintOp, llvm::ArrayRef<PrintedValue>)> print = {};
 };
 
 struct InterpreterResult {
@@ -51,6 +68,8 @@ struct InterpreterResult {
   /// The author's fault, no one else's: a `within` load was outside its tensor, or a grid kernel
   /// did what nobody proves that it doesn't.
   bool isPromiseBroken = false;
+  /// A tile.assert does not hold.
+  bool isAssertion = false;
   /// If tiles take more than `maxTileBytes`: what the one too many needs, and what was left for it.
   struct Shortage {
     int64_t neededBytes, leftBytes;
@@ -63,7 +82,7 @@ struct InterpreterResult {
 /// Runs all programs of a kernel. `args` has one entry a parameter, outputs
 /// included, `dims` one value a name in the kernel's `dims`; block sizes must be
 /// static, whole axes need not be. Reported, with a location:
-///   - a tile.require that does not hold,
+///   - a tile.require or tile.assert that does not hold,
 ///   - an `exact` or `within` load or a store outside its tensor,
 ///   - an element of an output that is stored twice (but by a grid kernel) or never,
 ///   - tiles that take more memory than the options allow,

@@ -3,7 +3,8 @@
 // One machine that walks the IR. Its rules stand in these files: control flow
 // and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
 // (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), scans and sorts
-// (InterpreterAlong.cpp) and elementwise ops (InterpreterElementwise.cpp).
+// (InterpreterAlong.cpp), assertions and prints (InterpreterReports.cpp) and
+// elementwise ops (InterpreterElementwise.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_INTERPRETERIMPL_H
@@ -177,6 +178,10 @@ private:
   LogicalResult executeAtomic(AtomicOp op);
   LogicalResult finishOutputs();
   LogicalResult noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at, int64_t element);
+
+  //===-- InterpreterReports.cpp ------------------------------------------===//
+  LogicalResult executeAssert(AssertOp op);
+  LogicalResult executePrint(PrintOp op);
 
   //===-- InterpreterTiles.cpp --------------------------------------------===//
   LogicalResult executeConstant(mlir::arith::ConstantOp op);

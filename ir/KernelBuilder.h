@@ -288,6 +288,17 @@ public:
   void whileBody(Expr condition);
   void endWhile();
 
+  //===-- What kernels say (KernelBuilderReports.cpp) ---------------------===//
+  /// Each element of the condition's domain has to be true.
+  void assertHolds(const Expr &condition, llvm::StringRef message);
+  /// A text, or a value: a scalar or a tile of any axes.
+  struct PrintItem {
+    std::optional<std::string> text;
+    Expr value;
+  };
+  /// Shows the items, with a space between any two.
+  void print(llvm::ArrayRef<PrintItem> items);
+
   //===-- Variables -------------------------------------------------------===//
   /// A mutable variable of the current block; it keeps its type and axes.
   unsigned declare(llvm::StringRef name, Expr init);

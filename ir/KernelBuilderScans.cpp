@@ -53,7 +53,11 @@ bool KernelBuilder::combineInto(ScanOp op, StringRef function, ArrayRef<ElementT
     results.push_back(widen(part));
   }
   for (Operation &inner : body)
-    if (inner.getNumRegions() > 0 || !isMemoryEffectFree(&inner)) {
+    if (isa<AssertOp, PrintOp>(inner)) {
+      emitError(inner.getLoc()) << "what combines the elements of `" << function
+                                << "` checks and shows nothing: that stands before or after";
+      return false;
+    } else if (inner.getNumRegions() > 0 || !isMemoryEffectFree(&inner)) {
       auto diagnostic = emitError(inner.getLoc()) << "what combines the elements of `" << function
                                                   << "` has no loops and no branches";
       diagnostic.attachNote(inner.getLoc()) << "hint: choose with `where(condition, a, b)`";

@@ -3,6 +3,7 @@
 #include "ir/Passes.h"
 #include "ir/FormFma.h"
 #include "ir/Proofs.h"
+#include "ir/StaticAssertions.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -62,6 +63,22 @@ public:
     getOperation()->walk([](KernelOp kernel) { formFma(kernel); });
   }
 };
+
+class StaticAssertionsPass : public PassWrapper<StaticAssertionsPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StaticAssertionsPass)
+
+  StringRef getArgument() const override { return "tile-static-assertions"; }
+  StringRef getDescription() const override { return "Checks assertions that need no launch"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      if (failed(checkStaticAssertions(kernel)))
+        signalPassFailure();
+      dropAssertionsThatHold(kernel);
+    });
+  }
+};
 } // namespace
 
 std::unique_ptr<Pass> tile::ir::createSpecializePass(Bindings bindings) {
@@ -70,7 +87,12 @@ std::unique_ptr<Pass> tile::ir::createSpecializePass(Bindings bindings) {
 
 std::unique_ptr<Pass> tile::ir::createFormFmaPass() { return std::make_unique<FormFmaPass>(); }
 
+std::unique_ptr<Pass> tile::ir::createStaticAssertionsPass() {
+  return std::make_unique<StaticAssertionsPass>();
+}
+
 void tile::ir::registerTilePasses() {
+  registerPass([] { return createStaticAssertionsPass(); });
   registerPass([] { return createSpecializePass(); });
   registerPass([] { return createFormFmaPass(); });
   registerPass([] { return createProvePass(); });

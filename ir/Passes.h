@@ -14,6 +14,9 @@ std::unique_ptr<mlir::Pass> createSpecializePass(Bindings bindings = {});
 /// `tile-form-fma`: formFma on each kernel.
 std::unique_ptr<mlir::Pass> createFormFmaPass();
 
+/// `tile-static-assertions`: checkStaticAssertions on each kernel.
+std::unique_ptr<mlir::Pass> createStaticAssertionsPass();
+
 /// Makes the passes known to tile-opt.
 void registerTilePasses();
 

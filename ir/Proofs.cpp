@@ -2,6 +2,7 @@
 
 #include "ir/Proofs.h"
 #include "ir/ProofsDetail.h"
+#include "ir/StaticAssertions.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -134,6 +135,7 @@ LogicalResult tile::ir::prove(KernelOp kernel) {
   proveConditions(context);
   if (!kernel.isGrid()) // which has no blocks to cut
     proveFolds(context);
+  context.failed |= failed(checkStaticAssertions(kernel));
   return failure(context.failed);
 }
 

@@ -215,6 +215,8 @@ void FoldProof::visit(Operation &op) {
     return checkStore(store);
   if (auto update = dyn_cast<UpdateOp>(op))
     return checkUpdate(update);
+  if (isa<AssertOp>(op))
+    return checkPlain(&op, op.getOperands(), "an assertion");
   if (isa<RestrictOp, AxisOp, RequireOp>(op)) {
     checkPlain(&op, op.getOperands(), isa<AxisOp>(op) ? "a bound of an axis" : "a condition");
     return;
@@ -290,7 +292,11 @@ void FoldProof::checkUses() {
     State state = states.lookup(value);
     if (!state.is(Kind::Chain) || value.hasOneUse() || value.use_empty())
       return;
-    SmallVector<Operation *> users(value.user_begin(), value.user_end());
+    // Showing it changes nothing.
+    SmallVector<Operation *> users;
+    for (Operation *user : value.getUsers())
+      if (!isa<PrintOp>(user))
+        users.push_back(user);
     // What is no step of the chain was refused where it stands.
     for (size_t a = 0; a < users.size(); ++a)
       for (size_t b = 0; b < a; ++b)

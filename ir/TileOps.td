@@ -474,5 +474,6 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
 
 include "TileAlongOps.td"
 include "TileGridOps.td"
+include "TileReportOps.td"
 
 #endif // TILE_OPS

@@ -356,7 +356,18 @@ ArtifactFunction::State::launchGraph(const GraphPlan &plan, std::span<const Grap
     return launchCpu(**entry,
                      {.params = bound.params, .dims = bound.dims, .elements = bound.elements});
   };
-  GraphOutcome ran = runGraph(plan, artifact->signatures, inputs, dims, launch);
+  GraphOptions options;
+  options.prepare = [&](std::span<const KernelLaunch> launches) -> Status {
+    for (const KernelLaunch &bound : launches) {
+      Result<const CpuEntry *> entry = artifact->entry(bound.kernel, bound.dims);
+      if (!entry)
+        return entry.takeError();
+      // What kernels say comes in the order of their calls.
+      options.isParallel &= !(*entry)->reports;
+    }
+    return {};
+  };
+  GraphOutcome ran = runGraph(plan, artifact->signatures, inputs, dims, launch, options);
   if (!ran.failure)
     return Outcome{std::move(ran.results), ran.memory};
   Error error = std::move(ran.failure->error);

@@ -1,6 +1,7 @@
 #include "runtime/CpuImage.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Text.h"
+#include "runtime/artifact/CpuReport.h"
 #include "runtime/artifact/Library.h"
 
 #include <cerrno>
@@ -204,6 +205,7 @@ Result<CpuEntry> CpuImage::entry(const Signature &signature, const std::string &
   entry.programs = reinterpret_cast<CpuQueryFunction>(find(symbol + ".programs"));
   entry.scratch = reinterpret_cast<CpuQueryFunction>(find(symbol + ".scratch"));
   entry.work = reinterpret_cast<CpuQueryFunction>(find(symbol + ".work"));
+  entry.reports = find(symbol + reportsSuffix) != nullptr;
   if (!entry.kernel || !entry.programs || !entry.scratch || !entry.work)
     return Error{"the code has no kernel " + quote(symbol), ""};
   return entry;

@@ -1,5 +1,6 @@
 #include "runtime/CpuLaunch.h"
 #include "runtime/DType.h"
+#include "runtime/KernelReports.h"
 #include "runtime/Memory.h"
 #include "runtime/Scratch.h"
 #include "runtime/ThreadPool.h"
@@ -206,31 +207,39 @@ private:
   std::optional<Error> error;
 };
 
+struct Chunk {
+  int64_t number, lo, hi;
+};
+
 Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArguments &arguments,
-                int64_t lo, int64_t hi, int64_t scratchBytes) {
-  if (lo >= hi)
+                const Chunk &chunk, int64_t scratchBytes) {
+  if (chunk.lo >= chunk.hi)
     return {};
   ScratchScope scope;
   Result<std::byte *> scratch = scope.allocate(static_cast<uint64_t>(scratchBytes));
   if (!scratch)
     return scratch.takeError();
-  entry.kernel(params, arguments.dims.data(), lo, hi, *scratch);
+  entry.kernel(params, arguments.dims.data(), chunk.lo, chunk.hi, *scratch);
   return {};
 }
 
-/// How many threads are worth waking.
-int threadsFor(const CpuEntry &entry, const CpuArguments &arguments, int64_t programs,
-               const ThreadPool &pool) {
-  if (!entry.work)
-    return pool.numThreads();
-  auto each = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
-  double wanted = each * static_cast<double>(programs) / leastCycles;
-  return static_cast<int>(std::clamp<double>(wanted, 1, pool.numThreads()));
+/// The same; `reports` is null for kernels that say nothing.
+Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArguments &arguments,
+                const Chunk &chunk, int64_t scratchBytes, KernelReports *reports) {
+  if (!reports)
+    return runChunk(entry, params, arguments, chunk, scratchBytes);
+  KernelReports::Chunk report(*reports, chunk.number);
+  std::vector<const void *> extended(params, params + entry.numParams);
+  extended.push_back(static_cast<CpuReport *>(&report));
+  Status status = runChunk(entry, extended.data(), arguments, chunk, scratchBytes);
+  report.finish(chunk.lo, chunk.hi);
+  return status;
 }
 
 Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
                          const std::vector<ReduceOutput> &outputs, int64_t programs,
-                         int64_t scratchBytes, ThreadPool &pool, int threads) {
+                         int64_t scratchBytes, ThreadPool &pool, int threads,
+                         KernelReports *reports) {
   int64_t bytes = 0;
   for (const ReduceOutput &output : outputs) {
     int64_t padded = (output.bytes() + 63) / 64 * 64;
@@ -254,7 +263,9 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
       output.setIdentity(copy);
       copy += (output.bytes() + 63) / 64 * 64;
     }
-    if (Status status = runChunk(entry, params.data(), arguments, lo, hi, scratchBytes); !status)
+    Status status =
+        runChunk(entry, params.data(), arguments, {chunk, lo, hi}, scratchBytes, reports);
+    if (!status)
       errors.set(status.takeError());
   };
   pool.parallelChunks(programs, chunks, run, threads);
@@ -270,6 +281,35 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
     offset += (output.bytes() + 63) / 64 * 64;
   }
   return {};
+}
+
+/// How many threads are worth waking.
+int threadsFor(const CpuEntry &entry, const CpuArguments &arguments, int64_t programs,
+               const ThreadPool &pool) {
+  if (!entry.work)
+    return pool.numThreads();
+  auto each = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
+  double wanted = each * static_cast<double>(programs) / leastCycles;
+  return static_cast<int>(std::clamp<double>(wanted, 1, pool.numThreads()));
+}
+
+Status runAll(const CpuEntry &entry, const CpuArguments &arguments,
+              const std::vector<ReduceOutput> &outputs, int64_t programs, int64_t scratchBytes,
+              ThreadPool &pool, KernelReports *reports) {
+  int threads = threadsFor(entry, arguments, programs, pool);
+  if (!outputs.empty())
+    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, pool, threads,
+                             reports);
+  FirstError errors;
+  int64_t chunks = threads == 1 ? 1 : std::min(programs, threads * chunksPerThread);
+  auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
+    Status status =
+        runChunk(entry, arguments.params.data(), arguments, {chunk, lo, hi}, scratchBytes, reports);
+    if (!status)
+      errors.set(status.takeError());
+  };
+  pool.parallelChunks(programs, chunks, run, threads);
+  return errors.status();
 }
 
 } // namespace
@@ -301,19 +341,17 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
       return type.takeError();
     outputs.push_back({output.combine, *type, arguments.elements[output.param], output.param});
   }
-  int threads = threadsFor(entry, arguments, programs, *pool);
-  if (!outputs.empty())
-    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, *pool, threads);
-
-  FirstError errors;
-  int64_t chunks = threads == 1 ? 1 : std::min(programs, threads * chunksPerThread);
-  auto run = [&](int64_t, int64_t lo, int64_t hi) {
-    Status status = runChunk(entry, arguments.params.data(), arguments, lo, hi, scratchBytes);
-    if (!status)
-      errors.set(status.takeError());
-  };
-  pool->parallelChunks(programs, chunks, run, threads);
-  return errors.status();
+  std::optional<KernelReports> reports;
+  if (entry.reports)
+    reports.emplace(arguments.report);
+  Status status = runAll(entry, arguments, outputs, programs, scratchBytes, *pool,
+                         reports ? &*reports : nullptr);
+  if (!status || !reports || !reports->failure())
+    return status;
+  const AssertionFailure &failure = *reports->failure();
+  if (arguments.report)
+    arguments.report->failure = failure;
+  return Error{(failure.place.empty() ? "" : failure.place + ": ") + failure.message, ""};
 }
 
 } // namespace tile::runtime

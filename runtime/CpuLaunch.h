@@ -9,6 +9,7 @@
 namespace tile::runtime {
 
 class ThreadPool;
+struct LaunchReport;
 
 struct CpuArguments {
   /// As CpuKernelFunction takes them; outputs are written through these pointers.
@@ -16,6 +17,8 @@ struct CpuArguments {
   std::span<const int64_t> dims;
   /// How many elements each parameter has; only those of `reduce` outputs are read.
   std::span<const int64_t> elements;
+  /// Of kernels with `assert` or `print`: what they say. Null: prints go to standard error.
+  LaunchReport *report = nullptr;
 };
 
 /// Runs every program once, on `pool` (null: the pool of this process).
@@ -24,6 +27,9 @@ struct CpuArguments {
 /// combines into a copy of its own, and the copies are combined in the order of the chunks. How
 /// programs form chunks follows from their number and the outputs' sizes alone, so the result is
 /// the same bit for bit whatever the number of threads.
+///
+/// Where an assertion of the kernel fails, the error names its place, and the outputs hold
+/// anything. Prints come in the order of the programs, those of failed ones and before included.
 Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool = nullptr);
 
 } // namespace tile::runtime

@@ -33,6 +33,8 @@ void BodyLowering::emitOp(Operation *op) {
       .Case([&](ScanOp root) { emitScan(root); })
       .Case([&](SortOp root) { emitSort(root); })
       .Case([&](TakeOp root) { emitTake(root); })
+      .Case([&](AssertOp root) { emitAssert(root); })
+      .Case([&](PrintOp root) { emitPrint(root); })
       .Case([&](ForOp loop) { emitFor(loop); })
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })
@@ -215,13 +217,17 @@ static bool mayBeSkipped(ForOp loop, RestrictOp restrict) {
   auto check = [&](auto write) {
     result &= contains(mapAxes(write.getMap(), write.getDims()).names, all);
   };
+  bool speaksAlways = false; // of every block, whatever is in it
   loop.walk([&](Operation *op) {
+    if (auto assertion = dyn_cast<AssertOp>(op))
+      speaksAlways |= !contains(axesOf(assertion.getCondition().getType()), all);
+    speaksAlways |= isa<PrintOp>(op);
     if (auto store = dyn_cast<StoreOp>(op))
       check(store);
     else if (auto update = dyn_cast<UpdateOp>(op))
       check(update);
   });
-  return result || others.empty();
+  return !speaksAlways && (result || others.empty());
 }
 
 Value BodyLowering::skipsBlock(ForOp op) {

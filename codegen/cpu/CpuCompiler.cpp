@@ -4,6 +4,7 @@
 #include "codegen/Fingerprint.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/Reports.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -156,6 +157,7 @@ static CpuEntry describe(KernelOp kernel) {
   CpuEntry entry;
   entry.numParams = kernel.getBody().getNumArguments();
   entry.numDims = kernel.getDims().size();
+  entry.reports = hasReports(kernel);
   for (unsigned n = 0; n < entry.numParams; ++n)
     if (kernel.getParamMode(n) == ParamMode::Reduce)
       entry.reduceOutputs.push_back(
@@ -176,6 +178,9 @@ std::string CpuCompiler::describeObject(KernelOp kernel) const {
          << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
          << (*machine)->getTargetFeatureString() << " -O" << options.optimization << "\n";
   kernel->print(stream, OpPrintingFlags().useLocalScope());
+  if (hasReports(kernel)) // which know their places
+    for (Operation *site : reportSites(kernel))
+      stream << "\n" << placeOf(site->getLoc());
   return text;
 }
 

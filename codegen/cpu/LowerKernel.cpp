@@ -1,6 +1,8 @@
 //===- LowerKernel.cpp - the functions of one kernel ----------------------===//
 
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/Reports.h"
+#include "runtime/artifact/CpuReport.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -29,7 +31,12 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
     upper.push_back(scalar(parallel.getUpper()[n]));
     counts.push_back(blockCount(b, lower[n], upper[n], parallel.getSizes()[n]));
   }
-  b.loop(programLo, programHi, b.i64(1), {}, [&](Value program, ValueRange) {
+  bool hasAssertions = false;
+  parallel.walk([&](AssertOp) { hasAssertions = true; });
+  b.loop(programLo, programHi, b.i64(1), {}, [&](Value number, ValueRange) {
+    program = number;
+    if (hasAssertions)
+      leaveIfFailed(program);
     Value rest = program;
     for (size_t n = binders; n-- > 0;) {
       Value number = rest;
@@ -69,6 +76,8 @@ public:
     emitPrograms();
     emitScratch();
     emitWork();
+    if (hasReports(kernel))
+      emitReportsSymbol();
     return failure(failed);
   }
 
@@ -90,6 +99,8 @@ private:
   void emitWork();
   /// How often a block of the kernel's runs in a program, as far as bounds tell.
   Value roundsOf(ScalarLowering &scalars, Block *block);
+  /// Tells loaders that the kernel speaks.
+  void emitReportsSymbol();
   /// Emits into a query function: the result, and whether it overflowed.
   void emitQuery(StringRef suffix,
                  llvm::function_ref<std::pair<Value, Value>(ScalarLowering &)> result);
@@ -121,6 +132,8 @@ LLVM::LLVMFuncOp KernelFunctions::emitBody() {
   BodyLowering lowering(b, kernel, target, domains, plan, prologue, function);
   auto arguments = prologue->getArguments();
   lowering.bindArrays(arguments[0], arguments[1], ValueRange(arguments).drop_front(4));
+  if (hasReports(kernel))
+    lowering.bindReport(arguments[0]);
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   lowering.emitPrograms(arguments[2], arguments[3]);
@@ -295,6 +308,13 @@ void KernelFunctions::emitWork() {
     Value limited = arith::MinimumFOp::create(b, total, b.number(b.getF64Type(), most));
     return std::pair(Value(arith::FPToSIOp::create(b, b.getI64Type(), limited)), b.i1(false));
   });
+}
+
+void KernelFunctions::emitReportsSymbol() {
+  b.setInsertionPointToEnd(module.getBody());
+  LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true, LLVM::Linkage::External,
+                         (kernel.getSymName() + tile::runtime::reportsSuffix).str(),
+                         b.getI8IntegerAttr(1));
 }
 
 FailureOr<OwningOpRef<ModuleOp>> tile::codegen::lowerKernel(KernelOp kernel,

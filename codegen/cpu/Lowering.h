@@ -144,6 +144,8 @@ public:
                mlir::LLVM::LLVMFuncOp function)
       : ScalarLowering(b, kernel, target, domains, prologue), plan(plan), function(function) {}
 
+  /// Takes the report from behind the parameters.
+  void bindReport(mlir::Value params);
   /// Emits all programs in [programLo, programHi).
   void emitPrograms(mlir::Value programLo, mlir::Value programHi);
   /// Axes of the scratch buffers, in the order of the function's last arguments.
@@ -305,7 +307,26 @@ private:
   void setResult(mlir::Value result, Buffer *buffer, mlir::Value scalarValue);
   Buffer *resultBuffer(mlir::Type type);
 
+  //===-- What kernels say (EmitReport.cpp) -------------------------------===//
+  void emitAssert(ir::AssertOp op);
+  void emitPrint(ir::PrintOp op);
+  void reportFailure(ir::AssertOp op);
+  /// Returns from the function, after `before`, where the condition holds.
+  void leaveIf(mlir::Value condition, llvm::function_ref<void()> before);
+  /// Returns if this program or an earlier one has failed.
+  void leaveIfFailed(mlir::Value program);
+  mlir::Value reportField(unsigned field);
+  void callReport(unsigned field, llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value siteConstant(mlir::Operation *op, std::vector<std::string> fields);
+  mlir::Value newWords(int64_t count);
+  void storeWord(mlir::Value words, int64_t index, mlir::Value value);
+  Buffer *shownBuffer(mlir::Value value);
+  /// Which elements of a tile are inside its conditions; null for all.
+  Buffer *maskBuffer(Axes axes);
+
   const Plan &plan;
+  mlir::Value report, program; // null where nothing is reported
+  llvm::DenseMap<mlir::Operation *, unsigned> siteNumbers;
   mlir::LLVM::LLVMFuncOp function;
   llvm::SmallVector<BufferShape> shapes;
   llvm::SmallVector<std::unique_ptr<Buffer>> allBuffers;

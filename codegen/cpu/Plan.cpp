@@ -8,7 +8,8 @@ using namespace tile::ir;
 using namespace tile::codegen;
 
 bool Plan::isRoot(Operation *op) {
-  return isa<StoreOp, UpdateOp, AtomicOp, AlongAxes, CountOp, RegionBranchOpInterface, ForOp>(op) ||
+  return isa<StoreOp, UpdateOp, AtomicOp, AssertOp, PrintOp, AlongAxes, CountOp,
+             RegionBranchOpInterface, ForOp>(op) ||
          op->hasTrait<OpTrait::IsTerminator>();
 }
 

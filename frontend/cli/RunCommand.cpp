@@ -164,6 +164,7 @@ Outcome<std::monostate> Run::repeat(Executor &executor) {
       return outputs.takeFailure();
     report.seconds.push_back(secondsSince(start) - (executor.compileSeconds - compiledBefore));
     report.outputs = *std::move(outputs);
+    executor.isQuiet = true; // what it prints was seen once
   }
   report.compileSeconds = executor.compileSeconds;
   report.memory = executor.graphMemory;
@@ -189,6 +190,7 @@ Agreement Run::agreement(const Outputs &actual, const Outputs &expected) const {
 Outcome<std::monostate> Run::check() {
   Executor oracle(session.compiler, session.module(), Device::Interp);
   oracle.sizes = sizes;
+  oracle.isQuiet = true;
   oracle.reverseOrder = device == Device::Interp;
   report.checkedWith =
       device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
@@ -318,6 +320,9 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "place file, line and column. A run that fails has only these two. Of a graph, \"memory\" "
       "says\n"
       "what the tensors between its calls take.\n\n"
+      "What a kernel prints goes to standard error, of several runs that of the first one. An "
+      "assertion\n"
+      "that fails is an error of the program: exit code 1.\n\n"
       "Of an artifact (tilec compile --emit=artifact) the compiled code runs, without the "
       "compiler:\n"
       "--check, --sweep-tiles, --set, --schedule and --device need the source.\n\n"

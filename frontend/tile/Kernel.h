@@ -183,6 +183,21 @@ private:
   std::string word;
 };
 
+/// What `print` shows: a text or a value.
+class PrintPart {
+public:
+  PrintPart(const char *text) : text(text) {}
+  PrintPart(std::string text) : text(std::move(text)) {}
+  template <std::convertible_to<Operand> T>
+  requires(!std::convertible_to<T, std::string>) PrintPart(T &&value)
+      : value(std::forward<T>(value)) {}
+
+private:
+  friend class Kernel;
+  std::string text;
+  std::optional<Operand> value;
+};
+
 class Kernel {
 public:
   using Place = std::source_location;
@@ -283,6 +298,14 @@ public:
            const std::function<void()> &otherwise = {});
   void while_(const std::function<Operand()> &condition, const std::function<void()> &body,
               Place place = Place::current());
+  /// Ends the launch with an error, of this line and with the message, where an element of the
+  /// condition doesn't hold; what follows in the same program runs only if all do. Of the elements
+  /// of the lowest program that fails, the first is named.
+  void assert_(const Operand &condition, std::string message = "the condition does not hold",
+               Place place = Place::current());
+  /// Shows texts, scalars and tiles with a space between any two, on standard error and in the
+  /// order of the programs: `k.print({"row", i, x[{i, colon}]})`.
+  void print(const std::vector<PrintPart> &parts, Place place = Place::current());
   /// A named axis: `auto c = k.let(range("c", 128))`.
   Span let(const Binder &binder, Place place = Place::current());
   Var var(std::string name, const Operand &init);

@@ -41,6 +41,8 @@ struct CpuEntry {
   uint32_t numParams = 0;
   uint32_t numDims = 0;
   std::vector<CpuReduceOutput> reduceOutputs;
+  /// It takes a CpuReport behind its parameters (CpuReport.h).
+  bool reports = false;
 };
 
 } // namespace tile::runtime

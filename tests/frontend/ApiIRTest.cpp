@@ -315,6 +315,34 @@ kernel order(x: f32[N], z: f32[N]) -> (y: f32[N]) {
             }));
 }
 
+TEST(ApiIR, assertionsAndPrints) {
+  EXPECT_EQ(parsed(R"(
+kernel speaks(x: f16[M, N], n: u8) -> (y: f16[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        let t = x[i, j] * 2
+        assert(x[i, j] > 0, "x is positive")
+        if n > 3 {
+            print("n is", n, 1, 2.5, true, i, "t", t)
+        }
+        print()
+        y[i, j] = t
+    }
+})"),
+            built("speaks", [](Kernel &k) {
+              auto [M, N] = k.dims("M", "N");
+              auto x = k.input("x", f16, {M, N});
+              auto n = k.scalar("n", u8);
+              auto y = k.output("y", f16, {M, N});
+              k.parallel({tiles("i", M), tiles("j", N)}, [&](Span i, Span j) {
+                auto t = x[{i, j}] * 2;
+                k.assert_(x[{i, j}] > 0, "x is positive");
+                k.if_(n > 3, [&] { k.print({"n is", n, 1, 2.5, true, i, "t", t}); });
+                k.print({});
+                y[{i, j}] = t;
+              });
+            }));
+}
+
 TEST(ApiIR, requirementsMakeDimensionsOne) {
   EXPECT_EQ(parsed(R"(
 kernel add(x: f32[A], z: f32[B], eps: f32 = 1e-5) -> (y: f32[A]) requires A == B, A % 4 == 0 {

@@ -273,4 +273,39 @@ TEST(ApiValue, longExpressionsStayFlat) {
   EXPECT_TRUE(built) << module.errorText();
 }
 
+TEST(ApiValue, assertionsNameTheirLine) {
+  Module module;
+  unsigned line = 0;
+  module.kernel("positive", [&](Kernel &k) {
+    auto M = k.dim("M");
+    auto x = k.input("x", f32, {M});
+    auto y = k.output("y", f32, {M});
+    k.parallel(tiles("i", M), [&](Span i) {
+      line = __LINE__ + 1;
+      k.assert_(x[i] > 0, "x is positive");
+      y[i] = x[i];
+    });
+  });
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  Tensor x = random(f32, {1000}, 1, 2, 1);
+  for (Device device : devices) {
+    auto function = module.compile("positive", {.device = device, .sizes = {{"i", 8}}});
+    ASSERT_TRUE(function);
+    EXPECT_TRUE((*function)({{"x", x}}));
+    Tensor bad = *x.clone();
+    for (int64_t at : {100, 101, 900})
+      bad.setDouble(at, -1);
+    auto failed = (*function)({{"x", bad}});
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().message.find("ApiValueTest.cpp:" + std::to_string(line)),
+              std::string::npos)
+        << failed.error().message;
+    EXPECT_NE(failed.error().message.find("assertion failed: x is positive, at [i = 100] (in the "
+                                          "program at i = 96)"),
+              std::string::npos)
+        << failed.error().message;
+    EXPECT_TRUE((*function)({{"x", x}})) << "a failure is no state";
+  }
+}
+
 } // namespace

@@ -1,0 +1,220 @@
+//===- EmitReport.cpp - assertions and prints -----------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/Reports.h"
+#include "ir/ElementType.h"
+#include "runtime/artifact/CpuReport.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using tile::runtime::CpuReportField;
+
+SmallVector<Operation *> tile::codegen::reportSites(KernelOp kernel) {
+  SmallVector<Operation *> sites;
+  kernel.walk([&](Operation *op) {
+    if (isa<AssertOp, PrintOp, LoadOp, StoreOp, UpdateOp>(op))
+      sites.push_back(op);
+  });
+  return sites;
+}
+
+bool tile::codegen::hasReports(KernelOp kernel) {
+  return llvm::any_of(reportSites(kernel),
+                      [](Operation *op) { return isa<AssertOp, PrintOp>(op); });
+}
+
+std::string tile::codegen::placeOf(Location loc) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return "";
+  return llvm::sys::path::filename(place.getFilename()).str() + ":" +
+         std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
+}
+
+//===-- The report --------------------------------------------------------===//
+
+void BodyLowering::bindReport(Value params) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(prologue);
+  unsigned behind = kernel.getBody().getNumArguments();
+  report = b.load(b.ptr(), b.at(params, b.i64(behind), b.ptr()), true);
+  for (auto [n, op] : llvm::enumerate(reportSites(kernel)))
+    siteNumbers[op] = n;
+}
+
+/// A field of the report, which stays as it is.
+Value BodyLowering::reportField(unsigned field) {
+  return b.load(b.ptr(), b.at(report, b.i64(field), b.getI64Type()), true);
+}
+
+void BodyLowering::callReport(unsigned field, ArrayRef<Value> arguments) {
+  SmallVector<Value> operands = {reportField(field), report};
+  llvm::append_range(operands, arguments);
+  SmallVector<Type> types(ValueRange(operands).drop_front().getTypes());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
+  LLVM::CallOp::create(b, type, operands);
+}
+
+/// A text that stands in the code.
+Value BodyLowering::siteConstant(Operation *op, std::vector<std::string> fields) {
+  unsigned number = siteNumbers.at(op);
+  fields.insert(fields.begin(), {std::to_string(number), placeOf(op->getLoc())});
+  std::string bytes = tile::runtime::encodeSite(fields);
+  std::string name = (kernel.getSymName() + ".site" + Twine(number)).str();
+  auto module = function->getParentOfType<ModuleOp>();
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+    LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           b.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(b, b.ptr(), name);
+}
+
+/// Memory for so many words, that of one call.
+Value BodyLowering::newWords(int64_t count) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(prologue);
+  Value words = b.i64(std::max<int64_t>(count, 1));
+  return LLVM::AllocaOp::create(b, b.ptr(), b.getI64Type(), words, 8);
+}
+
+void BodyLowering::storeWord(Value words, int64_t index, Value value) {
+  b.store(value, b.at(words, b.i64(index), b.getI64Type()));
+}
+
+static std::string lines(ArrayRef<StringAttr> names) {
+  std::string text;
+  for (auto [n, name] : llvm::enumerate(names)) {
+    text += n ? "\n" : "";
+    for (char c : name.getValue())
+      text += c == '\n' ? ' ' : c;
+  }
+  return text;
+}
+
+//===-- Assertions --------------------------------------------------------===//
+
+void BodyLowering::leaveIfFailed(Value program) {
+  Value failed =
+      b.load(b.getI64Type(), reportField(unsigned(CpuReportField::FailedProgram)), false);
+  failed.getDefiningOp<LLVM::LoadOp>().setOrdering(LLVM::AtomicOrdering::monotonic);
+  leaveIf(b.compare(arith::CmpIPredicate::sle, failed, program), [] {});
+}
+
+void BodyLowering::leaveIf(Value condition, llvm::function_ref<void()> before) {
+  Block *current = b.getInsertionBlock(), *leaves = b.newBlock({});
+  b.setInsertionPointToStart(leaves);
+  before();
+  Block *goesOn = b.newBlock({});
+  LLVM::ReturnOp::create(b, ValueRange());
+  b.setInsertionPointToEnd(current);
+  LLVM::CondBrOp::create(b, condition, leaves, ValueRange(), goesOn, ValueRange());
+  b.setInsertionPointToStart(goesOn);
+}
+
+void BodyLowering::reportFailure(AssertOp op) {
+  ArrayRef<StringAttr> axes = axesOf(op.getCondition().getType());
+  ParallelOp parallel = kernel.getParallel();
+  SmallVector<StringAttr> binders(parallel.getNames().getAsRange<StringAttr>());
+  Value words = newWords(static_cast<int64_t>(binders.size() + axes.size()));
+  int64_t index = 0;
+  for (auto [n, argument] : llvm::enumerate(parallel.getBody().getArguments()))
+    storeWord(words, index++,
+              parallel.getEach()[n] ? scalar(argument) : blocks.lookup(axisOf(argument)).first);
+  for (StringAttr axis : axes)
+    storeWord(words, index++, coordinateOf(axis).value);
+  Value site = siteConstant(op, {op.getMessage().str(), lines(binders), lines(axes)});
+  callReport(unsigned(CpuReportField::Fail), {site, program, words});
+}
+
+void BodyLowering::emitAssert(AssertOp op) {
+  Value condition = op.getCondition();
+  ArrayRef<StringAttr> axes = axesOf(condition.getType());
+  auto failsHere = [&] {
+    Value holds = emit(condition);
+    Value isFalse = b.compare(arith::CmpIPredicate::eq, holds, b.integer(holds.getType(), 0));
+    return axes.empty() ? isFalse : b.both(isFalse, domainMask(axes));
+  };
+  if (axes.empty())
+    return leaveIf(failsHere(), [&] { reportFailure(op); });
+  // First whether any element fails, on vectors; which one is only asked then.
+  StringAttr vectorAxis = chooseVectorAxis(axes, condition, std::nullopt, nullptr);
+  auto join = [&](Value x, Value y) { return b.either(x, y); };
+  auto step = [&](Value any) { return b.either(any, failsHere()); };
+  Values any = reductionNest({{}, SmallVector<StringAttr>(axes), vectorAxis, 1},
+                             simpleFold(b.i1(false), step, join, nullptr));
+  leaveIf(any.back(), [&] {
+    nest(axes, StringAttr(), Values{b.i1(false)}, [&](ValueRange carried) {
+      Value isFound = carried[0], fails = failsHere();
+      Value isFirst = b.both(fails, b.compare(arith::CmpIPredicate::eq, isFound, b.i1(false)));
+      auto tell = [&]() -> Values {
+        apart([&] { reportFailure(op); });
+        return {};
+      };
+      b.branch(isFirst, tell, []() -> Values { return {}; });
+      return Values{b.either(isFound, fails)};
+    });
+  });
+}
+
+//===-- Prints ------------------------------------------------------------===//
+
+/// Where the value's elements are, in scratch.
+Buffer *BodyLowering::shownBuffer(Value value) {
+  if (Buffer *buffer = bufferOf(value))
+    return buffer;
+  Buffer *buffer = newBuffer(getElementTypeOrSelf(value.getType()), axesOf(value.getType()));
+  keep(value, buffer);
+  return buffer;
+}
+
+Buffer *BodyLowering::maskBuffer(Axes axes) {
+  if (domains.restrictsOn(axes).empty())
+    return nullptr;
+  Buffer *buffer = newBuffer(b.getI1Type(), axes);
+  nest(axes, axes.back(), {}, [&](ValueRange) {
+    writeBuffer(*buffer, restrictMask(axes));
+    return Values();
+  });
+  return buffer;
+}
+
+void BodyLowering::emitPrint(PrintOp op) {
+  int64_t count = 0;
+  for (Value value : op.getValues()) {
+    auto rank = static_cast<int64_t>(axesOf(value.getType()).size());
+    count += rank ? 2 + 3 * rank : 1;
+  }
+  Value words = newWords(count);
+  std::vector<std::string> fields;
+  int64_t index = 0;
+  for (auto [n, value] : llvm::enumerate(op.getValues())) {
+    Axes axes = axesOf(value.getType());
+    fields.push_back(cast<StringAttr>(op.getTexts()[n]).str());
+    std::string names = lines(axes);
+    fields.push_back(cast<StringAttr>(op.getTypes()[n]).str() +
+                     (names.empty() ? "" : "\n" + names));
+    if (axes.empty()) {
+      storeWord(words, index++, toMemory(scalar(value), value.getType()));
+      continue;
+    }
+    Buffer *buffer = shownBuffer(value), *mask = maskBuffer(axes);
+    storeWord(words, index++, buffer->memory.pointer);
+    storeWord(words, index++, mask ? mask->memory.pointer : LLVM::ZeroOp::create(b, b.ptr()));
+    for (auto [d, axis] : llvm::enumerate(axes)) {
+      auto [lower, upper] = rangeOf(axis);
+      storeWord(words, index++, lower);
+      storeWord(words, index++, upper);
+      storeWord(words, index++,
+                buffer->memory.strides[llvm::find(buffer->axes, axis) - buffer->axes.begin()]);
+    }
+  }
+  fields.push_back(cast<StringAttr>(op.getTexts()[op.getValues().size()]).str());
+  Value site = siteConstant(op, std::move(fields));
+  callReport(unsigned(CpuReportField::Print), {site, words});
+}

@@ -1,0 +1,1 @@
+tilec compile $KERNELS/speaks.tile --dim K=6 --emit=tile
