@@ -158,6 +158,31 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
   return builder.call(function, args);
 }
 
+/// f8e4m3(x, sat, toward_zero).
+ir::Expr BodyElaborator::castCall(const dsl::Expr &expr, ir::ElementType type) {
+  ir::KernelBuilder::CastModifiers modifiers;
+  if (expr.args.empty() || expr.args[0].name) {
+    error(expr.range, "a cast takes one value");
+    return {};
+  }
+  for (const Arg &arg : llvm::ArrayRef(expr.args).drop_front()) {
+    bool isWord = !arg.name && arg.value->kind == dsl::Expr::Kind::Name;
+    bool *modifier = isWord && arg.value->text == "sat"           ? &modifiers.saturates
+                     : isWord && arg.value->text == "toward_zero" ? &modifiers.towardZero
+                                                                  : nullptr;
+    if (!modifier || *modifier) {
+      error(arg.value->range,
+            modifier ? quoted(arg.value->text) + " is said twice" : "a cast takes one value")
+          .hints.push_back("what may follow it are the words `sat` and `toward_zero`");
+      return {};
+    }
+    *modifier = true;
+  }
+  ir::Expr value = evaluate(*expr.args[0].value);
+  at(expr.range);
+  return builder.castTo(type, value, modifiers);
+}
+
 ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
   const dsl::Expr &callee = *expr.children[0];
   if (callee.kind != dsl::Expr::Kind::Name) {
@@ -169,15 +194,8 @@ ir::Expr BodyElaborator::call(const dsl::Expr &expr) {
     notCallable(callee, binding);
     return {};
   }
-  if (std::optional<ir::ElementType> type = typeNamed(function)) {
-    if (expr.args.size() != 1 || expr.args[0].name) {
-      error(expr.range, "a cast takes one value");
-      return {};
-    }
-    ir::Expr value = evaluate(*expr.args[0].value);
-    at(expr.range);
-    return builder.castTo(*type, value);
-  }
+  if (std::optional<ir::ElementType> type = typeNamed(function))
+    return castCall(expr, *type);
   if (DeclRef decl = program.lookup(*file, function, callee.range, diags)) {
     switch (decl.decl->kind) {
     case Decl::Kind::Map:

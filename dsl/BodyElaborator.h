@@ -86,6 +86,7 @@ private:
   void notCallable(const Expr &callee, const Binding *binding);
   ir::Expr dotCall(const Expr &expr);
   ir::Expr bitcastCall(const Expr &expr);
+  ir::Expr castCall(const dsl::Expr &expr, ir::ElementType type);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
   ir::Expr reductionCall(const Expr &expr, const std::string &name, const ir::Expr &value);
   // Calls along axes (BodyAlong.cpp), which may give several values.

@@ -89,8 +89,20 @@ private:
       report(*expr->args[0].value);
     bool isAtomic = first == 1 && ir::KernelBuilder::isAtomic(expr->children[0]->text);
     for (const Arg &arg : llvm::ArrayRef(expr->args).drop_front(isCombined))
-      if (!isAtomic || !arg.name) // `order = acquire` names no value
+      if ((!isAtomic || !arg.name) && !isModifier(*expr, arg)) // `order = acquire` names no value
         visit(arg.value);
+  }
+
+  /// A word of a cast, which is no value.
+  bool isModifier(const Expr &call, const Arg &arg) const {
+    const Expr &callee = *call.children[0];
+    bool isCast =
+        callee.kind == Expr::Kind::Name &&
+        (isTypeName(callee.text) || llvm::any_of(fn.decl->generics, [&](const auto &known) {
+           return !known.isConst && known.name.text == callee.text;
+         }));
+    return isCast && &arg != call.args.data() && arg.value->kind == Expr::Kind::Name &&
+           isCastModifier(arg.value->text);
   }
 
   bool isValue(const std::string &name) const {

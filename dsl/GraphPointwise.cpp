@@ -2,6 +2,8 @@
 
 #include "dsl/GraphElaborator.h"
 
+#include "dsl/Names.h"
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::dsl;
@@ -56,8 +58,9 @@ bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &opera
   bool ok = first == 0 || !unknown.count(expr.children[0].get());
   for (size_t n = first; n < expr.children.size(); ++n)
     ok &= collect(*expr.children[n], operands);
-  for (const Arg &arg : expr.args)
-    ok &= collect(*arg.value, operands);
+  bool isCast = first == 1 && isTypeName(expr.children[0]->text);
+  for (const Arg &arg : llvm::ArrayRef(expr.args).take_front(isCast ? 1 : expr.args.size()))
+    ok &= collect(*arg.value, operands); // what follows the value of a cast are words
   return ok;
 }
 

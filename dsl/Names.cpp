@@ -39,6 +39,10 @@ bool tile::dsl::isTypeName(std::string_view name) {
   return ir::elementTypeNamed(name) || name == "float" || name == "int" || name == "num";
 }
 
+bool tile::dsl::isCastModifier(std::string_view name) {
+  return name == "sat" || name == "toward_zero";
+}
+
 bool tile::dsl::isConstantName(std::string_view name) { return name == "inf" || name == "nan"; }
 
 std::optional<std::string> tile::dsl::roleInLanguage(std::string_view name) {

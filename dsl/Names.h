@@ -20,6 +20,8 @@ bool takesFunction(std::string_view name);
 
 /// Types, and the classes float, int and num.
 bool isTypeName(std::string_view name);
+/// The words that may follow the value of a cast: sat and toward_zero.
+bool isCastModifier(std::string_view name);
 /// inf and nan.
 bool isConstantName(std::string_view name);
 

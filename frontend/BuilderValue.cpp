@@ -121,10 +121,12 @@ static ir::ElementType elementType(Type type) {
   return *known;
 }
 
-Value Type::operator()(const Operand &x) const {
+Value Type::operator()(const Operand &x, CastModifier modifier, CastModifier another) const {
   ir::ElementType to = elementType(*this);
-  return Value(KernelImpl::make({x.get()}, x.where(), [to](KernelImpl &kernel, Exprs values) {
-    return kernel.ops().castTo(to, values[0]);
+  auto has = [&](CastModifier asked) { return modifier == asked || another == asked; };
+  ir::KernelBuilder::CastModifiers modifiers{has(sat), has(toward_zero)};
+  return Value(KernelImpl::make({x.get()}, x.where(), [=](KernelImpl &kernel, Exprs values) {
+    return kernel.ops().castTo(to, values[0], modifiers);
   }));
 }
 

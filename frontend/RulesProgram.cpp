@@ -210,10 +210,14 @@ static std::optional<Opcode> castOpcode(Operation *op) {
       .Case([](arith::ExtUIOp) { return Opcode::ZeroExtend; })
       .Case([](arith::ExtFOp) { return Opcode::FloatToFloat; })
       .Case([](arith::TruncFOp cast) -> std::optional<Opcode> {
-        if (cast.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
-            arith::RoundingMode::to_nearest_even)
+        switch (cast.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even)) {
+        case arith::RoundingMode::to_nearest_even:
+          return Opcode::FloatToFloat;
+        case arith::RoundingMode::toward_zero:
+          return Opcode::FloatToFloatTowardZero;
+        default:
           return std::nullopt;
-        return Opcode::FloatToFloat;
+        }
       })
       .Case([](arith::SIToFPOp) { return Opcode::SignedToFloat; })
       .Case([](arith::UIToFPOp) { return Opcode::UnsignedToFloat; })

@@ -157,6 +157,12 @@ public:
   static Expr literal(double value);
   Expr boolean(bool value);
   Expr castTo(ElementType type, Expr x);
+  struct CastModifiers {
+    bool saturates = false;  // what is too large, infinities too, becomes the greatest number
+    bool towardZero = false; // and not to nearest
+  };
+  /// The same where modifiers say how; an error where they say nothing.
+  Expr castTo(ElementType type, Expr x, CastModifiers modifiers);
   /// The same bits as a number of another type of that width.
   Expr bitcastTo(ElementType type, const Expr &x);
   /// The expression, in that type if it is made of literals alone.
@@ -345,7 +351,9 @@ private:
   /// Broadcasts all to the union of their axes.
   void align(llvm::MutableArrayRef<mlir::Value> values);
   mlir::Value constant(ElementType type, int64_t integer, double number);
-  mlir::Value convert(mlir::Value value, ElementType from, ElementType to);
+  mlir::Value convert(mlir::Value value, ElementType from, ElementType to, bool towardZero = false);
+  bool checkModifiers(ElementType from, ElementType to, CastModifiers modifiers);
+  mlir::Value saturated(mlir::Value value, ElementType from, ElementType to);
   /// Rounds a wide half to its own type.
   mlir::Value narrow(const Expr &x);
   mlir::Value widen(const Expr &x);

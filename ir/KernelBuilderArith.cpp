@@ -1,4 +1,4 @@
-//===- KernelBuilderArith.cpp - types, casts and operators ----------------===//
+//===- KernelBuilderArith.cpp - literals, new tiles and operators ---------===//
 
 #include "ir/KernelBuilder.h"
 
@@ -84,80 +84,7 @@ Value KernelBuilder::materialize(const Expr &x, std::optional<ElementType> hint)
   llvm_unreachable("covered switch");
 }
 
-//===-- Casts -------------------------------------------------------------===//
-
-Value KernelBuilder::convert(Value value, ElementType from, ElementType to) {
-  // A wide half is f32 already.
-  if (isHalf(from) && getElementTypeOrSelf(value.getType()).isF32())
-    from = ElementType::F32;
-  Type target = withElement(value.getType(), toMlir(to, context()));
-  if (value.getType() == target && from != ElementType::Bool && to != ElementType::Bool)
-    return value; // u32 and i32 share their bits
-  if (from == to)
-    return value;
-  if (to == ElementType::Bool) {
-    Value zero = broadcastTo(constant(from, 0, 0), value.getType());
-    if (isFloat(from))
-      return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, value, zero);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
-  }
-  if (isFloat(from) && isFloat(to)) {
-    if (bitWidth(to) > bitWidth(from))
-      return arith::ExtFOp::create(builder, loc, target, value);
-    if (bitWidth(to) < bitWidth(from))
-      return arith::TruncFOp::create(builder, loc, target, value);
-    // Equal widths, other formats: through f32, which holds both exactly.
-    return convert(convert(value, from, ElementType::F32), ElementType::F32, to);
-  }
-  if (isFloat(from))
-    return FpToIntOp::create(builder, loc, target, value, isUnsigned(to));
-  if (isFloat(to)) {
-    if (isUnsigned(from))
-      return arith::UIToFPOp::create(builder, loc, target, value);
-    return arith::SIToFPOp::create(builder, loc, target, value);
-  }
-  if (bitWidth(to) < bitWidth(from))
-    return arith::TruncIOp::create(builder, loc, target, value);
-  if (isUnsigned(from))
-    return arith::ExtUIOp::create(builder, loc, target, value);
-  return arith::ExtSIOp::create(builder, loc, target, value);
-}
-
-Value KernelBuilder::narrow(const Expr &x) {
-  Value value = materialize(x, x.type);
-  return isHalf(x.type) ? convert(value, ElementType::F32, x.type) : value;
-}
-
-Value KernelBuilder::widen(const Expr &x) {
-  return convert(materialize(x, x.type), x.type, arithmeticType(x.type));
-}
-
-Expr KernelBuilder::castTo(ElementType type, Expr x) {
-  if (!x.isValid())
-    return {};
-  if (!x.isLiteral()) {
-    if (x.type == ElementType::I64 && type == ElementType::I64)
-      return x; // keeps its form
-    return make(convert(materialize(x), x.type, type), type);
-  }
-  if (x.kind == Expr::Kind::Float && !isFloat(type)) {
-    auto diagnostic = error() << "a float literal does not become " << nameOf(type) << " by itself";
-    diagnostic.attachNote(loc) << "hint: write an integer, or round it with `floor` or `round`";
-    return {};
-  }
-  if (type == ElementType::Bool)
-    return boolean(x.integer != 0);
-  if (isInteger(type)) {
-    unsigned bits = bitWidth(type);
-    bool fits = isUnsigned(type) ? bits == 64 || static_cast<uint64_t>(x.integer) < (1ull << bits)
-                                 : llvm::isIntN(bits, x.integer);
-    if (!fits) {
-      error() << "the literal " << x.integer << " does not fit in " << nameOf(type);
-      return {};
-    }
-  }
-  return make(constant(type, x.integer, x.number), type);
-}
+//===-- New tiles ---------------------------------------------------------===//
 
 Expr KernelBuilder::full(ElementType type, Expr value, ArrayRef<Expr> spans) {
   if (!value.isValid())

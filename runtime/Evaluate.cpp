@@ -80,6 +80,15 @@ uint64_t bitsOfFloat(Number number, double value) {
   return bits;
 }
 
+/// Rounded to nearest, and one number down where that went up: past the greatest, too.
+uint64_t bitsTowardZero(Number number, double value) {
+  uint64_t bits = bitsOfFloat(number, value);
+  double rounded = floatOf(number, bits);
+  bool isUp = std::fabs(rounded) > std::fabs(value);
+  bool isPast = std::isnan(rounded) && std::isfinite(value);
+  return isUp || isPast ? bits - 1 : bits;
+}
+
 //===-- Integers ----------------------------------------------------------===//
 
 int64_t divide(int64_t x, int64_t y, bool truncates) {
@@ -446,6 +455,8 @@ uint64_t Evaluator::computeCast() {
     return integerOfFloat(current->type, f(0), false);
   case Opcode::Bitcast:
     return u(0);
+  case Opcode::FloatToFloatTowardZero:
+    return bitsTowardZero(current->type, f(0));
   default: // Select
     return u(0) ? u(1) : u(2);
   }

@@ -55,8 +55,8 @@ static Value bitCast(CodeBuilder &b, Value value, Type to) {
   return b.bitcast(value, lanesOf(registerType(to), widthOf(value)));
 }
 
-/// f64 to f32 so that a second rounding does no harm: what is inexact ends in 1.
-static Value roundToOdd(CodeBuilder &b, Value value) {
+/// f64 to f32: toward zero, or so that a second rounding does no harm: what is inexact ends in 1.
+static Value roundFromF64(CodeBuilder &b, Value value, bool towardZero) {
   int width = widthOf(value);
   Type f32 = lanesOf(b.getF32Type(), width), i32 = lanesOf(b.getI32Type(), width);
   Value rounded = arith::TruncFOp::create(b, f32, value);
@@ -66,6 +66,8 @@ static Value roundToOdd(CodeBuilder &b, Value value) {
       b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back), math::AbsFOp::create(b, value));
   Value bits = b.bitcast(rounded, i32), one = b.integer(i32, 1);
   Value below = b.select(isLarger, b.sub(bits, one), bits);
+  if (towardZero)
+    return b.bitcast(below, f32);
   Value odd = b.fold<arith::OrIOp>(below, one);
   return b.bitcast(b.select(isExact, bits, odd), f32);
 }
@@ -101,6 +103,47 @@ static bool isWorthReciprocal(const TargetInfo &target, ArrayRef<Value> operands
          elementOf(operands[0].getType()).isF32();
 }
 
+/// extf and truncf; narrow floats come as f32.
+static Value emitFloatCast(CodeBuilder &b, const TargetInfo &target, Operation *op, Value value) {
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+  Type to = getElementTypeOrSelf(op->getResult(0).getType());
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  bool towardZero = truncation && truncation.getRoundingmode() == arith::RoundingMode::toward_zero;
+  Type wide = isNarrowFloat(from) ? b.getF32Type() : from;
+  Type goal = isNarrowFloat(to) ? b.getF32Type() : to;
+  if (from.isF64() && isNarrowFloat(to))
+    value = roundFromF64(b, value, /*towardZero=*/false);
+  else if (from.isF64() && to.isF32() && towardZero)
+    value = roundFromF64(b, value, towardZero);
+  else if (wide != goal)
+    value = goal.isF64() ? Value(arith::ExtFOp::create(b, lanesOf(goal, widthOf(value)), value))
+                         : Value(arith::TruncFOp::create(b, lanesOf(goal, widthOf(value)), value));
+  return isNarrowFloat(to) ? roundFromF32(b, target, value, cast<FloatType>(to), towardZero)
+                           : value;
+}
+
+/// Integers of 32 bits and more to narrow floats, rounded once: what f64 can't hold ends in 1.
+static Value emitIntegerToNarrow(CodeBuilder &b, const TargetInfo &target, Value value,
+                                 bool isUnsigned, FloatType to) {
+  Type type = value.getType();
+  if (elementOf(type).isInteger(64)) {
+    const int64_t low = 0x7ff;
+    auto has = [&](Value bits) {
+      return b.compare(arith::CmpIPredicate::ne, bits, b.integer(type, 0));
+    };
+    Value rest = b.fold<arith::AndIOp>(value, b.integer(type, low));
+    Value top = b.fold<arith::AndIOp>(value, b.integer(type, ~low));
+    Value sticky = b.fold<arith::OrIOp>(top, b.integer(type, low + 1));
+    Value magnitude = isUnsigned ? value : Value(math::AbsIOp::create(b, value));
+    Value isLong = has(b.fold<arith::ShRUIOp>(magnitude, b.integer(type, 53)));
+    value = b.select(b.both(isLong, has(rest)), sticky, value);
+  }
+  Type f64 = lanesOf(b.getF64Type(), widthOf(value));
+  Value exact = isUnsigned ? Value(arith::UIToFPOp::create(b, f64, value))
+                           : Value(arith::SIToFPOp::create(b, f64, value));
+  return roundFromF32(b, target, roundFromF64(b, exact, /*towardZero=*/false), to);
+}
+
 Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, Operation *op,
                                      ArrayRef<Value> given) {
   SmallVector<Value> operands(given);
@@ -117,18 +160,12 @@ Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, O
   for (auto [operand, original] : llvm::zip(operands, op->getOperands()))
     if (Type type = getElementTypeOrSelf(original.getType()); isNarrowFloat(type))
       operand = widenToF32(b, target, operand, cast<FloatType>(type));
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-    Value value = operands[0];
-    Type wide = isNarrowFloat(from) ? b.getF32Type() : from;
-    Type goal = isNarrowFloat(to) ? b.getF32Type() : to;
-    if (from.isF64() && isNarrowFloat(to))
-      return roundFromF32(b, target, roundToOdd(b, value), cast<FloatType>(to));
-    if (wide != goal)
-      value = goal.isF64()
-                  ? Value(arith::ExtFOp::create(b, lanesOf(goal, widthOf(value)), value))
-                  : Value(arith::TruncFOp::create(b, lanesOf(goal, widthOf(value)), value));
-    return isNarrowFloat(to) ? roundFromF32(b, target, value, cast<FloatType>(to)) : value;
-  }
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return emitFloatCast(b, target, op, operands[0]);
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isNarrowFloat(to) &&
+      elementOf(operands[0].getType()).getIntOrFloatBitWidth() >= 32)
+    return emitIntegerToNarrow(b, target, operands[0], isa<arith::UIToFPOp>(op),
+                               cast<FloatType>(to));
   Value result;
   if (isa<arith::DivFOp>(op) && isWorthReciprocal(target, given))
     result = divideByShared(b, operands[0], given[1]);

@@ -39,11 +39,11 @@ mlir::Value emitElementwise(CodeBuilder &b, const TargetInfo &target, mlir::Oper
 /// Cost of an element in rough additions; what to recompute and what to keep.
 int costOf(mlir::Operation *op);
 
-/// Narrow floats (as bits) to f32 and back, rounding to nearest even.
+/// Narrow floats (as bits) to f32 and back, rounding to nearest even or toward zero.
 mlir::Value widenToF32(CodeBuilder &b, const TargetInfo &target, mlir::Value bits,
                        mlir::FloatType from);
 mlir::Value roundFromF32(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
-                         mlir::FloatType to);
+                         mlir::FloatType to, bool towardZero = false);
 
 /// Functions that neither LLVM nor the C library is to be asked for; null where
 /// the op needs no expansion.

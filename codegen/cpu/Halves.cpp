@@ -1,7 +1,7 @@
 //===- Halves.cpp - f16, bf16 and the 8-bit floats as bits ----------------===//
 //
-// All conversions are exact or round to nearest even, on scalars and vectors
-// alike, and never call a function of the compiler's runtime.
+// All conversions are exact or round to nearest even or toward zero, on scalars and
+// vectors alike, and never call a function of the compiler's runtime.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,10 +81,10 @@ Value tile::codegen::widenToF32(CodeBuilder &b, const TargetInfo &target, Value 
 }
 
 Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Value value,
-                                  FloatType to) {
+                                  FloatType to, bool towardZero) {
   int width = widthOf(value);
   Type narrow = lanesOf(registerType(to), width);
-  if (to.isF16() && target.hasF16c)
+  if (to.isF16() && target.hasF16c && !towardZero)
     return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getF16Type(), width), value), narrow);
   Bits i{b, width};
   Format format = formatOf(to);
@@ -93,35 +93,41 @@ Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Valu
   Value sign = i.band(i.shr(x, 32 - format.bits()), i.c(1 << (format.bits() - 1)));
   Value magnitude = i.band(x, i.c(0x7fffffff));
 
-  // Normal results: drop the mantissa's low end, to nearest even.
+  // Normal results: drop the mantissa's low end, first of all to nearest even.
   Value odd = i.band(i.shr(magnitude, shift), i.c(1));
   Value rebased = b.sub(magnitude, i.c((127 - format.bias()) << 23));
-  Value normal = i.shr(b.add(b.add(rebased, i.c((1 << (shift - 1)) - 1)), odd), shift);
+  if (!towardZero)
+    rebased = b.add(b.add(rebased, i.c((1 << (shift - 1)) - 1)), odd);
+  Value normal = i.shr(rebased, shift);
   // Subnormal results: adding this power of two leaves just the bits that count,
   // rounded by the addition itself.
-  Value subnormal = normal;
   Value result = normal;
   if (!to.isBF16()) {
     double anchor = std::ldexp(1.0, 1 - format.bias() - format.mantissaBits + 23);
     Value anchorValue = b.number(lanesOf(b.getF32Type(), width), anchor);
     Value sum = arith::AddFOp::create(b, i.toFloat(magnitude), anchorValue);
-    subnormal = b.sub(i.ofFloat(sum), i.ofFloat(anchorValue));
+    Value subnormal = b.sub(i.ofFloat(sum), i.ofFloat(anchorValue));
+    if (towardZero) {
+      Value rounded = arith::SubFOp::create(b, sum, anchorValue);
+      Value isUp =
+          arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, rounded, i.toFloat(magnitude));
+      subnormal = b.select(isUp, b.sub(subnormal, i.c(1)), subnormal);
+    }
     Value isSmall = i.less(magnitude, i.c((128 - format.bias()) << 23));
     result = b.select(isSmall, subnormal, normal);
   }
-  // Too large: infinity, or NaN where there is none. NaNs stay quiet NaNs.
+  // Too large: infinity, or NaN where there is none; toward zero the greatest number. NaNs stay
+  // quiet NaNs.
   Value isNaN = i.less(i.c(0x7f800000), magnitude);
+  Value isInfinite = i.less(i.c(0x7f7fffff), magnitude);
+  int32_t beyond = format.hasInfinity ? format.infinity() : format.magnitude();
+  Value large = i.less(i.c(beyond - 1), result);
+  result = b.select(large, i.c(towardZero ? beyond - 1 : beyond), result);
+  result = b.select(isInfinite, i.c(beyond), result);
   if (format.hasInfinity) {
-    Value large = i.less(i.c(format.infinity()), result);
-    Value isInfinite = i.less(i.c(0x7f7fffff), magnitude);
-    result = b.select(b.either(large, isInfinite), i.c(format.infinity()), result);
     Value quiet = i.bor(i.band(i.shr(magnitude, shift), i.c(format.magnitude())),
                         i.c(format.infinity() | 1 << (format.mantissaBits - 1)));
     result = b.select(isNaN, quiet, result);
-  } else {
-    Value large = i.less(i.c(format.magnitude() - 1), result);
-    Value isInfinite = i.less(i.c(0x7f7fffff), magnitude);
-    result = b.select(b.either(large, isInfinite), i.c(format.magnitude()), result);
   }
   return arith::TruncIOp::create(b, narrow, i.bor(sign, result));
 }

@@ -20,6 +20,13 @@ using runtime::Result;
 using runtime::readNpy;
 using runtime::writeNpy;
 
+/// How a cast to a narrower type goes about it, as in the language: `f8e4m3(x, sat, toward_zero)`.
+enum class CastModifier : uint8_t { None, Saturate, TowardZero };
+/// What is too large, infinities too, becomes the greatest number of the type.
+inline constexpr CastModifier sat = CastModifier::Saturate;
+/// Rounds toward zero, not to nearest.
+inline constexpr CastModifier toward_zero = CastModifier::TowardZero;
+
 /// An element type. Called on a value it casts, as in the language: `f32(x)`.
 class Type {
 public:
@@ -31,8 +38,9 @@ public:
 
   /// The value in this type. Floats round to nearest even, floats become integers toward zero and
   /// saturate, integers wrap; anything becomes bool by comparison with zero. An error: a float
-  /// literal to an integer, a literal that doesn't fit.
-  Value operator()(const Operand &x) const;
+  /// literal to an integer, a literal that doesn't fit, a modifier that says nothing.
+  Value operator()(const Operand &x, CastModifier modifier = CastModifier::None,
+                   CastModifier another = CastModifier::None) const;
 
 private:
   runtime::DType type;

@@ -487,7 +487,8 @@ static std::optional<double (*)(double)> exactFunction(Operation *op) {
       .Default([](Operation *) { return Result(); });
 }
 
-static NumberSet callExact(double (*function)(double), DType type, const NumberSet &x) {
+static NumberSet callExact(llvm::function_ref<double(double)> function, DType type,
+                           const NumberSet &x) {
   if (x.isNaN())
     return NumberSet::nan(type);
   double lo = roundTo(type, function(x.lo)), hi = roundTo(type, function(x.hi));
@@ -497,6 +498,18 @@ static NumberSet callExact(double (*function)(double), DType type, const NumberS
   result.mayBeNaN = x.mayBeNaN;
   result.anyZero = x.anyZero;
   return result;
+}
+
+/// The nearest number of the type that is no larger in magnitude.
+static double towardZero(DType type, double x) {
+  uint64_t bits = 0;
+  runtime::storeDouble(type, &bits, x);
+  double rounded = runtime::loadDouble(type, &bits);
+  bool isPast = std::isnan(rounded) && std::isfinite(x); // f8e4m3 has no infinities
+  if (!isPast && !(std::fabs(rounded) > std::fabs(x)))
+    return rounded;
+  --bits;
+  return runtime::loadDouble(type, &bits);
 }
 
 static NumberSet magnitude(const NumberSet &x) {
@@ -574,6 +587,9 @@ static double fromInteger(DType type, __int128 value) {
 }
 
 static Outcome floatOp(Operation *op, Operands v, DType type) {
+  if (auto cast = dyn_cast<arith::TruncFOp>(op);
+      cast && cast.getRoundingmode() == arith::RoundingMode::toward_zero)
+    return callExact([=](double x) { return towardZero(type, x); }, type, v[0]);
   if (auto exact = exactFunction(op))
     return callExact(*exact, type, v[0]);
   if (auto function = functionOf(op))

@@ -22,6 +22,12 @@ const std::vector<ElementwiseRule> tile::fuzz::elementwiseRules = {
     {"where($0, $1, $2)", "any", "BTT", "", 11},
     {"$T($0)", "any", "U", "any", 14},
     {"$T($0 + $1)", "any", "UU", "half", 3},
+    {"$T($0, sat)", "half", "U", "float half", 3},
+    {"$T($0, sat)", "f8e4m3 f8e5m2 f16", "U", "i64 u64 i32 u16", 2},
+    {"$T($0, toward_zero)", "half", "U", "float half", 3},
+    {"$T($0, sat, toward_zero)", "half", "U", "float half", 2},
+    {"$T($0, toward_zero)", "f32", "U", "f64", 1},
+    {"$T($0, sat)", "i32 i16 u16 i8 u8", "U", "i64 u64", 3},
     // Integers.
     {"cdiv($0, $1)", "int", "TT", "", 2},
     {"tdiv($0, $1)", "int", "TT", "", 2},
