@@ -2,7 +2,8 @@
 //
 // Source text to a function that can be called, in this process: reading,
 // elaborating, proving, specializing with the default tile sizes, LLVM, JIT.
-// And checking a file of 10 MB. The medians are what docs/performance.md gives:
+// And checking a file of 10 MB, and the memory of
+// 10,000 compilations. The medians are what docs/performance.md gives:
 //
 //   tile_bench_compile --benchmark_report_aggregates_only=true
 //
@@ -16,6 +17,8 @@
 
 #include <benchmark/benchmark.h>
 #include <cstdlib>
+#include <fstream>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -74,6 +77,39 @@ static void sourceToCachedFunction(benchmark::State &state, const char *path, co
     (void)(*cache)->clear();
   }
   rmdir(folder);
+}
+
+/// What this process has in memory, in MB, after it gave back what it can.
+static double residentMegabytes() {
+  malloc_trim(0);
+  long total = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1048576.0;
+}
+
+/// Memory after so many compilations, each of another kernel. `sharesContext`: as a program does
+/// that lives long and compiles as it goes.
+static void memoryOfCompilations(benchmark::State &state, bool sharesContext) {
+  auto context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  int done = 0;
+  auto compileUpTo = [&](int count) {
+    for (; done < count; ++done) {
+      if (!sharesContext)
+        context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+      std::string text = "kernel scaled(x: f32[N]) -> (y: f32[N]) {\n"
+                         "    parallel i in tiles(N) { y[i] = exp(x[i]) * " +
+                         std::to_string(done) + ".5 }\n}\n";
+      if (!compileOnce(*context, text, "scaled"))
+        return false;
+    }
+    return true;
+  };
+  for (auto _ : state)
+    for (int count : {100, 1000, 10000}) {
+      if (!compileUpTo(count))
+        return state.SkipWithError("does not compile");
+      state.counters["MB_after_" + std::to_string(count)] = residentMegabytes();
+    }
 }
 
 /// Kernels of the standard library over and over, each under a new name.
@@ -139,6 +175,10 @@ CACHED_SAMPLE(vector_add, "01-vector-add/vector_add.tile", "vector_add");
 CACHED_SAMPLE(softmax, "03-softmax/softmax.tile", "softmax");
 CACHED_SAMPLE(matmul, "05-matmul-bias/matmul_bias.tile", "matmul");
 CACHED_SAMPLE(attention, "06-attention/attention.tile", "attention");
+BENCHMARK_CAPTURE(memoryOfCompilations, one_context, true)->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK_CAPTURE(memoryOfCompilations, own_contexts, false)
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
 BENCHMARK(checkLongFile)->Unit(benchmark::kSecond)->Iterations(1)->Repetitions(3);
 
 BENCHMARK_MAIN();
