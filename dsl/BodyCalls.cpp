@@ -55,6 +55,18 @@ ir::Expr BodyElaborator::reductionCall(const dsl::Expr &expr, const std::string 
   return builder.reduce(function, value, axes);
 }
 
+/// A span, a named axis or a dimension, which stands for its `:` even where that has not occurred.
+std::optional<ir::Expr> BodyElaborator::axisExpression(const dsl::Expr &argument) {
+  if (std::optional<std::string> axis = axisNamed(argument))
+    return builder.axisExpr(*axis);
+  if (argument.kind == dsl::Expr::Kind::Name && scopeBase == 0 && !lookup(argument.text) &&
+      (builder.isDim(argument.text) || signature.derived(argument.text))) {
+    at(argument.range);
+    return builder.dimAxis(argument.text);
+  }
+  return std::nullopt;
+}
+
 /// zeros(f32, i, j) and full(f32, value, i, j).
 ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &function) {
   size_t lead = function == "full" ? 2 : 1;
@@ -72,16 +84,8 @@ ir::Expr BodyElaborator::newTile(const dsl::Expr &expr, const std::string &funct
   SmallVector<ir::Expr> spans;
   for (size_t n = lead; n < expr.args.size(); ++n) {
     const dsl::Expr &argument = *expr.args[n].value;
-    std::optional<std::string> axis = axisNamed(argument);
-    if (axis) {
-      spans.push_back(builder.axisExpr(*axis));
-      continue;
-    }
-    // A dimension whose `:` has not occurred yet names its axis here.
-    if (argument.kind == dsl::Expr::Kind::Name && scopeBase == 0 && !lookup(argument.text) &&
-        (builder.isDim(argument.text) || signature.derived(argument.text))) {
-      at(argument.range);
-      spans.push_back(builder.dimAxis(argument.text));
+    if (std::optional<ir::Expr> axis = axisExpression(argument)) {
+      spans.push_back(*axis);
       continue;
     }
     error(argument.range, "the axes of a new tile are spans, dimensions and named axes");
@@ -105,25 +109,75 @@ ir::Expr BodyElaborator::bitcastCall(const dsl::Expr &expr) {
   return builder.bitcastTo(*type, value);
 }
 
+/// rand(seed, stream, i, j); in a map without coordinates.
+ir::Expr BodyElaborator::randomCall(const dsl::Expr &expr, const std::string &function) {
+  if (expr.args.size() < 2) {
+    error(expr.range, quoted(function) + " takes a seed, a stream and coordinates, as in `" +
+                          function + "(seed, 0, i, j)`");
+    return {};
+  }
+  if (expr.args.size() == 2 && !coordinates) {
+    error(expr.range, quoted(function) + " draws by coordinates, and none are named")
+        .hints.push_back(
+            "in a kernel name them: `" + function +
+            "(seed, 0, i, j)`; a map that a graph calls has those of the call's result");
+    return {};
+  }
+  ir::Expr seed = evaluate(*expr.args[0].value), stream = evaluate(*expr.args[1].value);
+  SmallVector<ir::Expr> named;
+  if (expr.args.size() == 2)
+    named.assign(coordinates->begin(), coordinates->end());
+  for (const Arg &arg : llvm::ArrayRef(expr.args).drop_front(2)) {
+    std::optional<ir::Expr> axis = axisExpression(*arg.value);
+    named.push_back(axis ? *axis : evaluate(*arg.value));
+  }
+  at(expr.range);
+  return builder.random(function, seed, stream, named);
+}
+
+/// dot(a, b, k, precision = tf32).
 ir::Expr BodyElaborator::dotCall(const dsl::Expr &expr) {
-  if (expr.args.size() != 3) {
+  using Precision = ir::KernelBuilder::DotPrecision;
+  Precision precision = Precision::Ieee;
+  std::vector<const dsl::Expr *> args;
+  const dsl::Expr *named = nullptr;
+  for (const Arg &arg : expr.args) {
+    if (!arg.name) {
+      args.push_back(arg.value.get());
+      continue;
+    }
+    const std::string &word = arg.value->kind == dsl::Expr::Kind::Name ? arg.value->text : "";
+    if (arg.name->text != "precision" || named ||
+        (word != "ieee" && word != "tf32" && word != "tf32x3")) {
+      error(arg.name->text == "precision" && !named ? arg.value->range : arg.name->range,
+            "`dot` takes one option, `precision = ieee`, `tf32` or `tf32x3`");
+      return {};
+    }
+    named = arg.value.get();
+    precision = word == "tf32"     ? Precision::Tf32
+                : word == "tf32x3" ? Precision::Tf32x3
+                                   : Precision::Ieee;
+  }
+  if (args.size() != 3) {
     error(expr.range, "`dot` takes two tiles and the axis to contract, as in `dot(a, b, k)`");
     return {};
   }
   // First the tiles: their `:` makes the axis that the last argument may name.
-  ir::Expr a = evaluate(*expr.args[0].value), b = evaluate(*expr.args[1].value);
+  ir::Expr a = evaluate(*args[0]), b = evaluate(*args[1]);
   if (!a.isValid() || !b.isValid())
     return {};
-  std::optional<std::string> axis = axisNamed(*expr.args[2].value);
+  std::optional<std::string> axis = axisNamed(*args[2]);
   if (!axis) {
-    error(expr.args[2].value->range, "`dot` contracts a span or a dimension; this is no axis");
+    error(args[2]->range, "`dot` contracts a span or a dimension; this is no axis");
     return {};
   }
   at(expr.range);
-  return builder.dot(a, b, *axis);
+  return builder.dot(a, b, *axis, precision);
 }
 
 ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &function) {
+  if (function == "dot")
+    return dotCall(expr);
   for (const Arg &arg : expr.args)
     if (arg.name) {
       error(arg.name->range, quoted(function) + " has no named arguments");
@@ -139,10 +193,10 @@ ir::Expr BodyElaborator::builtinCall(const dsl::Expr &expr, const std::string &f
     error(expr.range, quoted(function) + " binds an axis: it stands directly after `let n =`");
     return {};
   }
-  if (function == "dot")
-    return dotCall(expr);
   if (function == "bitcast")
     return bitcastCall(expr);
+  if (ir::KernelBuilder::isRandom(function))
+    return randomCall(expr, function);
   SmallVector<ir::Expr> args;
   if (ir::KernelBuilder::isReduction(function) && !expr.args.empty()) {
     // First the value: its `:` makes the axis that the last argument may name.
@@ -325,6 +379,11 @@ bool BodyElaborator::bindConstants(DeclRef decl, const dsl::Expr &call,
   return true;
 }
 
+static bool hasAxis(const ir::Expr &x, const std::string &name) {
+  return x.value && llvm::any_of(ir::axesOf(x.value.getType()),
+                                 [&](StringAttr axis) { return axis.getValue() == name; });
+}
+
 ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
   std::optional<MatchedArguments> matched = matchArguments(diags, file->source, call, *map.decl);
   if (!matched || !mayExpand(map, call))
@@ -359,7 +418,16 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
     scope[param.name.text] = Binding(builder.castTo(*type, arg));
     scope[param.name.text].range = param.name.range;
   }
-  return mapValue(map, std::move(scope), std::move(*inner), call.range);
+  if (!drawAxes || coordinates)
+    return mapValue(map, std::move(scope), std::move(*inner), call.range);
+  // What it draws is drawn for each element of this call's result.
+  coordinates.emplace();
+  for (const std::string &axis : *drawAxes)
+    if (llvm::any_of(args, [&](const ir::Expr &arg) { return hasAxis(arg, axis); }))
+      coordinates->push_back(builder.axisExpr(axis));
+  ir::Expr result = mapValue(map, std::move(scope), std::move(*inner), call.range);
+  coordinates.reset();
+  return result;
 }
 
 /// The value of a map's body in a scope, rounded to the map's type.
@@ -382,6 +450,7 @@ ir::Expr BodyElaborator::mapValue(DeclRef map, Scope scope, TypeBindings binding
 }
 
 void BodyElaborator::checkMap(DeclRef map) {
+  coordinates.emplace(); // of a scalar
   Scope scope;
   for (const Param &param : map.decl->params)
     scope[param.name.text] = Binding(builder.scalarParam(param.name.text));

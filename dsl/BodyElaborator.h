@@ -49,6 +49,8 @@ public:
 
   /// From now on this expression has this value.
   void override(const Expr &expr, ir::Expr value) { overrides[&expr] = std::move(value); }
+  /// Maps that are called draw random numbers by those of these axes that their results have.
+  void drawBy(std::vector<std::string> axes) { drawAxes = std::move(axes); }
   void bind(const std::string &name, ir::Expr value) { scopes.back()[name] = Binding(value); }
 
 private:
@@ -85,6 +87,8 @@ private:
   ir::Expr only(const std::vector<ir::Expr> &values, const Expr &call);
   void notCallable(const Expr &callee, const Binding *binding);
   ir::Expr dotCall(const Expr &expr);
+  ir::Expr randomCall(const Expr &expr, const std::string &function);
+  std::optional<ir::Expr> axisExpression(const Expr &argument);
   ir::Expr bitcastCall(const Expr &expr);
   ir::Expr castCall(const dsl::Expr &expr, ir::ElementType type);
   ir::Expr builtinCall(const Expr &expr, const std::string &name);
@@ -157,6 +161,8 @@ private:
   size_t scopeBase = 0; // names below are another function's
   std::map<const Expr *, ir::Expr> overrides;
   std::vector<const Decl *> expanding;
+  std::optional<std::vector<std::string>> drawAxes;
+  std::optional<std::vector<ir::Expr>> coordinates; // of the map that is being expanded
   std::optional<std::vector<ir::Expr>> returned;
   unsigned expansions = 0;
   unsigned calls = 0; // of maps and functions, those in them included

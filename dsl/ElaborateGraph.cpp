@@ -153,6 +153,11 @@ void GraphElaborator::bind(const Ident &name, GraphValue value) {
   names[name.text] = std::move(value);
 }
 
+/// True for types, and for the graph's generics.
+bool GraphElaborator::isType(const std::string &name) const {
+  return isTypeName(name) || types.count(name);
+}
+
 /// Reports the names of an expression that mean nothing: all of them, also beside other errors.
 void GraphElaborator::reportUnknown(const dsl::Expr &expr) {
   auto isDim = [&](const std::string &name) {
@@ -173,18 +178,19 @@ void GraphElaborator::reportUnknown(const dsl::Expr &expr) {
   };
   const dsl::Expr *callee = nullptr;
   if (expr.kind == dsl::Expr::Kind::Name && !names.count(expr.text) && !isDim(expr.text) &&
-      !isConstantName(expr.text) && !isTypeName(expr.text))
+      !isConstantName(expr.text) && !isType(expr.text))
     report(expr);
   if (expr.kind == dsl::Expr::Kind::Call && expr.children[0]->kind == dsl::Expr::Kind::Name) {
     callee = expr.children[0].get();
-    if (!isFunctionName(callee->text) && !isTypeName(callee->text) && !names.count(callee->text) &&
+    if (!isFunctionName(callee->text) && !isType(callee->text) && !names.count(callee->text) &&
         !parts.program.lookup(file, callee->text, callee->range, parts.diags))
       report(*callee);
   }
   for (const ExprPtr &child : expr.children)
     if (child.get() != callee)
       reportUnknown(*child);
-  for (const Arg &arg : expr.args)
+  bool isCast = callee && isType(callee->text); // has words behind its value
+  for (const Arg &arg : llvm::ArrayRef(expr.args).take_front(isCast ? 1 : expr.args.size()))
     reportUnknown(*arg.value);
 }
 
@@ -286,55 +292,6 @@ std::optional<GraphValue> GraphElaborator::dimValue(const dsl::Expr &expr) {
   return GraphValue{extentValue(extent, at(expr.range)), ir::ElementType::I64, false, {}};
 }
 
-/// The argument of a scalar parameter.
-std::optional<GraphValue> GraphElaborator::scalar(const dsl::Expr &expr, ir::ElementType type) {
-  if (expr.kind == dsl::Expr::Kind::Name && expr.text != "inf" && expr.text != "nan") {
-    std::optional<GraphValue> value;
-    if (auto found = names.find(expr.text); found != names.end())
-      value = found->second;
-    else
-      value = dimValue(expr);
-    if (value && !value->isTensor && value->type == type)
-      return value;
-    if (value)
-      error(expr.range, "a scalar " + ir::nameOf(type).str() + " is needed; " + quoted(expr.text) +
-                            " is a " + ir::nameOf(value->type).str() +
-                            (value->isTensor ? " tensor" : ""));
-    return std::nullopt;
-  }
-  const dsl::Expr *literal = &expr;
-  bool negative = false;
-  if (expr.kind == dsl::Expr::Kind::Unary && expr.unary == UnaryOp::Neg) {
-    negative = true;
-    literal = expr.children[0].get();
-  }
-  Type mlirType = ir::toMlir(type, parts.context);
-  TypedAttr attr;
-  std::optional<int64_t> integer;
-  if (literal->kind == dsl::Expr::Kind::Int)
-    integer = integerLiteral(literal->text);
-  bool isFloatLiteral =
-      literal->kind == dsl::Expr::Kind::Float || integer || literal->kind == dsl::Expr::Kind::Name;
-  if (ir::isFloat(type) && isFloatLiteral) {
-    double number = literal->kind != dsl::Expr::Kind::Name ? floatLiteral(literal->text)
-                    : literal->text == "inf"               ? std::numeric_limits<double>::infinity()
-                                             : std::numeric_limits<double>::quiet_NaN();
-    attr = builder.getFloatAttr(mlirType, negative ? -number : number);
-  } else if (type == ir::ElementType::Bool && literal->kind == dsl::Expr::Kind::Bool) {
-    attr = builder.getIntegerAttr(mlirType, literal->text == "true");
-  } else if (ir::isInteger(type) && integer) {
-    attr = builder.getIntegerAttr(
-        mlirType, APInt(ir::bitWidth(type), negative ? -*integer : *integer, true, true));
-  } else {
-    error(expr.range, "a scalar argument in a graph is a literal, a scalar parameter or a "
-                      "dimension, here of type " +
-                          ir::nameOf(type).str())
-        .hints.push_back("give the graph a scalar parameter for it");
-    return std::nullopt;
-  }
-  return GraphValue{arith::ConstantOp::create(builder, at(expr.range), attr), type, false, {}};
-}
-
 std::string Elaborator::Impl::graph(Elaborator &self, DeclRef decl, const TypeBindings &types) {
   DiagnosticBridge bridge(self.context, self.program, self.diags);
   Signature signature = signatureOf(&self.context, self.diags, decl, types);
@@ -342,5 +299,5 @@ std::string Elaborator::Impl::graph(Elaborator &self, DeclRef decl, const TypeBi
     return "";
   signature.spec.name = symbolFor(self, decl, types);
   Parts parts{&self.context, self.program, self.diags};
-  return GraphElaborator(self, parts, decl, std::move(signature)).run();
+  return GraphElaborator(self, parts, decl, types, std::move(signature)).run();
 }

@@ -89,7 +89,8 @@ private:
       report(*expr->args[0].value);
     bool isAtomic = first == 1 && ir::KernelBuilder::isAtomic(expr->children[0]->text);
     for (const Arg &arg : llvm::ArrayRef(expr->args).drop_front(isCombined))
-      if ((!isAtomic || !arg.name) && !isModifier(*expr, arg)) // `order = acquire` names no value
+      if ((!isAtomic || !arg.name) && // `order = acquire` names no value
+          !isModifier(*expr, arg) && !isPrecision(*expr, arg))
         visit(arg.value);
   }
 
@@ -103,6 +104,10 @@ private:
          }));
     return isCast && &arg != call.args.data() && arg.value->kind == Expr::Kind::Name &&
            isCastModifier(arg.value->text);
+  }
+
+  bool isPrecision(const Expr &call, const Arg &arg) const {
+    return call.children[0]->text == "dot" && arg.name && arg.name->text == "precision";
   }
 
   bool isValue(const std::string &name) const {

@@ -25,9 +25,9 @@ struct GraphValue {
 class GraphElaborator {
 public:
   GraphElaborator(Elaborator &self, Elaborator::Impl::Parts parts, DeclRef decl,
-                  Signature signature)
-      : self(self), parts(parts), decl(decl), file(*decl.file), signature(std::move(signature)),
-        builder(parts.context) {}
+                  const TypeBindings &types, Signature signature)
+      : self(self), parts(parts), decl(decl), file(*decl.file), types(types),
+        signature(std::move(signature)), builder(parts.context) {}
 
   /// The graph's symbol; empty after errors.
   std::string run();
@@ -49,6 +49,7 @@ private:
   std::vector<GraphValue> evaluateTuple(const Expr &expr);
   std::optional<GraphValue> evaluate(const Expr &expr);
   std::optional<GraphValue> scalar(const Expr &expr, ir::ElementType type);
+  bool isType(const std::string &name) const;
   std::vector<GraphValue> call(const Expr &expr, DeclRef callee);
   struct Call;
   std::optional<TypeBindings> evaluateTensors(Call &call);
@@ -60,6 +61,8 @@ private:
 
   struct Operand;
   bool collect(const Expr &expr, std::vector<Operand> &operands);
+  std::optional<GraphValue> scalarOf(const Expr &expr, llvm::ArrayRef<Operand> operands,
+                                     std::optional<ir::ElementType> type);
   std::optional<GraphValue> pointwise(const Expr &expr);
   struct Pointwise;
   std::string dimensionName(const Pointwise &map, mlir::AffineExpr extent, size_t position) const;
@@ -71,6 +74,7 @@ private:
   Elaborator::Impl::Parts parts;
   DeclRef decl;
   LoadedFile &file;
+  const TypeBindings &types;
   Signature signature;
   mlir::OpBuilder builder;
   ir::GraphOp graph;

@@ -1,19 +1,10 @@
 //===- GraphPointwise.cpp - pointwise expressions of whole tensors --------===//
 
-#include "dsl/GraphElaborator.h"
-
-#include "dsl/Names.h"
+#include "dsl/GraphPointwise.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::dsl;
-
-/// What a pointwise expression reads, in order of first appearance.
-struct GraphElaborator::Operand {
-  const dsl::Expr *expr; // first occurrence
-  std::string name;      // parameter of the generated kernel
-  GraphValue value;
-};
 
 /// A pointwise expression on its way to a kernel.
 struct GraphElaborator::Pointwise {
@@ -58,7 +49,7 @@ bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &opera
   bool ok = first == 0 || !unknown.count(expr.children[0].get());
   for (size_t n = first; n < expr.children.size(); ++n)
     ok &= collect(*expr.children[n], operands);
-  bool isCast = first == 1 && isTypeName(expr.children[0]->text);
+  bool isCast = first == 1 && isType(expr.children[0]->text);
   for (const Arg &arg : llvm::ArrayRef(expr.args).take_front(isCast ? 1 : expr.args.size()))
     ok &= collect(*arg.value, operands); // what follows the value of a cast are words
   return ok;
@@ -159,12 +150,16 @@ std::optional<ir::ElementType> GraphElaborator::build(ModuleOp module, const Poi
   ir::KernelBuilder kernel(module, spec, at(expr.range));
   Signature kernelSignature;
   kernelSignature.spec = spec;
-  BodyElaborator body(kernel, parts.program, parts.diags, file, {}, kernelSignature);
+  BodyElaborator body(kernel, parts.program, parts.diags, file, types, kernelSignature);
   SmallVector<ir::BinderSpec> binders;
   for (auto [n, extent] : llvm::enumerate(map.extents))
     binders.push_back({"i" + std::to_string(n), false, ir::KernelBuilder::literal(int64_t(0)),
                        kernel.shapeExpr(extent), at(expr.range)});
   SmallVector<ir::Expr> spans = kernel.beginParallel(binders);
+  std::vector<std::string> axes;
+  for (const ir::BinderSpec &binder : binders)
+    axes.push_back(binder.name);
+  body.drawBy(axes);
   for (const Operand &operand : map.operands) {
     if (!operand.value.isTensor)
       continue;
@@ -205,10 +200,8 @@ std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
   Pointwise map{expr, {}, {}, {}, {}};
   if (!collect(expr, map.operands))
     return std::nullopt;
-  if (llvm::none_of(map.operands, [](const Operand &operand) { return operand.value.isTensor; })) {
-    error(expr.range, "an expression of a graph has a tensor in it; this is a scalar");
-    return std::nullopt;
-  }
+  if (llvm::none_of(map.operands, [](const Operand &operand) { return operand.value.isTensor; }))
+    return scalarOf(expr, map.operands, std::nullopt);
   if (!findExtents(map))
     return std::nullopt;
   specify(map);

@@ -22,7 +22,8 @@ const std::vector<std::string> &tile::dsl::functionNames() {
          {"sum",     "prod",    "mean",   "any",    "all",    "xor",     "bitcast", "argmax",
           "argmin",  "dot",     "zeros",  "full",   "whole",  "range",   "scan",    "reduce",
           "cumsum",  "cumprod", "cummax", "cummin", "sort",   "argsort", "topk",    "flip",
-          "reshape", "concat",  "join",   "split",  "assert", "print"})
+          "reshape", "concat",  "join",   "split",  "assert", "print",
+          "rand",    "randn",   "rand_bits"})
       result.emplace_back(function);
     return result;
   }();

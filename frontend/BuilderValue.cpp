@@ -248,15 +248,35 @@ Value tile::argmin(const Operand &x, const Axis &axis) {
   return detail::reduce("argmin", x, {axis});
 }
 
-Value tile::dot(const Operand &a, const Operand &b, const Axis &axis) {
+Value tile::dot(const Operand &a, const Operand &b, const Axis &axis, Precision precision) {
+  using Asked = ir::KernelBuilder::DotPrecision;
+  Asked asked = precision == Precision::Tf32     ? Asked::Tf32
+                : precision == Precision::Tf32x3 ? Asked::Tf32x3
+                                                 : Asked::Ieee;
   return Value(KernelImpl::make({a.get(), b.get()}, a.where(), [=](KernelImpl &kernel, Exprs x) {
     std::string name = kernel.axisNamed(axis);
     if (!name.empty())
-      return kernel.ops().dot(x[0], x[1], name);
+      return kernel.ops().dot(x[0], x[1], name, asked);
     kernel.error(axis.where()) << "`dot` contracts a span or a dimension; " << spellAxis(axis)
                                << " is no axis here";
     return ir::Expr();
   }));
+}
+
+Value tile::detail::random(const char *function, const Operand &seed, const Operand &stream,
+                           std::initializer_list<Axis> coordinates) {
+  std::vector<Axis> named(coordinates);
+  return Value(KernelImpl::make(
+      {seed.get(), stream.get()}, seed.where(), [=](KernelImpl &kernel, Exprs values) {
+        llvm::SmallVector<ir::Expr> numbers;
+        for (const Axis &axis : named) {
+          bool isInteger = axis.span() && kernel.axisNamed(axis).empty();
+          numbers.push_back(isInteger ? kernel.evaluate(axis.span()) : kernel.axisValue(axis));
+          if (!numbers.back().isValid())
+            return ir::Expr();
+        }
+        return kernel.ops().random(function, values[0], values[1], numbers);
+      }));
 }
 
 Value tile::detail::full(Type type, const Operand &value, std::initializer_list<Axis> axes,

@@ -34,6 +34,7 @@ public:
 
 private:
   uint32_t push(runtime::Instruction instruction);
+  mlir::LogicalResult addProduct(mlir::Operation *op, runtime::Opcode high);
 
   mlir::ArrayAttr dims;
   llvm::DenseMap<mlir::Value, uint32_t> positions;

@@ -161,6 +161,7 @@ static std::optional<Opcode> floatOpcode(Operation *op) {
       .Case([](math::PowFOp) { return Opcode::PowF; })
       .Case([](math::Atan2Op) { return Opcode::Atan2; })
       .Case([](math::CopySignOp) { return Opcode::CopySign; })
+      .Case([](math::FmaOp) { return Opcode::MultiplyAdd; })
       .Case([](arith::CmpFOp) { return Opcode::CompareF; })
       .Case([](arith::NegFOp) { return Opcode::NegF; })
       .Case([](math::AbsFOp) { return Opcode::AbsF; })
@@ -239,7 +240,23 @@ void ProgramBuilder::addScalar(Value value, unsigned param) {
     positions[value] = push({Opcode::Scalar, *type, {}, param});
 }
 
+/// Both halves of a product of twice the width.
+LogicalResult ProgramBuilder::addProduct(Operation *op, Opcode high) {
+  std::optional<Number> type = numberOf(op->getResult(0).getType());
+  if (!type || !positions.count(op->getOperand(0)) || !positions.count(op->getOperand(1)))
+    return failure();
+  uint32_t x = at(op->getOperand(0)), y = at(op->getOperand(1));
+  if (!op->getResult(0).use_empty())
+    positions[op->getResult(0)] = push({Opcode::Mul, *type, {x, y, 0}, 0});
+  positions[op->getResult(1)] = push({high, *type, {x, y, 0}, 0});
+  return success();
+}
+
 LogicalResult ProgramBuilder::add(Operation *op) {
+  if (isa<arith::MulSIExtendedOp>(op))
+    return addProduct(op, Opcode::HighProduct);
+  if (isa<arith::MulUIExtendedOp>(op))
+    return addProduct(op, Opcode::HighProductUnsigned);
   if (op->getNumResults() != 1)
     return failure();
   std::optional<Number> type = numberOf(op->getResult(0).getType());

@@ -416,6 +416,20 @@ static llvm::RoundingMode roundingOf(arith::TruncFOp op) {
   llvm_unreachable("covered");
 }
 
+/// Ten rounds on the counter, as the paper writes them down.
+static uint32_t philox(int64_t word, uint64_t seed, uint64_t stream, uint64_t index) {
+  std::array<uint32_t, 4> x = {uint32_t(index), uint32_t(index >> 32), uint32_t(stream),
+                               uint32_t(stream >> 32)};
+  std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t left = uint64_t(0xD2511F53) * x[0], right = uint64_t(0xCD9E8D57) * x[2];
+    x = {uint32_t(right >> 32) ^ x[1] ^ key[0], uint32_t(right),
+         uint32_t(left >> 32) ^ x[3] ^ key[1], uint32_t(left)};
+    key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};
+  }
+  return x[static_cast<size_t>(word)];
+}
+
 static Outcome casts(Operation *op, Elementwise &e) {
   using D = double;
   using S = int64_t;
@@ -444,6 +458,12 @@ static Outcome casts(Operation *op, Elementwise &e) {
       .Case([&](arith::FPToSIOp) { return e.each(toInt(/*isSigned=*/true)); })
       .Case([&](arith::FPToUIOp) { return e.each(toInt(/*isSigned=*/false)); })
       .Case([&](FpToIntOp op) { return e.each(toInt(!op.getIsUnsigned())); })
+      .Case([&](PhiloxOp op) {
+        int64_t word = op.getWord();
+        return e.each(
+            [word](U seed, U stream, U index) -> U { return philox(word, seed, stream, index); });
+      })
+      .Case([&](RoundTf32Op) { return e.each([](D x) { return roundToTf32(x); }); })
       .Case([&](arith::BitcastOp) { return e.select([](int64_t) { return 0u; }); })
       .Case([&](arith::SelectOp) {
         return e.select(

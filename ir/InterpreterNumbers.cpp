@@ -117,6 +117,15 @@ double interpreter::roundTo(Number number, double value, llvm::RoundingMode mode
   return convert(Number::F64, convert(number, APFloat(value), mode), mode).convertToDouble();
 }
 
+double interpreter::roundToTf32(double value) {
+  auto mode = llvm::RoundingMode::NearestTiesToEven;
+  bool losesInfo;
+  APFloat rounded(value);
+  rounded.convert(APFloat::FloatTF32(), mode, &losesInfo);
+  rounded.convert(APFloat::IEEEdouble(), mode, &losesInfo);
+  return rounded.convertToDouble();
+}
+
 double interpreter::roundInteger(Number number, uint64_t value, bool isSigned) {
   APFloat result(semantics(number));
   result.convertFromAPInt(APInt(64, value), isSigned, llvm::RoundingMode::NearestTiesToEven);

@@ -87,6 +87,8 @@ inline void writeFloat(Number number, char *at, double value) {
 
 /// The value rounded to the type, in the given direction.
 double roundTo(Number number, double value, llvm::RoundingMode mode);
+/// An f32 rounded to 10 bits of mantissa, to nearest, ties to even.
+double roundToTf32(double value);
 /// The integer rounded once to the type.
 double roundInteger(Number number, uint64_t value, bool isSigned);
 /// Toward zero, saturating; NaN gives 0.

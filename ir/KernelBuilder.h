@@ -203,7 +203,15 @@ public:
   /// sum, prod, max, min, fmax, fmin, any, all, xor, mean, argmax, argmin.
   Expr reduce(llvm::StringRef function, Expr x, llvm::ArrayRef<std::string> axisNames);
   static bool isReduction(llvm::StringRef name);
-  Expr dot(Expr a, Expr b, llvm::StringRef axis);
+  /// Of f32 operands: as they are; rounded to tf32; each as the sum of two tf32, of whose four
+  /// products the least is left out. Narrower floats are tf32 already.
+  enum class DotPrecision { Ieee, Tf32, Tf32x3 };
+  Expr dot(Expr a, Expr b, llvm::StringRef axis, DotPrecision precision = DotPrecision::Ieee);
+
+  //===-- Random numbers (KernelBuilderRandom.cpp) ------------------------===//
+  /// rand, randn, rand_bits: by seed, stream and the row-major number that the coordinates are.
+  Expr random(llvm::StringRef function, Expr seed, Expr stream, llvm::ArrayRef<Expr> coordinates);
+  static bool isRandom(llvm::StringRef name);
 
   //===-- Scans and sorts (KernelBuilderScans.cpp) ------------------------===//
   /// Combines two states, given part by part, the earlier one first: on scalars, elementwise.
@@ -366,6 +374,13 @@ private:
   Expr simplifiedForm(Binary op, const Expr &a, const Expr &b);
   Expr formArithmetic(Binary op, const Expr &a, const Expr &b);
   Expr accumulate(const Expr &a, const Expr &b);
+  struct Split { // x ≈ high + low, in tf32
+    mlir::Value high, low;
+    mlir::Value finite; // high, or 0 for what is infinite
+  };
+  Split splitIntoTf32(mlir::Value x);
+  std::optional<std::pair<mlir::Value, mlir::Value>> boundsOf(const Expr &x) const;
+  mlir::Value linearIndex(llvm::StringRef function, llvm::ArrayRef<Expr> coordinates);
   Expr foldLiterals(Binary op, const Expr &a, const Expr &b);
   mlir::Value integerBinary(Binary op, ElementType type, mlir::Value a, mlir::Value b);
   mlir::Value floatBinary(Binary op, mlir::Value a, mlir::Value b);
@@ -435,6 +450,8 @@ private:
   llvm::StringMap<mlir::Value> dimValues;
   llvm::StringMap<mlir::Value> axes;
   llvm::StringMap<mlir::AffineExpr> lengths; // of whole axes
+  /// Last operations of dots in three steps.
+  llvm::DenseSet<mlir::Operation *> threefold;
   llvm::SmallVector<mlir::Value> dimAtoms, symbolAtoms;
   llvm::SmallVector<Variable> variables;
   llvm::SmallVector<Frame> frames;

@@ -358,8 +358,13 @@ Expr KernelBuilder::accumulate(const Expr &a, const Expr &b) {
   auto product = b.value ? b.value.getDefiningOp<DotOp>() : DotOp();
   if (!product || !a.value || a.type != b.type)
     return {};
-  auto fresh = product.getAcc().getDefiningOp<BroadcastOp>();
-  Value zero = fresh ? fresh.getInput() : product.getAcc();
+  SmallVector<DotOp> steps = {product};
+  if (threefold.contains(product))
+    while (steps.size() < 3)
+      steps.push_back(steps.back().getAcc().getDefiningOp<DotOp>());
+  Value begin = steps.back().getAcc();
+  auto fresh = begin.getDefiningOp<BroadcastOp>();
+  Value zero = fresh ? fresh.getInput() : begin;
   if (!matchPattern(zero, m_AnyZeroFloat()) && !matchPattern(zero, m_Zero()))
     return {};
   Type type = product.getType();
@@ -367,9 +372,11 @@ Expr KernelBuilder::accumulate(const Expr &a, const Expr &b) {
                    [&](StringAttr axis) { return !llvm::is_contained(axesOf(type), axis); }))
     return {};
   Value onto = broadcastTo(a.value, type);
-  return make(
-      DotOp::create(builder, loc, product.getLhs(), product.getRhs(), product.getAxisAttr(), onto),
-      b.type);
+  for (DotOp step : llvm::reverse(steps))
+    onto = DotOp::create(builder, loc, step.getLhs(), step.getRhs(), step.getAxisAttr(), onto);
+  if (steps.size() == 3)
+    threefold.insert(onto.getDefiningOp());
+  return make(onto, b.type);
 }
 
 /// A shift count in the type of what is shifted: counts that don't fit there

@@ -357,37 +357,3 @@ std::string KernelBuilder::axesText(Type tile) {
     text += (text.size() > 1 ? ", " : "") + axis.str();
   return text + "]";
 }
-
-Expr KernelBuilder::dot(Expr a, Expr b, StringRef axisName) {
-  if (!a.isValid() || !b.isValid())
-    return {};
-  std::optional<ElementType> type = commonType("`dot`", {a, b});
-  if (!type)
-    return {};
-  if (a.isLiteral() || b.isLiteral() || *type == ElementType::Bool) {
-    error() << "`dot` takes two tiles of numbers";
-    return {};
-  }
-  Value operands[] = {narrow(a), narrow(b)};
-  StringAttr axis =
-      builder.getStringAttr(isDim(axisName) ? canonicalDim(axisName) : axisName.str());
-  AxisList result;
-  for (Value operand : operands) {
-    if (!llvm::is_contained(axesOf(operand.getType()), axis)) {
-      auto diagnostic = error() << "`dot` over `" << axisName << "`, which the "
-                                << (operand == operands[0] ? "first" : "second") << " tile has not";
-      diagnostic.attachNote(loc) << "its axes are " << axesText(operand.getType());
-      return {};
-    }
-    for (StringAttr other : axesOf(operand.getType()))
-      if (other != axis)
-        result.add(other, extentOf(operand.getType(), other.getValue()));
-  }
-  ElementType accumulated = accumulatorType(*type);
-  if (isInteger(*type) && accumulated != *type)
-    for (Value &operand : operands)
-      operand = convert(operand, *type, accumulated);
-  Value zero = constant(accumulated, 0, 0);
-  Value acc = broadcastTo(zero, result.tileOf(zero.getType()));
-  return make(DotOp::create(builder, loc, operands[0], operands[1], axis, acc), accumulated);
-}

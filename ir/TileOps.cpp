@@ -666,6 +666,19 @@ LogicalResult ArgReduceOp::verify() {
   return verifyReduction(*this, getInput().getType(), getAxisAttr(), getResult().getType());
 }
 
+LogicalResult RoundTf32Op::verify() {
+  if (!getElementTypeOrSelf(getType()).isF32())
+    return emitOpError("rounds f32, not ") << getElementTypeOrSelf(getType());
+  return success();
+}
+
+LogicalResult PhiloxOp::verify() {
+  if (!getElementTypeOrSelf(getIndex().getType()).isInteger(64) ||
+      !getElementTypeOrSelf(getType()).isInteger(32))
+    return emitOpError("makes i32 of i64");
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   AxisList axes;
   for (Type operand : {getLhs().getType(), getRhs().getType()}) {

@@ -472,6 +472,36 @@ def Tile_FpToIntOp : Tile_Elementwise<"fptoint"> {
   }];
 }
 
+def Tile_RoundTf32Op : Tile_Elementwise<"round_tf32", [SameOperandsAndResultType]> {
+  let summary = "The nearest f32 with 10 bits of mantissa, of two the even one: a tf32";
+  let description = [{
+    From half a step past the greatest one, (2 − 2⁻¹⁰) · 2¹²⁷, on: infinite.
+    Subnormal numbers keep those of the 10 upper bits of mantissa. What
+    multiplies such numbers may do it on tf32 hardware, with the same result.
+  }];
+  let arguments = (ins FloatLike:$input);
+  let results = (outs FloatLike:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_PhiloxOp : Tile_Elementwise<"philox", [AllTypesMatch<["seed", "stream", "index"]>]> {
+  let summary = "32 random bits that depend on nothing but the operands";
+  let description = [{
+    Word `word` (0 to 3) of Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O.
+    Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC '11).
+    The key is the seed, the counter index + 2⁶⁴ · stream, low words first.
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>, IntMaxValue<3>]>:$word,
+                       SignlessIntegerLike:$seed, SignlessIntegerLike:$stream,
+                       SignlessIntegerLike:$index);
+  let results = (outs SignlessIntegerLike:$result);
+  let assemblyFormat = [{
+    $word $seed `,` $stream `,` $index attr-dict `:` type($index) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 include "TileAlongOps.td"
 include "TileGridOps.td"
 include "TileReportOps.td"

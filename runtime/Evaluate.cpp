@@ -457,6 +457,15 @@ uint64_t Evaluator::computeCast() {
     return u(0);
   case Opcode::FloatToFloatTowardZero:
     return bitsTowardZero(current->type, f(0));
+  case Opcode::MultiplyAdd:
+    return current->type == Number::F64
+               ? real(std::fma(f(0), f(1), f(2)))
+               : real(std::fmaf(static_cast<float>(f(0)), static_cast<float>(f(1)),
+                                static_cast<float>(f(2))));
+  case Opcode::HighProduct:
+    return integer(static_cast<int64_t>(__int128(s(0)) * s(1) >> bitWidth(current->type)));
+  case Opcode::HighProductUnsigned:
+    return static_cast<uint64_t>((unsigned __int128)(u(0)) * u(1) >> bitWidth(current->type));
   default: // Select
     return u(0) ? u(1) : u(2);
   }
@@ -498,6 +507,11 @@ bool typesFit(const Instruction &i, std::span<const Instruction> program) {
     return areFloats(true) && !isFloat(i.type);
   case Opcode::Bitcast:
     return bitWidth(operand(0)) == bitWidth(i.type);
+  case Opcode::HighProduct:
+  case Opcode::HighProductUnsigned:
+    return !isFloat(i.type) && operand(0) == i.type && operand(1) == i.type;
+  case Opcode::MultiplyAdd:
+    return (i.type == Number::F64 || i.type == Number::F32) && areFloats(true);
   case Opcode::Select:
     return operand(0) == Number::I1 && operand(1) == i.type && operand(2) == i.type;
   default:

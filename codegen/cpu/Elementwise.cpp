@@ -187,6 +187,8 @@ int tile::codegen::costOf(Operation *op) {
     return 4;
   if (isa<DivOp, RemOp>(op))
     return 8;
+  if (isa<PhiloxOp>(op))
+    return 60;
   return 1;
 }
 

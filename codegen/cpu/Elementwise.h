@@ -45,6 +45,12 @@ mlir::Value widenToF32(CodeBuilder &b, const TargetInfo &target, mlir::Value bit
 mlir::Value roundFromF32(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
                          mlir::FloatType to, bool towardZero = false);
 
+/// f32 to the nearest with 10 bits of mantissa, ties to even.
+mlir::Value roundToTf32(CodeBuilder &b, mlir::Value value);
+
+/// Random bits of seed, stream and index.
+mlir::Value emitPhilox(CodeBuilder &b, ir::PhiloxOp op, llvm::ArrayRef<mlir::Value> operands);
+
 /// Functions that neither LLVM nor the C library is to be asked for; null where
 /// the op needs no expansion.
 mlir::Value expandFunction(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,

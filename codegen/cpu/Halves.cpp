@@ -131,3 +131,13 @@ Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Valu
   }
   return arith::TruncIOp::create(b, narrow, i.bor(sign, result));
 }
+
+Value tile::codegen::roundToTf32(CodeBuilder &b, Value value) {
+  Bits i{b, widthOf(value)};
+  Value x = i.ofFloat(value);
+  Value odd = i.band(i.shr(x, 13), i.c(1));
+  // The carry goes on into the exponent, and from the greatest number to infinity.
+  Value rounded = i.band(b.add(b.add(x, i.c(0xfff)), odd), i.c(~0x1fff));
+  Value isNaN = i.less(i.c(0x7f800000), i.band(x, i.c(0x7fffffff)));
+  return i.toFloat(b.select(isNaN, x, rounded));
+}

@@ -428,6 +428,10 @@ Value tile::codegen::expandFunction(CodeBuilder &b, const TargetInfo &target, Op
     StringRef name = convert.getIsUnsigned() ? "llvm.fptoui.sat" : "llvm.fptosi.sat";
     return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands).getResult(0);
   }
+  if (auto philox = dyn_cast<PhiloxOp>(op))
+    return emitPhilox(b, philox, operands);
+  if (isa<RoundTf32Op>(op))
+    return roundToTf32(b, operands[0]);
   if (isa<math::MathDialect>(op->getDialect()))
     return expandMath(b, target, op, operands);
   return {};

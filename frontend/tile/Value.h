@@ -278,6 +278,8 @@ Value reduceOrCall(const char *function, const Operand &x, const Extent &axis,
                    std::source_location place);
 Value full(Type type, const Operand &value, std::initializer_list<Axis> axes,
            std::source_location place);
+Value random(const char *function, const Operand &seed, const Operand &stream,
+             std::initializer_list<Axis> coordinates);
 } // namespace detail
 
 /// Reductions over one or more axes of x, over the elements that exist. Of none, sum is 0, prod
@@ -349,7 +351,11 @@ inline Value fmin(const Operand &x, const Extent &axis,
 
 /// The sum over an axis of products: the result has the other axes of a, then those of b.
 /// Halves accumulate in f32, small integers in 32 bits. `t + dot(…)` accumulates onto t.
-Value dot(const Operand &a, const Operand &b, const Axis &axis);
+/// `precision` says how f32 operands are multiplied: as they are; rounded to tf32; in three
+/// products of tf32 parts.
+enum class Precision { Ieee, Tf32, Tf32x3 };
+Value dot(const Operand &a, const Operand &b, const Axis &axis,
+          Precision precision = Precision::Ieee);
 
 /// A type, with the source line where it is written.
 struct PlacedType {
@@ -367,6 +373,22 @@ Value full(Type type, const Operand &value, const Axes &...axes) {
 template <std::convertible_to<Axis>... Axes>
 Value zeros(PlacedType type, const Axes &...axes) {
   return detail::full(type.type, 0, {axes...}, type.place);
+}
+
+/// Random numbers that depend on seed, stream and coordinates alone: those are spans, axes and
+/// dimensions, and make the row-major number of an element. rand: f32, uniform in [0, 1); randn:
+/// f32, standard normal; rand_bits: u32.
+template <std::convertible_to<Axis>... Axes>
+Value rand(const Operand &seed, const Operand &stream, const Axes &...coordinates) {
+  return detail::random("rand", seed, stream, {coordinates...});
+}
+template <std::convertible_to<Axis>... Axes>
+Value randn(const Operand &seed, const Operand &stream, const Axes &...coordinates) {
+  return detail::random("randn", seed, stream, {coordinates...});
+}
+template <std::convertible_to<Axis>... Axes>
+Value rand_bits(const Operand &seed, const Operand &stream, const Axes &...coordinates) {
+  return detail::random("rand_bits", seed, stream, {coordinates...});
 }
 
 } // namespace tile

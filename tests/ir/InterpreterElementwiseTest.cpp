@@ -432,6 +432,39 @@ TEST_F(InterpreterElementwiseTest, Functions) {
 
 //===-- Casts -------------------------------------------------------------===//
 
+/// The test vectors that come with the paper's library Random123 (kat_vectors).
+TEST_F(InterpreterElementwiseTest, PhiloxKnownAnswers) {
+  Tensor<int64_t> seed({3}), stream({3}), index({3});
+  index.data = {0, -1, static_cast<int64_t>(0x85a308d3243f6a88)};
+  stream.data = {0, -1, 0x0370734413198a2e};
+  seed.data = {0, -1, 0x299f31d0a4093822};
+  const uint32_t answers[3][4] = {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+                                  {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+                                  {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
+  for (int word = 0; word < 4; ++word)
+    check<uint32_t, int64_t, int64_t, int64_t>(
+        "%r = tile.philox " + std::to_string(word) + " %a, %b, %c : !a -> !r",
+        {"i64", "i64", "i64"}, "i32",
+        [&](int64_t, int64_t, int64_t index) {
+          return answers[index == 0 ? 0 : index == -1 ? 1 : 2][word];
+        },
+        seed, stream, index);
+}
+
+/// To 11 bits in exact arithmetic: a float times 2^k is an integer.
+TEST_F(InterpreterElementwiseTest, Tf32) {
+  auto a = floats<float>(3000);
+  check<float, float>(
+      "%r = tile.round_tf32 %a : !r", {"f32"}, "f32",
+      [](float x) {
+        if (x == 0 || !std::isfinite(x))
+          return x;
+        int step = std::max(std::ilogb(x), -126) - 10;
+        return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(double(x), -step)), step));
+      },
+      a);
+}
+
 TEST_F(InterpreterElementwiseTest, FloatToIntegerSaturates) {
   Tensor<double> a({14});
   a.data = {0,   -0.9, 1.9,      -1.9,      127.9, 128,    -129,

@@ -473,6 +473,15 @@ static NumberSet power(DType type, const NumberSet &x, const NumberSet &y) {
   return around(type, std::pow(x.lo, y.lo), 2);
 }
 
+/// To 11 significant bits, to nearest, ties to even.
+static double roundToTf32(double x) {
+  if (x == 0 || !std::isfinite(x))
+    return x;
+  int step = std::max(std::ilogb(x), -126) - 10;
+  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -step)), step);
+  return std::fabs(rounded) < std::ldexp(1, 128) ? rounded : std::copysign(INFINITY, x);
+}
+
 /// Functions of one float with one right result, increasing.
 static std::optional<double (*)(double)> exactFunction(Operation *op) {
   using Result = std::optional<double (*)(double)>;
@@ -482,6 +491,7 @@ static std::optional<double (*)(double)> exactFunction(Operation *op) {
       .Case([](math::TruncOp) -> Result { return std::trunc; })
       .Case([](math::RoundEvenOp) -> Result { return std::nearbyint; })
       .Case([](math::SqrtOp) -> Result { return std::sqrt; })
+      .Case([](ir::RoundTf32Op) -> Result { return roundToTf32; })
       .Case<arith::ExtFOp, arith::TruncFOp>(
           [](auto) -> Result { return [](double x) { return x; }; })
       .Default([](Operation *) { return Result(); });

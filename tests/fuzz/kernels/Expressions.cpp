@@ -365,7 +365,11 @@ Node Generator::dot(const std::string &type, const Axes &allowed, const std::str
   };
   Node left = reducible(operand, some(), {over}, depth - 1);
   Node right = reducible(operand, some(), {over}, depth - 1);
-  Node node = expression("dot($0, $1, " + over + ")", type, {std::move(left), std::move(right)});
+  std::string precision;
+  if (type == "f32" && random.chance(25))
+    precision = random.chance(60) ? ", precision = tf32" : ", precision = tf32x3";
+  Node node = expression("dot($0, $1, " + over + precision + ")", type,
+                         {std::move(left), std::move(right)});
   node.axes.erase(over);
   return node;
 }

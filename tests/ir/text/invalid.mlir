@@ -759,3 +759,39 @@ tile.kernel @k(%s: f32) attributes {dims = ["M"]} {
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @k(%x: f64, %n: i64) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // expected-error@+1 {{rounds f32, not 'f64'}}
+    %v = tile.round_tf32 %x : f64
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: f64, %n: i64) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // expected-error@+1 {{makes i32 of i64}}
+    %v = tile.philox 0 %n, %n, %n : i64 -> i64
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: f64, %n: i64) attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // expected-error@+1 {{whose minimum value is 0 whose maximum value is 3}}
+    %v = tile.philox 4 %n, %n, %n : i64 -> i32
+  }
+  tile.return
+}

@@ -99,3 +99,26 @@ tile.graph @two(%x: tensor<?x?xf32> {tile.name = "x", tile.type = "f32"}) -> (te
   %y = tile.call @softmax(%h) : (tensor<?x?xf32>) -> tensor<?x?xf32>
   tile.return %y : tensor<?x?xf32>
 }
+
+#line = affine_map<()[n] -> (n)>
+// Random bits, rounding to tf32 and toward zero.
+// CHECK-LABEL: tile.kernel @numbers
+tile.kernel @numbers(%x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #line},
+                     %b: memref<?xi32> {tile.name = "b", tile.mode = "out", tile.shape = #line},
+                     %y: memref<?xf8E4M3FN> {tile.name = "y", tile.mode = "out", tile.shape = #line}) attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %N by 8) {
+    %v = tile.load %x at #id1(%i)[] <exact> : memref<?xf32>, (!tile.span<"i", 8>) -> tensor<8xf32, #tile.axes<"i">>
+    // CHECK: tile.round_tf32 %{{.*}} : tensor<8xf32, #{{.*}}>
+    %t = tile.round_tf32 %v : tensor<8xf32, #tile.axes<"i">>
+    // CHECK: arith.truncf %{{.*}} toward_zero
+    %n = arith.truncf %t toward_zero : tensor<8xf32, #tile.axes<"i">> to tensor<8xf8E4M3FN, #tile.axes<"i">>
+    %k = tile.coords %i : !tile.span<"i", 8> -> tensor<8xi64, #tile.axes<"i">>
+    // CHECK: tile.philox 3 %{{.*}}, %{{.*}}, %{{.*}} : tensor<8xi64, #{{.*}}> -> tensor<8xi32, #{{.*}}>
+    %r = tile.philox 3 %k, %k, %k : tensor<8xi64, #tile.axes<"i">> -> tensor<8xi32, #tile.axes<"i">>
+    tile.store %r, %b at #id1(%i)[] : tensor<8xi32, #tile.axes<"i">>, memref<?xi32>, (!tile.span<"i", 8>)
+    tile.store %n, %y at #id1(%i)[] : tensor<8xf8E4M3FN, #tile.axes<"i">>, memref<?xf8E4M3FN>, (!tile.span<"i", 8>)
+  }
+  tile.return
+}
