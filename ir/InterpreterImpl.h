@@ -177,6 +177,8 @@ private:
   LogicalResult executeUpdate(UpdateOp op);
   LogicalResult executeAtomic(AtomicOp op);
   LogicalResult finishOutputs();
+  /// No proof says that a grid kernel stays inside: that its author promises.
+  LogicalResult failOutside(mlir::Operation *op, const Memory &memory, ArrayRef<int64_t> at);
   LogicalResult noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at, int64_t element);
 
   //===-- InterpreterReports.cpp ------------------------------------------===//

@@ -129,6 +129,11 @@ static std::string describeOutside(const Memory &memory, ArrayRef<int64_t> at) {
   return text;
 }
 
+LogicalResult Machine::failOutside(Operation *op, const Memory &memory, ArrayRef<int64_t> at) {
+  std::string message = describeOutside(memory, at);
+  return kernel.isGrid() ? failPromise(op, message) : fail(op, message);
+}
+
 //===-- Loads -------------------------------------------------------------===//
 
 LogicalResult Machine::executeLoad(LoadOp op) {
@@ -156,8 +161,7 @@ LogicalResult Machine::executeLoad(LoadOp op) {
       return failPromise(op,
                          describeOutside(memory, at) + ", though `within` promises it is inside");
     if (!inside && op.getBounds() == BoundsMode::exact)
-      return kernel.isGrid() ? failPromise(op, describeOutside(memory, at))
-                             : fail(op, describeOutside(memory, at));
+      return failOutside(op, memory, at);
     int64_t element = inside ? elementAt(memory, at) : 0;
     if (inside && !memory.writers.empty() && memory.writers[element] &&
         memory.writers[element] != program && !kernel.isGrid())
@@ -196,12 +200,8 @@ LogicalResult Machine::executeStore(StoreOp op) {
   Extents strides = value.stridesAlong(box.axes), at;
   return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
     walk.at(position, at);
-    if (!isInside(memory, at)) {
-      if (op.getDrops())
-        return success();
-      return kernel.isGrid() ? failPromise(op, describeOutside(memory, at))
-                             : fail(op, describeOutside(memory, at));
-    }
+    if (!isInside(memory, at))
+      return op.getDrops() ? success() : failOutside(op, memory, at);
     int64_t element = elementAt(memory, at);
     std::memcpy(addressOf(memory, element), value.at(offsetOf(position, strides)),
                 byteWidth(memory.number));
@@ -228,7 +228,7 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
     if (!isInside(memory, at)) {
       for (auto [d, coordinate] : llvm::enumerate(at))
         if (!walk.isData(d) && (coordinate < 0 || coordinate >= memory.shape[d]))
-          return fail(op, describeOutside(memory, at));
+          return failOutside(op, memory, at);
       return success(); // dropped: the index is data
     }
     Number number = memory.sumNumber;
@@ -307,7 +307,7 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
     walk.at(position, at);
     if (!isInside(memory, at)) {
       std::memset(result.at(index), 0, width);
-      return op.getDrops() ? success() : failPromise(op, describeOutside(memory, at));
+      return op.getDrops() ? success() : failOutside(op, memory, at);
     }
     char *element = addressOf(memory, elementAt(memory, at));
     std::memcpy(result.at(index), element, width);
