@@ -395,6 +395,7 @@ Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments
     return ordered.takeError();
 
   frontend::Executor &executor = impl->module->executor(module, impl->options.device);
+  executor.sanitizes = impl->options.sanitize && impl->options.device == Device::Cpu;
   executor.sizes = {};
   executor.sizes.everywhere = impl->options.sizes;
   auto kernels = frontend::kernelsOf(module, *instance);

@@ -81,11 +81,11 @@ FailureOr<std::string> Compiler::object(ir::KernelOp kernel, const codegen::CpuO
   return object;
 }
 
-FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel) {
-  FailureOr<std::string> object = this->object(kernel);
+FailureOr<codegen::CpuCode> Compiler::jit(ir::KernelOp kernel, const codegen::CpuOptions &options) {
+  FailureOr<std::string> object = this->object(kernel, options);
   if (failed(object))
     return failure();
   CrashReport::Scope scope("loading the code of kernel " + kernel.getSymName().str(), kernel);
   StageTimer timer(times, "load");
-  return codegen::CpuCompiler().load(kernel, *object);
+  return codegen::CpuCompiler(options).load(kernel, *object);
 }

@@ -78,7 +78,8 @@ public:
   /// reported errors.
   mlir::FailureOr<std::string> object(ir::KernelOp kernel, const codegen::CpuOptions &options = {});
   /// Machine code for this process from what `compile` gave; none after reported errors.
-  mlir::FailureOr<codegen::CpuCode> jit(ir::KernelOp kernel);
+  mlir::FailureOr<codegen::CpuCode> jit(ir::KernelOp kernel,
+                                        const codegen::CpuOptions &options = {});
 };
 
 } // namespace tile::frontend

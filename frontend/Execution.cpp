@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/Reports.h"
 #include "frontend/ExecutionImpl.h"
+#include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
 #include "runtime/CpuLaunch.h"
@@ -144,7 +145,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   TileSizes::ByBinder key;
   for (const auto &[binder, size] : bindings.sizes)
     key[binder.str()] = size;
-  std::unique_ptr<Compiled> &entry = cache[{kernel.getOperation(), std::move(key)}];
+  std::unique_ptr<Compiled> &entry = cache[{kernel.getOperation(), std::move(key), sanitizes}];
   if (entry)
     return entry.get();
   auto start = std::chrono::steady_clock::now();
@@ -153,7 +154,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   if (!fresh->kernel)
     return Failure::reported();
   if (device == Device::Cpu) {
-    FailureOr<codegen::CpuCode> code = compiler.jit(fresh->kernel.get());
+    FailureOr<codegen::CpuCode> code = compiler.jit(fresh->kernel.get(), {.sanitizes = sanitizes});
     if (failed(code))
       return Failure::reported();
     fresh->code.emplace(std::move(*code));
@@ -166,12 +167,30 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (device == Device::Interp)
     return interpret(code, launch);
+  std::optional<runtime::Sanitizer> sanitizer;
+  if (sanitizes) {
+    try {
+      sanitizer.emplace(makeSanitizer(code.kernel.get(), launch.shapes));
+    } catch (const std::bad_alloc &) {
+      return Failure::environment(
+          {"there is not enough memory to watch `" + code.kernel->getSymName().str() + "`",
+           "--sanitize takes 48 bytes for each element of an output"});
+    }
+  }
   runtime::LaunchReport report;
   report.print = [&](std::string_view lines) { show(lines); };
-  runtime::Status status = runtime::launchCpu(code.code->entry(), {.params = launch.params,
-                                                                   .dims = launch.dims,
-                                                                   .elements = launch.elements,
-                                                                   .report = &report});
+  runtime::Status status =
+      runtime::launchCpu(code.code->entry(), {.params = launch.params,
+                                              .dims = launch.dims,
+                                              .elements = launch.elements,
+                                              .report = &report,
+                                              .sanitizer = sanitizer ? &*sanitizer : nullptr});
+  if (sanitizer) {
+    if (status)
+      sanitizer->finish();
+    if (auto done = reportFindings(code.kernel.get(), *sanitizer); !done)
+      return done;
+  }
   if (status)
     return Done{};
   if (!report.failure)

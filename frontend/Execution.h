@@ -43,6 +43,9 @@ public:
   bool reverseOrder = false;
   /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
   bool poisons = false;
+  /// On the CPU: every access is watched (runtime/Sanitizer.h), and a launch in which one is
+  /// wrong fails.
+  bool sanitizes = false;
   /// Prints are not shown.
   bool isQuiet = false;
   /// Gets the prints, whole lines at a time; none: standard error.
@@ -76,8 +79,9 @@ private:
   Compiler &compiler;
   mlir::ModuleOp module;
   Device device;
-  /// By kernel and tile sizes.
-  std::map<std::pair<mlir::Operation *, TileSizes::ByBinder>, std::unique_ptr<Compiled>> cache;
+  /// By kernel and tile sizes, watched or not.
+  std::map<std::tuple<mlir::Operation *, TileSizes::ByBinder, bool>, std::unique_ptr<Compiled>>
+      cache;
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;

@@ -73,7 +73,7 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   runtime::GraphOptions options;
   // What kernels say comes in the order of their calls.
   bool speaks = llvm::any_of(plan.kernels.list(), codegen::hasReports);
-  options.isParallel = device == Device::Cpu && !speaks;
+  options.isParallel = device == Device::Cpu && !speaks && !sanitizes;
   options.poisons = poisons;
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
     for (const runtime::KernelLaunch &bound : launches) {

@@ -2,6 +2,7 @@
 #include "runtime/DType.h"
 #include "runtime/KernelReports.h"
 #include "runtime/Memory.h"
+#include "runtime/Sanitizer.h"
 #include "runtime/Scratch.h"
 #include "runtime/ThreadPool.h"
 
@@ -343,7 +344,10 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
   }
   std::optional<KernelReports> reports;
   if (entry.reports)
-    reports.emplace(arguments.report);
+    reports.emplace(arguments.report, arguments.sanitizer);
+  std::optional<ThreadPool> alone;
+  if (arguments.sanitizer)
+    pool = &alone.emplace(1);
   Status status = runAll(entry, arguments, outputs, programs, scratchBytes, *pool,
                          reports ? &*reports : nullptr);
   if (!status || !reports || !reports->failure())

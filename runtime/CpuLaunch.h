@@ -10,6 +10,7 @@ namespace tile::runtime {
 
 class ThreadPool;
 struct LaunchReport;
+class Sanitizer;
 
 struct CpuArguments {
   /// As CpuKernelFunction takes them; outputs are written through these pointers.
@@ -19,6 +20,9 @@ struct CpuArguments {
   std::span<const int64_t> elements;
   /// Of kernels with `assert` or `print`: what they say. Null: prints go to standard error.
   LaunchReport *report = nullptr;
+  /// Of kernels that were compiled to be watched: who watches. All programs then run on the calling
+  /// thread.
+  Sanitizer *sanitizer = nullptr;
 };
 
 /// Runs every program once, on `pool` (null: the pool of this process).

@@ -1,5 +1,6 @@
 #include "runtime/KernelReports.h"
 #include "runtime/PrintText.h"
+#include "runtime/Sanitizer.h"
 
 #include <charconv>
 #include <cstdio>
@@ -24,6 +25,21 @@ KernelReports::Chunk::Chunk(KernelReports &all, int64_t number) : all(all), numb
   failedProgram = reinterpret_cast<const int64_t *>(&all.failedProgram);
   fail = &KernelReports::onFail;
   print = &KernelReports::onPrint;
+  enter = &KernelReports::onEnter;
+  access = &KernelReports::onAccess;
+}
+
+//===-- Watching ----------------------------------------------------------===//
+
+void KernelReports::onEnter(CpuReport *report, int64_t program, const int64_t *coordinates) {
+  if (Sanitizer *sanitizer = static_cast<Chunk *>(report)->all.sanitizer)
+    sanitizer->enter(program, coordinates);
+}
+
+int64_t KernelReports::onAccess(CpuReport *report, int64_t site, const int64_t *indices,
+                                int64_t happens) {
+  Sanitizer *sanitizer = static_cast<Chunk *>(report)->all.sanitizer;
+  return happens && (!sanitizer || sanitizer->access(static_cast<uint32_t>(site), indices));
 }
 
 //===-- Assertions --------------------------------------------------------===//

@@ -13,6 +13,8 @@
 
 namespace tile::runtime {
 
+class Sanitizer;
+
 struct AssertionFailure {
   /// The assertion's number in its kernel.
   uint32_t site = 0;
@@ -33,8 +35,9 @@ struct LaunchReport {
 /// Collects from chunks of programs, which may run at the same time.
 class KernelReports {
 public:
-  /// `to` may be null.
-  explicit KernelReports(LaunchReport *to) : to(to) {}
+  /// `to` may be null, and so may `sanitizer`; with one the chunks run one after the other.
+  explicit KernelReports(LaunchReport *to, Sanitizer *sanitizer = nullptr)
+      : to(to), sanitizer(sanitizer) {}
 
   /// What the kernel gets for one chunk; chunks are numbered in the order of their programs, and
   /// each is opened and finished once.
@@ -57,9 +60,12 @@ public:
 private:
   static void onFail(CpuReport *report, const char *site, int64_t program, const int64_t *values);
   static void onPrint(CpuReport *report, const char *site, const void *values);
+  static void onEnter(CpuReport *report, int64_t program, const int64_t *coordinates);
+  static int64_t onAccess(CpuReport *report, int64_t site, const int64_t *indices, int64_t happens);
   void show(std::string &text);
 
   LaunchReport *to;
+  Sanitizer *sanitizer;
   std::mutex mutex;
   std::atomic<int64_t> failedProgram = INT64_MAX;
   std::optional<AssertionFailure> first;

@@ -153,11 +153,11 @@ CpuCode::CpuCode(std::unique_ptr<State> state, CpuEntry entry)
 CpuCode::CpuCode(CpuCode &&) = default;
 CpuCode::~CpuCode() = default;
 
-static CpuEntry describe(KernelOp kernel) {
+static CpuEntry describe(KernelOp kernel, const CpuOptions &options) {
   CpuEntry entry;
   entry.numParams = kernel.getBody().getNumArguments();
   entry.numDims = kernel.getDims().size();
-  entry.reports = hasReports(kernel);
+  entry.reports = options.sanitizes || hasReports(kernel);
   for (unsigned n = 0; n < entry.numParams; ++n)
     if (kernel.getParamMode(n) == ParamMode::Reduce)
       entry.reduceOutputs.push_back(
@@ -176,7 +176,8 @@ std::string CpuCompiler::describeObject(KernelOp kernel) const {
   llvm::raw_string_ostream stream(text);
   stream << "tilec " << sourcesFingerprint << ", LLVM " << LLVM_VERSION_STRING << "\n"
          << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
-         << (*machine)->getTargetFeatureString() << " -O" << options.optimization << "\n";
+         << (*machine)->getTargetFeatureString() << " -O" << options.optimization
+         << (options.sanitizes ? " watched" : "") << "\n";
   kernel->print(stream, OpPrintingFlags().useLocalScope());
   if (hasReports(kernel)) // which know their places
     for (Operation *site : reportSites(kernel))
@@ -188,7 +189,7 @@ FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) co
   auto jit = loadObject(object);
   if (!jit)
     return report(kernel, jit.takeError());
-  CpuEntry entry = describe(kernel);
+  CpuEntry entry = describe(kernel, options);
   std::string name = kernel.getSymName().str();
   auto kernelAddress = (*jit)->lookup(name);
   auto programsAddress = (*jit)->lookup(name + ".programs");

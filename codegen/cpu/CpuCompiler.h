@@ -24,6 +24,8 @@ struct CpuOptions {
   int optimization = 2;
   /// From this size on an output is stored past the caches; none: the size of the last-level cache.
   std::optional<int64_t> streamedBytes = std::nullopt;
+  /// Code that tells of every access (runtime/Sanitizer.h), element by element; slow.
+  bool sanitizes = false;
 };
 
 /// Machine code in this process; it lives as long as this object.

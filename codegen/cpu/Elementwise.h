@@ -22,8 +22,11 @@ struct TargetInfo {
   /// Outputs of this size and more are stored past the caches, which they would only empty.
   int64_t streamedBytes = int64_t(64) << 20;
 
+  /// Every access is told, one element after the other.
+  bool sanitizes = false;
+
   /// Lanes of the vectors that nests run on.
-  int lanes() const { return vectorBits / 32; }
+  int lanes() const { return sanitizes ? 1 : vectorBits / 32; }
 };
 
 /// The type that an element has in registers, and in memory.

@@ -60,7 +60,7 @@ void BodyLowering::emitDot(DotOp op) {
                mayWriteInto(op);
   if (!isOwn)
     into = resultBuffer(op.getType());
-  std::optional<DotAxes> axes = into ? packedAxes(op, *into) : std::nullopt;
+  std::optional<DotAxes> axes = into && !target.sanitizes ? packedAxes(op, *into) : std::nullopt;
   if (axes)
     emitPackedDot(op, *axes, into);
   else

@@ -50,12 +50,14 @@ Value BodyLowering::reportField(unsigned field) {
   return b.load(b.ptr(), b.at(report, b.i64(field), b.getI64Type()), true);
 }
 
-void BodyLowering::callReport(unsigned field, ArrayRef<Value> arguments) {
+Value BodyLowering::callReport(unsigned field, ArrayRef<Value> arguments, Type result) {
   SmallVector<Value> operands = {reportField(field), report};
   llvm::append_range(operands, arguments);
   SmallVector<Type> types(ValueRange(operands).drop_front().getTypes());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
-  LLVM::CallOp::create(b, type, operands);
+  Type returned = result ? result : LLVM::LLVMVoidType::get(b.getContext());
+  auto type = LLVM::LLVMFunctionType::get(returned, types);
+  auto call = LLVM::CallOp::create(b, type, operands);
+  return result ? call.getResult() : Value();
 }
 
 /// A text that stands in the code.
@@ -97,6 +99,36 @@ static std::string lines(ArrayRef<StringAttr> names) {
   return text;
 }
 
+Value BodyLowering::programCoordinate(unsigned binder) {
+  ParallelOp parallel = kernel.getParallel();
+  BlockArgument argument = parallel.getBody().getArgument(binder);
+  return parallel.getEach()[binder] ? scalar(argument) : blocks.lookup(axisOf(argument)).first;
+}
+
+//===-- Watching ----------------------------------------------------------===//
+
+void BodyLowering::enterProgram() {
+  if (!target.sanitizes)
+    return;
+  unsigned count = kernel.getParallel().getBody().getNumArguments();
+  Value words = newWords(count);
+  for (unsigned n = 0; n < count; ++n)
+    storeWord(words, n, programCoordinate(n));
+  callReport(unsigned(CpuReportField::Enter), {program, words});
+}
+
+Value BodyLowering::watched(Operation *op, ArrayRef<Lanes> indices, Value mask) {
+  if (!target.sanitizes)
+    return mask;
+  Value words = newWords(static_cast<int64_t>(indices.size()));
+  for (auto [d, index] : llvm::enumerate(indices))
+    storeWord(words, static_cast<int64_t>(d), index.value);
+  Value happens = mask ? Value(arith::ExtUIOp::create(b, b.getI64Type(), mask)) : b.i64(1);
+  Value may = callReport(unsigned(CpuReportField::Access),
+                         {b.i64(siteNumbers.at(op)), words, happens}, b.getI64Type());
+  return b.compare(arith::CmpIPredicate::ne, may, b.i64(0));
+}
+
 //===-- Assertions --------------------------------------------------------===//
 
 void BodyLowering::leaveIfFailed(Value program) {
@@ -123,9 +155,8 @@ void BodyLowering::reportFailure(AssertOp op) {
   SmallVector<StringAttr> binders(parallel.getNames().getAsRange<StringAttr>());
   Value words = newWords(static_cast<int64_t>(binders.size() + axes.size()));
   int64_t index = 0;
-  for (auto [n, argument] : llvm::enumerate(parallel.getBody().getArguments()))
-    storeWord(words, index++,
-              parallel.getEach()[n] ? scalar(argument) : blocks.lookup(axisOf(argument)).first);
+  for (size_t n = 0; n < binders.size(); ++n)
+    storeWord(words, index++, programCoordinate(n));
   for (StringAttr axis : axes)
     storeWord(words, index++, coordinateOf(axis).value);
   Value site = siteConstant(op, {op.getMessage().str(), lines(binders), lines(axes)});

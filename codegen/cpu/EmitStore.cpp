@@ -19,7 +19,8 @@ static SmallVector<Value> pulledBy(OpT op) {
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
   Type element = memoryType(memory.element);
   // Streamed stores are late, for other programs too.
-  if (memory.isShared || !vectorAxis || !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
+  if (target.sanitizes || memory.isShared || !vectorAxis ||
+      !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
       !domains.restrictsOn(mapAxes(op.getMap(), op.getDims()).names).empty())
     return {};
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
@@ -91,7 +92,7 @@ void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed)
     value = toMemory(b.splat(value, width), memory.element);
     b.storeStreamed(value, b.at(memory.pointer, offset.value, memoryType(memory.element)));
   } else {
-    Value mask = domainMask(axes);
+    Value mask = watched(op, indices, domainMask(axes));
     if (op.getDrops())
       mask = b.both(mask, insideOf(memory, indices, width,
                                    provedInside(op.getTarget(), op.getMap(), op.getDims())));
@@ -122,7 +123,8 @@ void BodyLowering::emitUpdate(UpdateOp op) {
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
     // What falls outside is dropped.
-    Value mask = b.both(domainMask(axes.names), insideOf(memory, indices, width, proved));
+    Value mask = watched(op, indices, domainMask(axes.names));
+    mask = b.both(mask, insideOf(memory, indices, width, proved));
     Lanes offset = offsetOf(memory, indices, width);
     Value old = readElements(memory, offset, width, mask, Value());
     writeElements(memory, offset, width, mask,

@@ -93,6 +93,7 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
   if (long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); options.cpu == "native" && bytes > 0)
     info.streamedBytes = bytes;
 #endif
+  info.sanitizes = options.sanitizes;
   if (options.streamedBytes)
     info.streamedBytes = *options.streamedBytes;
   return info;

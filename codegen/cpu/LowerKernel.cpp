@@ -53,6 +53,7 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
       else
         blocks[axisOf(argument)] = {base, b.add(base, b.minS(size, b.sub(upper[n], base)))};
     }
+    enterProgram();
     emitBlock(parallel.getBody().front());
     return Values();
   });
@@ -132,7 +133,7 @@ LLVM::LLVMFuncOp KernelFunctions::emitBody() {
   BodyLowering lowering(b, kernel, target, domains, plan, prologue, function);
   auto arguments = prologue->getArguments();
   lowering.bindArrays(arguments[0], arguments[1], ValueRange(arguments).drop_front(4));
-  if (hasReports(kernel))
+  if (target.sanitizes || hasReports(kernel))
     lowering.bindReport(arguments[0]);
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);

@@ -84,6 +84,10 @@ protected:
   void writeElements(const Memory &memory, Lanes offset, int width, mlir::Value mask,
                      mlir::Value value);
   mlir::Value emitLoad(ir::LoadOp op, DimValue dimValue, int width, mlir::Value mask);
+  /// The mask of an access that a sanitizer is told of, and may forbid.
+  virtual mlir::Value watched(mlir::Operation *, llvm::ArrayRef<Lanes>, mlir::Value mask) {
+    return mask;
+  }
   /// Whether the indices lie inside; null for certainly.
   mlir::Value insideOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
                        const llvm::BitVector &proved);
@@ -311,12 +315,18 @@ private:
   void emitAssert(ir::AssertOp op);
   void emitPrint(ir::PrintOp op);
   void reportFailure(ir::AssertOp op);
+  mlir::Value watched(mlir::Operation *op, llvm::ArrayRef<Lanes> indices,
+                      mlir::Value mask) override;
+  /// Tells that a program begins, in code that is watched.
+  void enterProgram();
+  mlir::Value programCoordinate(unsigned binder);
   /// Returns from the function, after `before`, where the condition holds.
   void leaveIf(mlir::Value condition, llvm::function_ref<void()> before);
   /// Returns if this program or an earlier one has failed.
   void leaveIfFailed(mlir::Value program);
   mlir::Value reportField(unsigned field);
-  void callReport(unsigned field, llvm::ArrayRef<mlir::Value> arguments);
+  mlir::Value callReport(unsigned field, llvm::ArrayRef<mlir::Value> arguments,
+                         mlir::Type result = {});
   mlir::Value siteConstant(mlir::Operation *op, std::vector<std::string> fields);
   mlir::Value newWords(int64_t count);
   void storeWord(mlir::Value words, int64_t index, mlir::Value value);

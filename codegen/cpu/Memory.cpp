@@ -210,12 +210,13 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   switch (op.getBounds()) {
   case BoundsMode::exact:
   case BoundsMode::within:
+    mask = watched(op, indices, mask);
     return readElements(memory, offsetOf(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
-    return readElements(memory, offsetOf(memory, indices, width), width, b.both(mask, inside),
-                        scalar(op.getPad()));
+    mask = watched(op, indices, b.both(mask, inside));
+    return readElements(memory, offsetOf(memory, indices, width), width, mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {
     llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());
@@ -228,6 +229,7 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
       // Of an empty tensor: zero.
       mask = b.both(mask, b.compare(CmpIPredicate::sgt, memory.extents[d], zero));
     }
+    mask = watched(op, indices, mask);
     Type element = registerType(memory.element);
     Value nothing = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
     return readElements(memory, offsetOf(memory, indices, width), width, mask, nothing);

@@ -87,8 +87,8 @@ Outcome<Done> ArtifactRun::checkOptions() const {
   };
   for (const std::string &flag :
        {refuse(options.device != "cpu", "--device"), refuse(options.check, "--check"),
-        refuse(options.sweep, "--sweep-tiles"), refuse(!options.sizes.empty(), "--set"),
-        refuse(!options.schedule.empty(), "--schedule"),
+        refuse(options.sanitize, "--sanitize"), refuse(options.sweep, "--sweep-tiles"),
+        refuse(!options.sizes.empty(), "--set"), refuse(!options.schedule.empty(), "--schedule"),
         refuse(!options.pipeline.printAfter.empty(), "--print-after")})
     if (!flag.empty())
       return Failure::usage({"'" + options.file + "' is compiled: " + flag + " needs the source",

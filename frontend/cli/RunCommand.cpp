@@ -76,6 +76,9 @@ Outcome<std::monostate> Run::prepare() {
     return Failure::usage({"there is no device '" + options.device + "'",
                            "the devices are cpu and interp, the reference interpreter"});
   device = options.device == "cpu" ? Device::Cpu : Device::Interp;
+  if (options.sanitize && device != Device::Cpu)
+    return Failure::usage({"--sanitize watches the code of the CPU, not the interpreter",
+                           "leave out --device=" + options.device});
   if (device == Device::Cpu && !options.noCache)
     session.useCache();
   if (auto done = session.configure(options.pipeline); !done)
@@ -229,6 +232,7 @@ Outcome<std::monostate> Run::execute() {
     report.names.push_back(port.name);
   Executor executor(session.compiler, session.module(), device);
   executor.poisons = options.check || options.sweep;
+  executor.sanitizes = options.sanitize;
   if (auto done = repeat(executor); !done)
     return done;
   if (auto done = targets.write(report.names, report.outputs); !done)
@@ -276,6 +280,8 @@ static void addOptions(CLI::App &command, RunOptions &options) {
                   "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
       ->type_name("FILE.json");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
+  command.add_flag("--sanitize", options.sanitize,
+                   "Watch each access: bounds, elements nobody wrote, races; slow");
   command
       .add_option("--sweep-tiles", options.sweep,
                   "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
@@ -323,9 +329,12 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "What a kernel prints goes to standard error, of several runs that of the first one. An "
       "assertion\n"
       "that fails is an error of the program: exit code 1.\n\n"
+      "--sanitize tells of each access outside its tensor, each element that is read before it is\n"
+      "stored or never stored, and elements where programs meet that should not: "
+      "docs/testing.md.\n\n"
       "Of an artifact (tilec compile --emit=artifact) the compiled code runs, without the "
       "compiler:\n"
-      "--check, --sweep-tiles, --set, --schedule and --device need the source.\n\n"
+      "--check, --sanitize, --sweep-tiles, --set, --schedule and --device need the source.\n\n"
       "--out may name a .npy file that an input comes from: it is read first. Nothing else that "
       "is\n"
       "written may replace what was read or written by the same run.\n\n"

@@ -9,7 +9,7 @@ namespace tile::frontend::cli {
 struct RunOptions {
   std::string file, entry, device = "cpu", schedule, saveInputs;
   std::vector<std::string> inputs, outputs, dims, sizes, types;
-  bool check = false, json = false, noCache = false;
+  bool check = false, sanitize = false, json = false, noCache = false;
   size_t sweep = 0;
   std::optional<double> rtol, atol;
   unsigned repeat = 1;

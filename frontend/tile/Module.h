@@ -36,6 +36,9 @@ struct CompileOptions {
   std::map<std::string, Type> types = {};
   /// Tile sizes by binder, instead of the schedule's.
   std::map<std::string, int64_t> sizes = {};
+  /// On the CPU: watches every access, and refuses calls in which one is outside its tensor, reads
+  /// what nobody wrote, or meets another program's. Slow; for tests.
+  bool sanitize = false;
 };
 
 /// An argument of a call: a tensor, which it refers to until the call is over, or a number.

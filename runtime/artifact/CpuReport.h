@@ -27,11 +27,17 @@ struct CpuReport {
   /// are), then for each axis its first coordinate, the one after the last, and the distance of
   /// neighbours in elements.
   void (*print)(CpuReport *report, const char *site, const void *values) = nullptr;
+  /// Of code that was compiled to be watched (CpuOptions::sanitizes): a program begins, at these
+  /// coordinates by binder; and an access is about to happen, unless `happens` is 0. Gives whether
+  /// it may.
+  void (*enter)(CpuReport *report, int64_t program, const int64_t *coordinates) = nullptr;
+  int64_t (*access)(CpuReport *report, int64_t site, const int64_t *indices,
+                    int64_t happens) = nullptr;
 };
-static_assert(sizeof(CpuReport) == 3 * 8);
+static_assert(sizeof(CpuReport) == 5 * 8);
 
 /// The positions of the fields, for code generators.
-enum class CpuReportField : unsigned { FailedProgram, Fail, Print };
+enum class CpuReportField : unsigned { FailedProgram, Fail, Print, Enter, Access };
 
 /// A symbol NAME.reports says that the kernel NAME of an image has `assert` or `print`.
 inline constexpr const char *reportsSuffix = ".reports";

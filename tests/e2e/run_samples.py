@@ -2,14 +2,15 @@
 """Runs every lesson of samples/ and every folder of tests/e2e/kernels/, each on every shape of its
 shapes.json, and compares it with its reference.
 
-    run_samples.py TILEC [SAMPLE...] [--device cpu|interp|artifact] [--jobs N]
+    run_samples.py TILEC [SAMPLE...] [--device cpu|interp|artifact|sanitize] [--jobs N]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
 outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
 NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
-the compiled code runs without the compiler, with the tile sizes of the schedule.
+the compiled code runs without the compiler, with the tile sizes of the schedule. On the device `sanitize` each
+runs once on the CPU with --sanitize, which has nothing to report.
 
 The tolerance is that of the kernel, or the shape's own where it has one: shapes of halves do, because
 there the rounding of the result comes on top, at most 2^-11 of it for f16 and 2^-8 for bf16. Two results
@@ -79,11 +80,14 @@ class Case:
     def command(self, tilec, device, inputs, outputs):
         line = [tilec, "run", str(self.artifact or self.source), "--entry", self.kernel, "--json",
                 "--save-inputs", str(inputs)]
-        if not self.artifact:
+        if device == "sanitize":
+            line += ["--sanitize"]
+        elif not self.artifact:
             line += ["--device", device, "--check", f"--sweep-tiles={self.sweep}"]
+        if not self.artifact:
             for size in self.sizes:
                 line += ["--set", size]
-        if (self.rtol or self.atol) and not self.artifact:
+        if (self.rtol or self.atol) and "--check" in line:
             line += ["--rtol", str(self.distance * self.rtol), "--atol", str(self.distance * self.atol)]
         for name, spec in self.inputs.items():
             line += ["--in", f"{name}={spec}"]
@@ -102,7 +106,7 @@ class Case:
                                  capture_output=True, text=True, timeout=600)
             report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             # A run that was refused has diagnostics in the place of results.
-            if "outputs" not in report or ("check" not in report and not self.artifact):
+            if "outputs" not in report or ("check" not in report and device in ("cpu", "interp")):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
             return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
@@ -172,7 +176,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "interp", "artifact"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "interp", "artifact", "sanitize"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))

@@ -1,0 +1,21 @@
+//===- Sanitize.h - watched launches: --sanitize --------------------------===//
+#ifndef TILE_FRONTEND_SANITIZE_H
+#define TILE_FRONTEND_SANITIZE_H
+
+#include "frontend/Outcome.h"
+#include "ir/TileOps.h"
+#include "runtime/Sanitizer.h"
+
+namespace tile::frontend {
+
+/// Who watches one launch of a kernel; `shapes` by parameter.
+runtime::Sanitizer makeSanitizer(ir::KernelOp kernel,
+                                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
+
+/// Reports what was found, each kind at each place once, with its line: the first of them in full,
+/// then their number. Fails if there is anything.
+Outcome<std::monostate> reportFindings(ir::KernelOp kernel, const runtime::Sanitizer &sanitizer);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_SANITIZE_H
