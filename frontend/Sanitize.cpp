@@ -45,16 +45,31 @@ static SanitizerSite siteOf(Operation *op) {
   auto describe = [&](auto access, Value memory, SanitizerSite::Kind kind) {
     site.kind = kind;
     site.param = cast<BlockArgument>(memory).getArgNumber();
-    site.isData = dataDims(access.getMap(), access.getDims(), access.getSyms());
+    site.drops.assign(access.getMap().getNumResults(), false);
   };
+  auto dropsAll = [&](bool drops) { site.drops.assign(site.drops.size(), drops); };
+  auto kernel = op->getParentOfType<ir::KernelOp>();
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ir::LoadOp load) { describe(load, load.getSource(), SanitizerSite::Kind::Load); })
       .Case([&](ir::StoreOp store) {
         describe(store, store.getTarget(), SanitizerSite::Kind::Store);
+        dropsAll(store.getDrops());
+      })
+      .Case([&](ir::AtomicOp atomic) {
+        describe(atomic, atomic.getTarget(), SanitizerSite::Kind::Update);
+        dropsAll(atomic.getDrops());
       })
       .Case([&](ir::UpdateOp update) {
         describe(update, update.getTarget(), SanitizerSite::Kind::Update);
+        site.drops = dataDims(update.getMap(), update.getDims(), update.getSyms());
       });
+  // In a grid kernel a load beside an atomic operation gives what was there before or after. Who
+  // orders accesses by acquire and release has a reason for them that isn't looked into.
+  bool isOrdered = false;
+  if (kernel.isGrid())
+    kernel.walk(
+        [&](ir::AtomicOp atomic) { isOrdered |= atomic.getOrder() != ir::MemoryOrder::relaxed; });
+  site.isAtomic = isOrdered || isa<ir::AtomicOp>(op) || (kernel.isGrid() && isa<ir::LoadOp>(op));
   return site;
 }
 
@@ -111,7 +126,11 @@ public:
   }
 
 private:
-  StringRef verb(uint32_t site) { return isa<ir::LoadOp>(sites[site]) ? "reads" : "stores"; }
+  StringRef verb(uint32_t site) {
+    return isa<ir::LoadOp>(sites[site])     ? "reads"
+           : isa<ir::AtomicOp>(sites[site]) ? "changes"
+                                            : "stores";
+  }
 
   std::string programText(ArrayRef<int64_t> coordinates) {
     std::string text;

@@ -71,15 +71,15 @@ bool Sanitizer::access(uint32_t number, const int64_t *indices) {
   const SanitizerSite &site = sites[number];
   const SanitizerTensor &tensor = allTensors[site.param];
   int64_t element = 0;
-  bool isInside = true, isDropped = false;
+  bool isInside = true, isFault = false;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
     bool isHere = indices[d] >= 0 && indices[d] < tensor.shape[d];
     isInside &= isHere;
-    isDropped |= !isHere && site.kind == SanitizerSite::Kind::Update && site.isData[d];
+    isFault |= !isHere && !site.drops[d];
     element = isInside ? element * tensor.shape[d] + indices[d] : 0;
   }
   if (!isInside) {
-    if (!isDropped)
+    if (isFault)
       add(make(Finding::Kind::Outside, number, indices));
     return false;
   }

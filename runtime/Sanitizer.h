@@ -21,10 +21,11 @@ struct SanitizerSite {
   enum class Kind : uint8_t { None, Load, Store, Update };
   Kind kind = Kind::None; // of other sites: no access
   uint32_t param = 0;
-  /// By dimension: whether the index is data. An update through data is dropped where that is
-  /// outside; any other access outside is a fault.
-  std::vector<bool> isData;
-  /// Two atomic accesses of an element are no race.
+  /// By dimension: whether what is outside there is left out, by the language's rules; else it is a
+  /// fault.
+  std::vector<bool> drops;
+  /// Two such accesses of an element are no race: atomic operations, and what may stand beside
+  /// them.
   bool isAtomic = false;
 };
 

@@ -79,7 +79,7 @@ void BodyLowering::emitAtomic(AtomicOp op) {
     Value expected = op.getExpected() ? emit(op.getExpected()) : Value();
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-    Value mask = domainMask(axes);
+    Value mask = watched(op, indices, domainMask(axes));
     if (op.getDrops())
       mask = b.both(mask, insideOf(memory, indices, 1,
                                    provedInside(op.getTarget(), op.getMap(), op.getDims())));

@@ -15,7 +15,7 @@ using tile::runtime::CpuReportField;
 SmallVector<Operation *> tile::codegen::reportSites(KernelOp kernel) {
   SmallVector<Operation *> sites;
   kernel.walk([&](Operation *op) {
-    if (isa<AssertOp, PrintOp, LoadOp, StoreOp, UpdateOp>(op))
+    if (isa<AssertOp, PrintOp, LoadOp, StoreOp, UpdateOp, AtomicOp>(op))
       sites.push_back(op);
   });
   return sites;
