@@ -19,11 +19,11 @@ const std::vector<std::string> &tile::dsl::functionNames() {
     for (llvm::StringRef function : ir::KernelBuilder::atomicNames())
       result.push_back(function.str());
     for (const char *function :
-         {"sum",     "prod",    "mean",   "any",    "all",    "xor",     "bitcast", "argmax",
-          "argmin",  "dot",     "zeros",  "full",   "whole",  "range",   "scan",    "reduce",
-          "cumsum",  "cumprod", "cummax", "cummin", "sort",   "argsort", "topk",    "flip",
-          "reshape", "concat",  "join",   "split",  "assert", "print",
-          "rand",    "randn",   "rand_bits"})
+         {"sum",     "prod",   "mean",   "any",     "all",      "xor",    "bitcast",
+          "argmax",  "argmin", "dot",    "zeros",   "full",     "whole",  "range",
+          "scan",    "reduce", "cumsum", "cumprod", "cummax",   "cummin", "sort",
+          "argsort", "topk",   "flip",   "reshape", "concat",   "join",   "split",
+          "assert",  "print",  "rand",   "randn",   "rand_bits"})
       result.emplace_back(function);
     return result;
   }();
