@@ -291,7 +291,7 @@ public:
   /// `merge` joins the variables that the loop changes, in the order of their declaration: those
   /// of an earlier part of the range, then those of a later one.
   void endFor(Combination merge = nullptr);
-  /// `for r in lo..hi step s`: ordinary integers.
+  /// `for r in lo..hi step s`: ordinary integers, from hi − 1 down if s is a negative constant.
   Expr beginCount(llvm::StringRef name, Expr lower, Expr upper, Expr step);
   void endCount();
   void beginIf(Expr condition);
@@ -360,6 +360,7 @@ private:
   void align(llvm::MutableArrayRef<mlir::Value> values);
   mlir::Value constant(ElementType type, int64_t integer, double number);
   mlir::Value convert(mlir::Value value, ElementType from, ElementType to, bool towardZero = false);
+  void checkForward(const Expr &lower, const Expr &upper);
   bool checkModifiers(ElementType from, ElementType to, CastModifiers modifiers);
   mlir::Value saturated(mlir::Value value, ElementType from, ElementType to);
   /// Rounds a wide half to its own type.

@@ -179,23 +179,51 @@ void KernelBuilder::endFor(Combination merge) {
     loop.getMerge().getBlocks().clear();
 }
 
+/// Reports bounds that were exchanged because the loop goes backward.
+void KernelBuilder::checkForward(const Expr &lower, const Expr &upper) {
+  AffineExpr from = formOf(lower), to = formOf(upper);
+  if (!from || !to)
+    return;
+  AffineExpr excess = from - to;
+  auto number = dyn_cast<AffineConstantExpr>(excess);
+  auto symbol = dyn_cast<AffineSymbolExpr>(excess);
+  bool isDim = symbol && symbolAtoms[symbol.getPosition()].getDefiningOp<DimOp>();
+  if (!isDim && !(number && number.getValue() > 0))
+    return;
+  auto diagnostic = error() << "this range is empty: the smaller bound comes first";
+  diagnostic.attachNote(loc) << "hint: a negative step visits `lo..hi` from hi - 1 down";
+}
+
 Expr KernelBuilder::beginCount(StringRef name, Expr lower, Expr upper, Expr step) {
   Value low = integerScalar(lower, "a bound"), high = integerScalar(upper, "a bound"),
         by = integerScalar(step, "a step");
   if (!low || !high || !by)
     low = high = by = constant(ElementType::I64, 1, 0);
   APInt known;
-  if (matchPattern(by, m_ConstantInt(&known)) && !known.isStrictlyPositive())
-    error() << "a step has to be positive";
+  bool isKnown = matchPattern(by, m_ConstantInt(&known));
+  if (isKnown && known.isZero())
+    error() << "a step of 0 goes nowhere";
+  // Backward from the end: n steps forward from 0 stand for upper − 1 − n.
+  bool isBackward = isKnown && known.isNegative() && lower.isValid() && upper.isValid();
+  if (isBackward) {
+    checkForward(lower, upper);
+    low = constant(ElementType::I64, 0, 0);
+    high = materialize(binary(Binary::Sub, upper, lower), ElementType::I64);
+    by = constant(ElementType::I64,
+                  known.getSExtValue() == INT64_MIN ? INT64_MAX : -known.getSExtValue(), 0);
+  }
   auto forOp = scf::ForOp::create(builder, loc, low, high, by, currentValues(variables.size()));
   forOp.getBody()->clear(); // a terminator may have been made where nothing is carried
-  forOp->setAttr("tile.name", builder.getStringAttr(name));
+  forOp->setAttr("tile.name", builder.getStringAttr(isBackward ? (name + "'").str() : name.str()));
   for (auto [argument, variable] : llvm::zip(forOp.getRegionIterArgs(), variables))
     argument.setLoc(variable.loc);
   openFrame(forOp);
   builder.setInsertionPointToEnd(forOp.getBody());
   setValues(forOp.getRegionIterArgs());
-  return make(forOp.getInductionVar(), ElementType::I64);
+  Expr counter = make(forOp.getInductionVar(), ElementType::I64);
+  if (!isBackward)
+    return counter;
+  return binary(Binary::Sub, binary(Binary::Sub, upper, literal(int64_t(1))), counter);
 }
 
 void KernelBuilder::endCount() {

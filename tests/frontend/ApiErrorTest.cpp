@@ -111,7 +111,7 @@ TEST(ApiError, statements) {
   expectBodyError([](Body &b, Span i) { b.k.for_(tiles("j", b.N).sequential(0), [](Span) {}); },
                   "positive integer");
   expectBodyError([](Body &b, Span i) { b.k.for_(count("r", 0, 3, 0), [](Span) {}); },
-                  "a step has to be positive");
+                  "a step of 0 goes nowhere");
   expectBodyError([](Body &b, Span i) { b.k.input("late", f32, {b.N}); },
                   "before the first statement");
   expectBodyError([](Body &b, Span i) { b.k.let(tiles("j", b.N)); }, "`let` binds");

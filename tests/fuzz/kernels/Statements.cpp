@@ -369,11 +369,13 @@ void Generator::countedLoop(std::vector<Node> &lines, int depth) {
         variable(lines, n ? (random.chance(70) ? type : anyType("any")) : type, someOf(all, 60)));
   Scope outside = scope();
   std::string name = fresh("r");
-  static const std::vector<std::string> ranges = {"0..3", "0..1", "2..7 step 2", "-1..2",
-                                                  "0..0", "5..2", "0..K"};
+  static const std::vector<std::string> ranges = {
+      "0..3", "0..1",         "2..7 step 2",   "-1..2", "0..0",
+      "5..2", "0..4 step -1", "-2..6 step -3", "0..K",  "0..K step -1"};
   std::string range = ranges[random.below(ranges.size())];
-  counters.push_back({name, range == "0..K" ? "K" : ""});
-  if (range == "0..K" && program.dims["K"] > 9)
+  bool isWhole = range.starts_with("0..K");
+  counters.push_back({name, isWhole ? "K" : ""});
+  if (isWhole && program.dims["K"] > 9)
     range = "0..4", counters.back().extent = "";
   names.insert(names.end(), variables.begin(), variables.end());
   std::vector<Node> body;
