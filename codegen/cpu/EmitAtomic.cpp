@@ -83,7 +83,8 @@ void BodyLowering::emitAtomic(AtomicOp op) {
     if (op.getDrops())
       mask = b.both(mask, insideOf(memory, indices, 1,
                                    provedInside(op.getTarget(), op.getMap(), op.getDims())));
-    Value pointer = b.at(memory.pointer, offsetOf(memory, indices, 1).value, memory.element);
+    Place place = placeOf(memory, indices, 1);
+    Value pointer = b.at(place.pointer, place.offset.value, memory.element);
     auto operate = [&] { return Values{emitOne(b, op, pointer, value, expected)}; };
     auto leaveOut = [&] {
       Type type = memory.element;

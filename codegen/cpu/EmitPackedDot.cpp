@@ -93,22 +93,30 @@ void PackedDot::registerTile(Value row, Value column, int height, int vectors, V
     }
     if (clamps || r == 0)
       starts.push_back(rowPlace(at, b.i64(0)));
-    else
-      starts.push_back(b.at(starts[0], b.i64(r * pitch), type));
   }
-  Value panel = columnPlace(b.i64(0), column);
-  sums = b.loop(b.i64(0), count, b.i64(1), sums, [&](Value at, ValueRange old) {
+  // Pointers go along, so that all addresses are one register and a constant: multiply-adds with
+  // an index register in their address are two operations.
+  Values carried(sums);
+  llvm::append_range(carried, starts);
+  carried.push_back(columnPlace(b.i64(0), column));
+  carried = b.loop(b.i64(0), count, b.i64(1), carried, [&](Value, ValueRange old) {
     Values next, right;
-    Value line = b.at(panel, b.mul(at, b.i64(panelColumns())), type);
+    ValueRange rows = old.slice(sums.size(), starts.size());
     for (int v = 0; v < vectors; ++v)
-      right.push_back(b.load(vector, b.at(line, b.i64(v * lanes), type), false));
+      right.push_back(b.load(vector, b.at(old.back(), b.i64(v * lanes), type), false));
     for (int r = 0; r < height; ++r) {
-      Value left = b.splat(b.load(type, b.at(starts[r], at, type), false), lanes);
+      Value place = clamps ? Value(rows[r]) : b.at(rows[0], b.i64(r * pitch), type);
+      Value left = b.splat(b.load(type, place, false), lanes);
       for (int v = 0; v < vectors; ++v)
         next.push_back(emitMultiplyAdd(b, lowering.target, left, right[v], old[r * vectors + v]));
     }
+    for (Value row : rows)
+      next.push_back(b.at(row, b.i64(1), type));
+    next.push_back(b.at(old.back(), b.i64(panelColumns()), type));
     return next;
   });
+  carried.resize(sums.size());
+  sums = carried;
   for (auto [sum, place] : llvm::zip(sums, places))
     b.store(sum, place);
 }

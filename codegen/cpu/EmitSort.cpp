@@ -136,10 +136,11 @@ void BodyLowering::emitSort(SortOp op) {
       Value isThere = b.compare(CmpIPredicate::slt, taken[0], count[0]);
       Lanes at{b.add(first, taken[0])};
       if (values)
-        writeBuffer(*values, readElements({line.keys, type, {}, {}}, at, 1, isThere, none));
+        writeBuffer(*values,
+                    readElements({line.keys, type, {}, {}}, {line.keys, at}, 1, isThere, none));
       if (coordinates)
-        writeBuffer(*coordinates, readElements({line.coordinates, b.getI64Type(), {}, {}}, at, 1,
-                                               isThere, b.i64(-1)));
+        writeBuffer(*coordinates, readElements({line.coordinates, b.getI64Type(), {}, {}},
+                                               {line.coordinates, at}, 1, isThere, b.i64(-1)));
       // Along the axis itself the next element goes to the next coordinate that is there.
       Value inside = rank == axis ? domainMask(all) : Value();
       return Values{b.select(inside, b.add(taken[0], one), taken[0])};

@@ -38,8 +38,9 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
   at(vectorAxis, rangeOf(vectorAxis).first, [&] {
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-    Value place = b.at(memory.pointer, offsetOf(memory, indices, 1).value, element);
-    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), place);
+    Place place = placeOf(memory, indices, 1);
+    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(),
+                                             b.at(place.pointer, place.offset.value, element));
     Value rest =
         b.fold<arith::AndIOp>(address, b.i64(elementBytes * target.lanes() - 1)); // a power of two
     isAligned = b.compare(arith::CmpIPredicate::eq, rest, b.i64(0));
@@ -87,16 +88,16 @@ void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed)
   Value value = emit(op.getValue());
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-  Lanes offset = offsetOf(memory, indices, width);
+  Place place = placeOf(memory, indices, width);
   if (streamed) {
     value = toMemory(b.splat(value, width), memory.element);
-    b.storeStreamed(value, b.at(memory.pointer, offset.value, memoryType(memory.element)));
+    b.storeStreamed(value, b.at(place.pointer, place.offset.value, memoryType(memory.element)));
   } else {
     Value mask = watched(op, indices, domainMask(axes));
     if (op.getDrops())
       mask = b.both(mask, insideOf(memory, indices, width,
                                    provedInside(op.getTarget(), op.getMap(), op.getDims())));
-    writeElements(memory, offset, width, mask, value);
+    writeElements(memory, place, width, mask, value);
   }
 }
 
@@ -125,9 +126,9 @@ void BodyLowering::emitUpdate(UpdateOp op) {
     // What falls outside is dropped.
     Value mask = watched(op, indices, domainMask(axes.names));
     mask = b.both(mask, insideOf(memory, indices, width, proved));
-    Lanes offset = offsetOf(memory, indices, width);
-    Value old = readElements(memory, offset, width, mask, Value());
-    writeElements(memory, offset, width, mask,
+    Place place = placeOf(memory, indices, width);
+    Value old = readElements(memory, place, width, mask, Value());
+    writeElements(memory, place, width, mask,
                   emitCombine(b, target, op.getKind(), memory.element, old, value));
     return Values();
   });

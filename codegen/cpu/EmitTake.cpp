@@ -43,8 +43,8 @@ void BodyLowering::emitTake(TakeOp op) {
       }
       place.value = b.sub(place.value, lo);
     }
-    Lanes offset = offsetOf(from->memory, places, width);
-    result = readElements(from->memory, offset, width, isThere, zero);
+    Place place = placeOf(from->memory, places, width);
+    result = readElements(from->memory, place, width, isThere, zero);
     if (into)
       writeBuffer(*into, result);
     return Values();

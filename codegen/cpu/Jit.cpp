@@ -34,10 +34,14 @@ using namespace tile::codegen;
 /// LLVM 22's peephole optimizer merges a masked load into a masked multiply-add, and the pass that
 /// makes two addresses of three takes it out again, without its mask: lanes that are off are read,
 /// beyond the end of a tensor, too. Nothing but its command line option keeps that from happening.
-static void disablePeepholes() {
+///
+/// Strength reduction of loops costs a fifth of the code generator's time, and more registers than
+/// it saves: what is the same in each round has left the loop already.
+static void disablePasses() {
   auto &known = cl::getRegisteredOptions();
-  if (auto option = known.find("disable-peephole"); option != known.end())
-    static_cast<cl::opt<bool> *>(option->second)->setValue(true);
+  for (StringRef name : {"disable-peephole", "disable-lsr"})
+    if (auto option = known.find(name); option != known.end())
+      static_cast<cl::opt<bool> *>(option->second)->setValue(true);
 }
 
 static void initializeNativeTarget() {
@@ -45,7 +49,7 @@ static void initializeNativeTarget() {
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
-    disablePeepholes();
+    disablePasses();
   });
 }
 

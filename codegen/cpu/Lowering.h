@@ -35,6 +35,13 @@ struct Memory {
   bool isShared = false;
 };
 
+/// Elements in memory: `offset` from `pointer`, which holds all that the lanes have in common, so
+/// that it stays outside of the innermost loop.
+struct Place {
+  mlir::Value pointer;
+  Lanes offset;
+};
+
 class ScalarLowering {
 public:
   ScalarLowering(CodeBuilder &b, ir::KernelOp kernel, const TargetInfo &target,
@@ -77,11 +84,11 @@ protected:
   mlir::Value materialize(Lanes lanes, int width);
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
                                      mlir::ValueRange syms, DimValue dimValue);
-  Lanes offsetOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
+  Place placeOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
-  mlir::Value readElements(const Memory &memory, Lanes offset, int width, mlir::Value mask,
+  mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);
-  void writeElements(const Memory &memory, Lanes offset, int width, mlir::Value mask,
+  void writeElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                      mlir::Value value);
   mlir::Value emitLoad(ir::LoadOp op, DimValue dimValue, int width, mlir::Value mask);
   /// The mask of an access that a sanitizer is told of, and may forbid.
@@ -201,7 +208,7 @@ private:
                        int64_t multiple = 1);
   /// The buffer that holds a value, if one does.
   Buffer *bufferOf(mlir::Value value) const { return buffers.lookup(value); }
-  Lanes bufferOffset(const Buffer &buffer);
+  Place bufferPlace(const Buffer &buffer);
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
   void keep(mlir::Value value, Buffer *into);

@@ -63,19 +63,20 @@ SmallVector<Lanes> ScalarLowering::indicesOf(AffineMap map, ValueRange dims, Val
                              [&](AffineExpr expr) { return evaluate(expr, dimLanes, symValues); });
 }
 
-Lanes ScalarLowering::offsetOf(const Memory &memory, ArrayRef<Lanes> indices, int width) {
+Place ScalarLowering::placeOf(const Memory &memory, ArrayRef<Lanes> indices, int width) {
+  Place place = {memory.pointer, {b.i64(0)}};
   if (indices.empty())
-    return {b.i64(0)};
-  Lanes offset = indices.back();
+    return place;
+  Type element = memoryType(memory.element);
+  place.offset = indices.back();
   for (int d = static_cast<int>(indices.size()) - 2; d >= 0; --d) {
-    Lanes index = indices[d];
-    Value part = b.mul(materialize(index, width), memory.strides[d]);
-    if (widthOf(part) > 1 || widthOf(offset.value) > 1)
-      offset = {b.add(part, materialize(offset, width))};
+    Value part = b.mul(materialize(indices[d], width), memory.strides[d]);
+    if (widthOf(part) > 1)
+      place.offset = {b.add(part, materialize(place.offset, width))};
     else
-      offset.value = b.add(part, offset.value);
+      place.pointer = b.at(place.pointer, part, element);
   }
-  return offset;
+  return place;
 }
 
 Value ScalarLowering::insideOf(const Memory &memory, ArrayRef<Lanes> indices, int width,
@@ -138,15 +139,15 @@ Value ScalarLowering::sinkFor(Type) {
   return sink;
 }
 
-Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width, Value mask,
+Value ScalarLowering::readElements(const Memory &memory, const Place &place, int width, Value mask,
                                    Value otherwise) {
   Type element = memoryType(memory.element), type = lanesOf(element, width);
   unsigned alignment = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   Value rest = mask && otherwise ? toMemory(b.splat(otherwise, width), memory.element) : Value();
   Value raw;
-  if (width == 1 || (!offset.counts && widthOf(offset.value) == 1)) {
+  if (width == 1 || (!place.offset.counts && widthOf(place.offset.value) == 1)) {
     // One element, for all lanes; the mask is a scalar then.
-    Value pointer = b.at(memory.pointer, offset.value, element);
+    Value pointer = b.at(place.pointer, place.offset.value, element);
     if (mask)
       pointer = b.select(mask, pointer, sinkFor(element));
     raw = memory.isShared ? b.loadShared(element, pointer)
@@ -155,8 +156,8 @@ Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width
       raw = b.select(mask, raw, otherwise ? toMemory(otherwise, memory.element) : rest);
     return fromMemory(raw, memory.element);
   }
-  if (offset.counts) {
-    Value pointer = b.at(memory.pointer, offset.value, element);
+  if (place.offset.counts) {
+    Value pointer = b.at(place.pointer, place.offset.value, element);
     if (!mask) {
       raw = b.load(type, pointer, memory.isInvariant);
     } else {
@@ -166,7 +167,7 @@ Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width
     }
     return fromMemory(raw, memory.element);
   }
-  Value pointers = b.at(memory.pointer, offset.value, element);
+  Value pointers = b.at(place.pointer, place.offset.value, element);
   Value all = mask ? b.splat(mask, width) : b.integer(lanesOf(b.getI1Type(), width), 1);
   if (!rest)
     rest = isa<FloatType>(element) ? b.number(type, 0) : b.integer(type, 0);
@@ -174,13 +175,13 @@ Value ScalarLowering::readElements(const Memory &memory, Lanes offset, int width
   return fromMemory(raw, memory.element);
 }
 
-void ScalarLowering::writeElements(const Memory &memory, Lanes offset, int width, Value mask,
+void ScalarLowering::writeElements(const Memory &memory, const Place &place, int width, Value mask,
                                    Value value) {
   Type element = memoryType(memory.element);
   unsigned alignment = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   value = toMemory(b.splat(value, width), memory.element);
   if (width == 1) {
-    Value pointer = b.at(memory.pointer, offset.value, element);
+    Value pointer = b.at(place.pointer, place.offset.value, element);
     if (mask)
       pointer = b.select(mask, pointer, sinkFor(element));
     if (memory.isShared)
@@ -189,8 +190,8 @@ void ScalarLowering::writeElements(const Memory &memory, Lanes offset, int width
       b.store(value, pointer);
     return;
   }
-  Value pointer = b.at(memory.pointer, offset.value, element);
-  if (offset.counts) {
+  Value pointer = b.at(place.pointer, place.offset.value, element);
+  if (place.offset.counts) {
     if (!mask)
       b.store(value, pointer);
     else
@@ -211,12 +212,12 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
-    return readElements(memory, offsetOf(memory, indices, width), width, mask, Value());
+    return readElements(memory, placeOf(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
-    return readElements(memory, offsetOf(memory, indices, width), width, mask, scalar(op.getPad()));
+    return readElements(memory, placeOf(memory, indices, width), width, mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {
     llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());
@@ -232,7 +233,7 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
     mask = watched(op, indices, mask);
     Type element = registerType(memory.element);
     Value nothing = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
-    return readElements(memory, offsetOf(memory, indices, width), width, mask, nothing);
+    return readElements(memory, placeOf(memory, indices, width), width, mask, nothing);
   }
   }
   llvm_unreachable("covered switch");

@@ -383,27 +383,27 @@ Value BodyLowering::newPanel(Type element, Axes axes, ArrayRef<int64_t> fixed, i
   return function.getBody().front().addArgument(b.ptr(), b.getLoc());
 }
 
-Lanes BodyLowering::bufferOffset(const Buffer &buffer) {
+Place BodyLowering::bufferPlace(const Buffer &buffer) {
   SmallVector<Lanes> indices;
   for (StringAttr axis : buffer.axes) {
     Lanes index = coordinateOf(axis);
     index.value = b.sub(index.value, rangeOf(axis).first);
     indices.push_back(index);
   }
-  return offsetOf(buffer.memory, indices, widthAt(buffer.axes));
+  return placeOf(buffer.memory, indices, widthAt(buffer.axes));
 }
 
 Value BodyLowering::readBuffer(const Buffer &buffer) {
-  Lanes offset = bufferOffset(buffer);
+  Place place = bufferPlace(buffer);
   // Rows are padded to whole vectors: only lanes across rows need a mask.
-  Value mask = offset.counts ? Value() : tailMask(buffer.axes);
-  return readElements(buffer.memory, offset, widthAt(buffer.axes), mask, Value());
+  Value mask = place.offset.counts ? Value() : tailMask(buffer.axes);
+  return readElements(buffer.memory, place, widthAt(buffer.axes), mask, Value());
 }
 
 void BodyLowering::writeBuffer(const Buffer &buffer, Value value) {
-  Lanes offset = bufferOffset(buffer);
-  Value mask = offset.counts ? Value() : tailMask(buffer.axes);
-  writeElements(buffer.memory, offset, widthAt(buffer.axes), mask, value);
+  Place place = bufferPlace(buffer);
+  Value mask = place.offset.counts ? Value() : tailMask(buffer.axes);
+  writeElements(buffer.memory, place, widthAt(buffer.axes), mask, value);
 }
 
 Value BodyLowering::keptElement(Value value) {

@@ -63,12 +63,13 @@ void BodyLowering::prefetchNext(LoadOp op) {
   }
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-  Lanes offset = offsetOf(memory, indices, inner.width);
-  if (!offset.counts)
+  Place place = placeOf(memory, indices, inner.width);
+  if (!place.offset.counts)
     return;
   prefetching = nests;
   // Beyond the tensor's end nothing happens: prefetching does not fault.
-  Value place = b.at(memory.pointer, b.add(offset.value, distance), memoryType(memory.element));
+  Type element = memoryType(memory.element);
+  Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
   constexpr int read = 0, intoSecondLevel = 2, data = 1;
-  LLVM::Prefetch::create(b, place, read, intoSecondLevel, data);
+  LLVM::Prefetch::create(b, next, read, intoSecondLevel, data);
 }
