@@ -83,7 +83,7 @@ void BodyLowering::emitAtomic(AtomicOp op) {
     if (op.getDrops())
       mask = b.both(mask, insideOf(memory, indices, 1,
                                    provedInside(op.getTarget(), op.getMap(), op.getDims())));
-    Place place = placeOf(memory, indices, 1);
+    Place place = locate(memory, indices, 1);
     Value pointer = b.at(place.pointer, place.offset.value, memory.element);
     auto operate = [&] { return Values{emitOne(b, op, pointer, value, expected)}; };
     auto leaveOut = [&] {

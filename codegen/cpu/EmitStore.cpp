@@ -38,7 +38,7 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
   at(vectorAxis, rangeOf(vectorAxis).first, [&] {
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-    Place place = placeOf(memory, indices, 1);
+    Place place = locate(memory, indices, 1);
     Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(),
                                              b.at(place.pointer, place.offset.value, element));
     Value rest =
@@ -88,7 +88,7 @@ void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed)
   Value value = emit(op.getValue());
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-  Place place = placeOf(memory, indices, width);
+  Place place = locate(memory, indices, width);
   if (streamed) {
     value = toMemory(b.splat(value, width), memory.element);
     b.storeStreamed(value, b.at(place.pointer, place.offset.value, memoryType(memory.element)));
@@ -126,7 +126,7 @@ void BodyLowering::emitUpdate(UpdateOp op) {
     // What falls outside is dropped.
     Value mask = watched(op, indices, domainMask(axes.names));
     mask = b.both(mask, insideOf(memory, indices, width, proved));
-    Place place = placeOf(memory, indices, width);
+    Place place = locate(memory, indices, width);
     Value old = readElements(memory, place, width, mask, Value());
     writeElements(memory, place, width, mask,
                   emitCombine(b, target, op.getKind(), memory.element, old, value));

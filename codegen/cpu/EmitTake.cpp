@@ -43,7 +43,7 @@ void BodyLowering::emitTake(TakeOp op) {
       }
       place.value = b.sub(place.value, lo);
     }
-    Place place = placeOf(from->memory, places, width);
+    Place place = locate(from->memory, places, width);
     result = readElements(from->memory, place, width, isThere, zero);
     if (into)
       writeBuffer(*into, result);

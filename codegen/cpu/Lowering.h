@@ -84,7 +84,7 @@ protected:
   mlir::Value materialize(Lanes lanes, int width);
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
                                      mlir::ValueRange syms, DimValue dimValue);
-  Place placeOf(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
+  Place locate(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);

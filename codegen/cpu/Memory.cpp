@@ -63,7 +63,7 @@ SmallVector<Lanes> ScalarLowering::indicesOf(AffineMap map, ValueRange dims, Val
                              [&](AffineExpr expr) { return evaluate(expr, dimLanes, symValues); });
 }
 
-Place ScalarLowering::placeOf(const Memory &memory, ArrayRef<Lanes> indices, int width) {
+Place ScalarLowering::locate(const Memory &memory, ArrayRef<Lanes> indices, int width) {
   Place place = {memory.pointer, {b.i64(0)}};
   if (indices.empty())
     return place;
@@ -212,12 +212,12 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
-    return readElements(memory, placeOf(memory, indices, width), width, mask, Value());
+    return readElements(memory, locate(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
-    return readElements(memory, placeOf(memory, indices, width), width, mask, scalar(op.getPad()));
+    return readElements(memory, locate(memory, indices, width), width, mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {
     llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());
@@ -233,7 +233,7 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
     mask = watched(op, indices, mask);
     Type element = registerType(memory.element);
     Value nothing = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
-    return readElements(memory, placeOf(memory, indices, width), width, mask, nothing);
+    return readElements(memory, locate(memory, indices, width), width, mask, nothing);
   }
   }
   llvm_unreachable("covered switch");

@@ -390,7 +390,7 @@ Place BodyLowering::bufferPlace(const Buffer &buffer) {
     index.value = b.sub(index.value, rangeOf(axis).first);
     indices.push_back(index);
   }
-  return placeOf(buffer.memory, indices, widthAt(buffer.axes));
+  return locate(buffer.memory, indices, widthAt(buffer.axes));
 }
 
 Value BodyLowering::readBuffer(const Buffer &buffer) {

@@ -63,7 +63,7 @@ void BodyLowering::prefetchNext(LoadOp op) {
   }
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-  Place place = placeOf(memory, indices, inner.width);
+  Place place = locate(memory, indices, inner.width);
   if (!place.offset.counts)
     return;
   prefetching = nests;
