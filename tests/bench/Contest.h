@@ -47,21 +47,24 @@ inline double secondsOf(const std::function<void()> &run, int repeats, bool ofTh
 /// At least `minRounds` rounds, and as many as fit into `budget` seconds. A round
 /// repeats what is short until it takes a few milliseconds.
 inline void compete(std::vector<Contestant> &all, double budget, bool ofThread, int minRounds = 5) {
+  constexpr std::chrono::milliseconds pause(50);
+  constexpr double wakeUp = 0.02;
   std::vector<int> repeats;
   double round = 0;
   for (Contestant &one : all) {
     one.run(); // touches memory, fills caches
     double once = secondsOf(one.run, 1, ofThread);
     repeats.push_back(std::max(1, static_cast<int>(4e-3 / std::max(once, 1e-9))));
-    round += once * repeats.back();
+    round += once * repeats.back() + (ofThread ? 0 : wakeUp + 1e-3 * double(pause.count()));
   }
   int rounds = std::max(minRounds, static_cast<int>(budget / round));
   for (int n = 0; n < rounds; ++n)
     for (size_t c = 0; c < all.size(); ++c) {
       if (!ofThread) {
         // The threads of the one before may still be spinning, and those of this one be asleep.
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        all[c].run();
+        std::this_thread::sleep_for(pause);
+        for (double start = now(false); now(false) - start < wakeUp;)
+          all[c].run();
       }
       all[c].seconds.push_back(secondsOf(all[c].run, repeats[c], ofThread));
     }

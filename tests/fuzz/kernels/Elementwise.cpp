@@ -429,7 +429,10 @@ static NumberSet around(DType type, double value, double ulps) {
   int unit = std::max(exponent - precisionOf(type) + 1, leastExponent(type));
   // The double itself has an error of a few units of its own.
   double radius = (ulps + 1) * std::ldexp(1.0, unit);
-  return NumberSet::interval(type, roundTo(type, value - radius), roundTo(type, value + radius));
+  NumberSet result =
+      NumberSet::interval(type, roundTo(type, value - radius), roundTo(type, value + radius));
+  result.anyZero = result.contains(0);
+  return result;
 }
 
 static NumberSet call(const Function &function, DType type, const NumberSet &x) {
@@ -506,7 +509,7 @@ static NumberSet callExact(llvm::function_ref<double(double)> function, DType ty
     return x.isPoint() ? NumberSet::nan(type) : NumberSet::any(type);
   NumberSet result = NumberSet::interval(type, lo, hi);
   result.mayBeNaN = x.mayBeNaN;
-  result.anyZero = x.anyZero;
+  result.anyZero = x.anyZero || (lo == hi && std::signbit(lo) != std::signbit(hi));
   return result;
 }
 

@@ -192,6 +192,12 @@ void SumOf::addInterval(long double low, long double high) {
     lo += low, hi += high;
 }
 
+/// Σ|x| of the finite terms; of those that a block has alone, while another one has an infinity.
+static double massOf(const NumberSet &x) {
+  double magnitude = std::isfinite(x.magnitude()) ? x.magnitude() : 0;
+  return x.fold.kind == Fold::Sum ? std::max(x.fold.mass, magnitude) : magnitude;
+}
+
 void SumOf::add(const NumberSet &term) {
   isNaN |= term.isNaN();
   mayBeNaN |= term.mayBeNaN;
@@ -200,10 +206,9 @@ void SumOf::add(const NumberSet &term) {
   if (term.lo > term.hi)
     return;
   addInterval(term.lo, term.hi);
-  if (std::isfinite(term.magnitude())) {
-    fold.mass += isSum ? std::max(term.fold.mass, term.magnitude()) : term.magnitude();
+  fold.mass += massOf(term);
+  if (std::isfinite(term.magnitude()))
     fold.quantum = std::min(fold.quantum, quantumOf(term));
-  }
 }
 
 void SumOf::addProduct(const NumberSet &a, const NumberSet &b) {
@@ -222,13 +227,12 @@ void SumOf::addProduct(const NumberSet &a, const NumberSet &b) {
       static_cast<long double>(a.lo) * b.lo, static_cast<long double>(a.lo) * b.hi,
       static_cast<long double>(a.hi) * b.lo, static_cast<long double>(a.hi) * b.hi};
   addInterval(*std::ranges::min_element(products), *std::ranges::max_element(products));
-  auto mass = [](const NumberSet &x) {
-    return x.fold.kind == Fold::Sum ? std::max(x.fold.mass, x.magnitude()) : x.magnitude();
-  };
-  if (std::isfinite(a.magnitude()) && std::isfinite(b.magnitude())) {
-    fold.mass += mass(a) * mass(b);
+  // The sums of single blocks may have either sign, and so their products with an infinity.
+  auto isSplit = [](const NumberSet &x) { return x.fold.kind == Fold::Sum && x.fold.terms > 1; };
+  isAny |= (isSplit(a) && b.hasInfinity()) || (isSplit(b) && a.hasInfinity());
+  fold.mass += massOf(a) * massOf(b);
+  if (std::isfinite(a.magnitude()) && std::isfinite(b.magnitude()))
     fold.quantum = std::min(fold.quantum, plus(quantumOf(a), quantumOf(b)));
-  }
 }
 
 NumberSet SumOf::result() const {
