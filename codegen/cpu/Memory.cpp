@@ -57,7 +57,10 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
 
 SmallVector<Lanes> ScalarLowering::indicesOf(AffineMap map, ValueRange dims, ValueRange syms,
                                              DimValue dimValue) {
-  SmallVector<Lanes> dimLanes = llvm::map_to_vector(dims, dimValue);
+  // A dim that the map does not read need not be a loop's.
+  SmallVector<Lanes> dimLanes;
+  for (auto [d, dim] : llvm::enumerate(dims))
+    dimLanes.push_back(map.isFunctionOfDim(d) ? dimValue(dim) : Lanes{b.i64(0)});
   SmallVector<Value> symValues = llvm::map_to_vector(syms, [&](Value v) { return scalar(v); });
   return llvm::map_to_vector(map.getResults(),
                              [&](AffineExpr expr) { return evaluate(expr, dimLanes, symValues); });
