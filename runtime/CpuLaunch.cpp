@@ -24,7 +24,7 @@ constexpr int64_t maxReduceChunks = 64;
 constexpr int64_t maxPartialBytes = int64_t(1) << 28;
 /// Chunks a thread, so that slow ones even out.
 constexpr int64_t chunksPerThread = 8;
-/// What another thread has to take off the others, in cycles: several times what waking it takes.
+/// What another thread has to take off the others, in cycles: a guess at what waking it takes.
 constexpr double leastCycles = 20000;
 
 //===-- Combining ---------------------------------------------------------===//
