@@ -65,7 +65,7 @@ static ParamRule paramRule(DictionaryAttr attributes, Type type, ArrayAttr dims)
 
 //===-- Kernels -----------------------------------------------------------===//
 
-static runtime::ParamMode modeOf(ir::ParamMode mode) {
+runtime::ParamMode tile::frontend::modeOf(ir::ParamMode mode) {
   switch (mode) {
   case ir::ParamMode::In:
     return runtime::ParamMode::In;

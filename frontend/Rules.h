@@ -40,6 +40,9 @@ private:
   llvm::DenseMap<mlir::Value, uint32_t> positions;
 };
 
+/// The same mode, as the runtime calls it.
+runtime::ParamMode modeOf(ir::ParamMode mode);
+
 /// The signature of a kernel. Fails, with the reason, on a `requires` that computes what programs
 /// have no instruction for.
 Outcome<runtime::Signature> signatureOf(ir::KernelOp kernel);

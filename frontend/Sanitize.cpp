@@ -3,6 +3,7 @@
 #include "frontend/Sanitize.h"
 
 #include "codegen/cpu/Reports.h"
+#include "frontend/Rules.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -71,20 +72,6 @@ static SanitizerSite siteOf(Operation *op) {
         [&](ir::AtomicOp atomic) { isOrdered |= atomic.getOrder() != ir::MemoryOrder::relaxed; });
   site.isAtomic = isOrdered || isa<ir::AtomicOp>(op) || (kernel.isGrid() && isa<ir::LoadOp>(op));
   return site;
-}
-
-static runtime::ParamMode modeOf(ir::ParamMode mode) {
-  switch (mode) {
-  case ir::ParamMode::In:
-    return runtime::ParamMode::In;
-  case ir::ParamMode::Out:
-    return runtime::ParamMode::Out;
-  case ir::ParamMode::InOut:
-    return runtime::ParamMode::InOut;
-  case ir::ParamMode::Reduce:
-    return runtime::ParamMode::Reduce;
-  }
-  llvm_unreachable("covered switch");
 }
 
 runtime::Sanitizer tile::frontend::makeSanitizer(ir::KernelOp kernel,

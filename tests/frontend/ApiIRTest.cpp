@@ -1,29 +1,15 @@
 // A kernel built from C++ is the kernel that the parser makes of the same lines.
 
-#include "dsl/Elaborator.h"
+#include "tests/frontend/ParsedKernel.h"
+
 #include "frontend/tile/Tile.h"
 
 #include <gtest/gtest.h>
 
 using namespace tile;
+using tile::test::parsed;
 
 namespace {
-
-/// The IR of the first kernel of a text, with its generics bound.
-std::string parsed(const std::string &text, const dsl::TypeBindings &types = {}) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  dsl::DiagnosticEngine diags;
-  dsl::Program program(diags, {});
-  dsl::Elaborator elaborator(context, program, diags);
-  dsl::LoadedFile *file = program.load("test.tile", text);
-  if (diags.errorCount() == 0)
-    elaborator.elaborate({&file->module.decls.front(), file}, types);
-  EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
-  std::string ir;
-  llvm::raw_string_ostream stream(ir);
-  elaborator.module().print(stream, mlir::OpPrintingFlags().useLocalScope());
-  return ir + "\n";
-}
 
 std::string built(const std::string &name, const std::function<void(Kernel &)> &build) {
   Module module;

@@ -1,29 +1,12 @@
 // Scans and sorts from C++: the IR that the parser makes, and the numbers.
 
 #include "tests/frontend/ApiTestSupport.h"
-
-#include "dsl/Elaborator.h"
+#include "tests/frontend/ParsedKernel.h"
 
 using namespace tile;
 using namespace tile::test;
 
 namespace {
-
-/// The IR of the last declaration of a text.
-std::string parsed(const std::string &text) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  dsl::DiagnosticEngine diags;
-  dsl::Program program(diags, {});
-  dsl::Elaborator elaborator(context, program, diags);
-  dsl::LoadedFile *file = program.load("test.tile", text);
-  if (diags.errorCount() == 0)
-    elaborator.elaborate({&file->module.decls.back(), file}, {});
-  EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
-  std::string ir;
-  llvm::raw_string_ostream stream(ir);
-  elaborator.module().print(stream, mlir::OpPrintingFlags().useLocalScope());
-  return ir + "\n";
-}
 
 /// h[t] = a[t]·h[t − 1] + b[t], the maps x ↦ a·x + b one after the other.
 void recurrence(Kernel &k) {
