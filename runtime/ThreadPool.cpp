@@ -8,6 +8,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -44,21 +45,24 @@ void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction functio
   if (chunks == 0)
     return;
   int64_t length = n / chunks, longer = n % chunks;
-  auto run = [&](int64_t from, int64_t to) {
-    for (int64_t chunk = from; chunk < to; ++chunk) {
-      int64_t lo = chunk * length + std::min(chunk, longer);
-      function(chunk, lo, lo + length + (chunk < longer));
-    }
+  auto run = [&](int64_t chunk) {
+    int64_t lo = chunk * length + std::min(chunk, longer);
+    function(chunk, lo, lo + length + (chunk < longer));
   };
-  if (chunks == 1 || threads == 1 || numThreads() == 1)
-    return run(0, chunks);
-  // Fewer threads than there are get their shares at once; all of them take what comes next.
-  int64_t shares = threads < numThreads() ? std::min<int64_t>(threads, chunks) : chunks;
+  threads = static_cast<int>(std::min<int64_t>({threads, numThreads(), chunks}));
+  std::atomic<int64_t> next = 0;
+  auto runAll = [&] {
+    for (int64_t chunk = next++; chunk < chunks; chunk = next++)
+      run(chunk);
+  };
+  if (threads == 1)
+    return runAll();
+  // Each thread takes the next chunk when it has done one. Left to oneTBB's own partitioner, a
+  // thread keeps several chunks to itself, and those that wake up later find nothing to do.
   state->arena.execute([&] {
-    using Range = oneapi::tbb::blocked_range<int64_t>;
-    oneapi::tbb::parallel_for(Range(0, shares), [&](const Range &range) {
-      run(range.begin() * chunks / shares, range.end() * chunks / shares);
-    });
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<int>(0, threads), [&](const auto &) { runAll(); },
+        oneapi::tbb::simple_partitioner());
   });
 }
 
