@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 
 namespace tile::runtime {
 
@@ -93,8 +94,14 @@ Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
   }
   // A size of 0 may give null, which is no address that a kernel may be handed.
   void *memory = nullptr;
-  if (posix_memalign(&memory, storageAlignment, std::max<uint64_t>(bytes, 1)) != 0)
+  const uint64_t alignment = bytes < hugePage ? storageAlignment : hugePage;
+  if (posix_memalign(&memory, alignment, std::max<uint64_t>(bytes, 1)) != 0)
     return Error{what + " needs " + formatBytes(bytes) + ", which the system refused", hint};
+#ifdef MADV_HUGEPAGE
+  // Only advice: what it fails for stays in small pages.
+  if (uint64_t whole = bytes / hugePage * hugePage)
+    madvise(memory, whole, MADV_HUGEPAGE);
+#endif
   return AlignedBytes(static_cast<std::byte *>(memory));
 }
 

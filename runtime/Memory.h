@@ -13,6 +13,10 @@ namespace tile::runtime {
 /// Alignment of every tensor and every piece of scratch: a cache line, and the widest vector.
 inline constexpr size_t storageAlignment = 64;
 
+/// Storage of this many bytes and more asks for pages of this size: fewer faults, and addresses
+/// that stay known to the processor.
+inline constexpr uint64_t hugePage = uint64_t(1) << 21;
+
 struct FreeDeleter {
   void operator()(std::byte *memory) const { std::free(memory); }
 };

@@ -55,6 +55,8 @@ Result<std::byte *> ScratchScope::allocate(uint64_t bytes) {
   // Doubling keeps the blocks few.
   uint64_t held = scratchCapacity();
   uint64_t size = std::max({rounded, leastBlock, held});
+  if (size >= hugePage / 4 && size < hugePage)
+    size = hugePage;
   Result<AlignedBytes> memory = allocateAligned(size, "scratch memory");
   if (!memory && size > rounded)
     memory = allocateAligned(size = rounded, "scratch memory");
