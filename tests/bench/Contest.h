@@ -47,7 +47,8 @@ inline double secondsOf(const std::function<void()> &run, int repeats, bool ofTh
 /// At least `minRounds` rounds, and as many as fit into `budget` seconds. A round
 /// repeats what is short until it takes a few milliseconds.
 inline void compete(std::vector<Contestant> &all, double budget, bool ofThread, int minRounds = 5) {
-  constexpr std::chrono::milliseconds pause(50);
+  // OpenBLAS' threads spin for longer than 50 ms after their turn, and take the others' cores.
+  constexpr std::chrono::milliseconds pause(200);
   constexpr double wakeUp = 0.02;
   std::vector<int> repeats;
   double round = 0;
