@@ -17,6 +17,12 @@ std::optional<DType> dtypeOf(mlir::Type type);
 std::optional<NumberSet> evaluate(mlir::Operation *op, llvm::ArrayRef<NumberSet> operands,
                                   DType type, unsigned result = 0);
 
+/// The same of one whose first operand is a float (ElementwiseFloats.cpp).
+std::optional<NumberSet> evaluateFloats(mlir::Operation *op, llvm::ArrayRef<NumberSet> operands,
+                                        DType type);
+
+/// How many bits a number has.
+unsigned widthOf(DType type);
 /// Keeps the low bits, sign-extended; of a bool the lowest one.
 int64_t wrap(DType type, uint64_t value);
 /// What combining two integers gives.
