@@ -15,6 +15,14 @@ void Generator::leave(const Scope &scope) {
   names.resize(scope.names);
 }
 
+std::string Generator::fresh(const std::string &prefix) {
+  // `f16` is a type.
+  do
+    ++serial;
+  while (prefix == "f" && (serial == 16 || serial == 32 || serial == 64));
+  return prefix + std::to_string(serial);
+}
+
 std::string Generator::anyType(const std::string &classes) {
   std::vector<std::string> types = typesOf(classes);
   return random.pick(types);
@@ -68,164 +76,6 @@ Generator::Axes Generator::axesWhere(bool (*wanted)(const Axis &)) {
   return result;
 }
 
-//===-- Leaves ------------------------------------------------------------===//
-
-std::string Generator::newInput(const std::string &type, std::vector<std::string> shape,
-                                int64_t indexLimit) {
-  for (const Parameter &parameter : program.parameters)
-    if (parameter.mode == Parameter::Mode::In && parameter.type == type &&
-        parameter.shape == shape && !parameter.isScalar && parameter.indexLimit == indexLimit &&
-        random.chance(60))
-      return parameter.name;
-  Parameter parameter;
-  parameter.name = fresh("x");
-  parameter.type = type;
-  parameter.shape = std::move(shape);
-  parameter.indexLimit = indexLimit;
-  program.parameters.push_back(parameter);
-  return parameter.name;
-}
-
-/// An element for every coordinate of exactly these axes.
-Node Generator::load(const std::string &type, const Axes &wanted) {
-  bool isGather = random.chance(22);
-  for (const std::string &name : wanted)
-    isGather |= !axis(name).isInside;
-  if (isGather)
-    return gather(type, wanted);
-  std::vector<std::pair<std::string, std::string>> indices; // extent, index
-  for (const std::string &name : wanted)
-    indices.push_back({axis(name).extent, axis(name).index});
-  for (const Counter &counter : counters)
-    if (!counter.extent.empty() && random.chance(40) && indices.size() < 3)
-      indices.push_back({counter.extent, counter.name});
-  if (wanted.size() == 1 && axis(*wanted.begin()).index != ":" && random.chance(6))
-    indices.push_back(indices[0]); // a diagonal
-  for (size_t n = indices.size(); n > 1; --n)
-    std::swap(indices[n - 1], indices[random.below(n)]);
-  std::vector<std::string> shape;
-  std::string text;
-  for (auto &[extent, index] : indices) {
-    shape.push_back(extent);
-    text += (text.empty() ? "" : ", ") + index;
-  }
-  if (indices.empty()) {
-    shape = {"1"};
-    text = "0";
-  }
-  Node node = expression(newInput(type, shape) + "[" + text + "]", type);
-  node.axes = wanted;
-  return node;
-}
-
-/// Indices that may be outside: read with a value there, or with the nearest element.
-Node Generator::gather(const std::string &type, const Axes &wanted) {
-  std::vector<std::string> shape;
-  std::string text;
-  std::vector<Node> children;
-  std::vector<std::string> left;
-  for (const std::string &name : wanted)
-    left.push_back(axis(name).index);
-  while (!left.empty() || shape.empty()) {
-    auto &[extent, length] = random.pick(extents);
-    std::string index;
-    if (left.empty()) {
-      index = counters.empty() || random.chance(30)
-                  ? std::to_string(random.between(-1, 3))
-                  : random.pick(counters).name + " - " + std::to_string(random.between(0, 2));
-    } else {
-      index = left.back();
-      left.pop_back();
-      bool isWhole = index == ":";
-      std::vector<std::string> forms = {"%",      "% + 1", "2 * % - 1",   "% - 3",
-                                        "-% + 4", "% / 2", "(% + 2) % 3", "D"};
-      std::string form = isWhole ? "%" : random.pick(forms);
-      if (form == "D" && children.size() < 2) {
-        // Data, on this axis and perhaps the next one.
-        for (const Axis &axis : axes)
-          if (axis.index == index) {
-            Node data = load(random.chance(70) ? "i32" : "i64", {axis.name});
-            form = data.text.find('.') == std::string::npos ? "$" + std::to_string(children.size())
-                                                            : "%";
-            if (form != "%") {
-              size_t end = data.text.find('[');
-              for (Parameter &parameter : program.parameters)
-                if (parameter.name == data.text.substr(0, end))
-                  parameter.indexLimit = 6;
-              children.push_back(std::move(data));
-            }
-            break;
-          }
-      }
-      if (form == "D")
-        form = "%";
-      size_t at = form.find('%');
-      if (form[0] == '(')
-        at = 1; // the second % is an operator
-      index = form[0] == '$' ? form : form.replace(at, 1, index);
-      if (isWhole) {
-        // A `:` is inside its own dimension only.
-        shape.push_back("");
-        for (const Axis &axis : axes)
-          if (axis.index == ":" && wanted.contains(axis.name) &&
-              std::find(shape.begin(), shape.end(), axis.extent) == shape.end())
-            shape.back() = axis.extent;
-        text += (text.empty() ? "" : ", ") + index;
-        continue;
-      }
-      if (!left.empty() && random.chance(10) && left.back() != ":") {
-        index += " + " + left.back();
-        left.pop_back();
-      }
-    }
-    shape.push_back(extent);
-    text += (text.empty() ? "" : ", ") + index;
-  }
-  std::string mode = random.chance(50) ? ".clamp" : ".pad(" + literal(random, type) + ")";
-  Node node = expression(newInput(type, shape) + mode + "[" + text + "]", type, children);
-  node.axes = wanted;
-  return node;
-}
-
-Node Generator::leaf(const std::string &type, const Axes &allowed) {
-  if (random.chance(45)) {
-    std::vector<const Name *> fitting;
-    for (const Name &name : names)
-      if (name.type == type &&
-          std::includes(allowed.begin(), allowed.end(), name.axes.begin(), name.axes.end()))
-        fitting.push_back(&name);
-    if (!fitting.empty()) {
-      const Name &name = *random.pick(fitting);
-      Node node = expression(name.name, type);
-      node.axes = name.axes;
-      return node;
-    }
-  }
-  if (random.chance(12))
-    return expression(literal(random, type), type);
-  if (random.chance(8) && type != "bool") {
-    // A coordinate.
-    Axes named = someOf(allowed, 50);
-    for (const std::string &name : named)
-      if (axis(name).index != ":") {
-        Node node = expression(type + "(" + axis(name).index + ")", type);
-        node.axes = {name};
-        return node;
-      }
-    if (!counters.empty())
-      return expression(type + "(" + random.pick(counters).name + ")", type);
-  }
-  if (random.chance(6)) {
-    Parameter parameter;
-    parameter.name = fresh("s");
-    parameter.type = type;
-    parameter.isScalar = true;
-    program.parameters.push_back(parameter);
-    return expression(parameter.name, type);
-  }
-  return load(type, someOf(allowed, 65));
-}
-
 //===-- Operations --------------------------------------------------------===//
 
 Node Generator::value(const std::string &type, const Axes &allowed, int depth) {
@@ -238,6 +88,8 @@ Node Generator::value(const std::string &type, const Axes &allowed, int depth) {
     return reduction(type, allowed, depth);
   if (die < 35)
     return call(type, allowed, depth);
+  if (die < 42)
+    return along(type, allowed, depth);
   return elementwise(type, allowed, depth);
 }
 
@@ -415,13 +267,12 @@ std::pair<Node, std::string> Generator::partial(const std::string &type, const A
 
 /// A call of a map or fn of its own.
 Node Generator::call(const std::string &type, const Axes &allowed, int depth) {
-  std::string name = fresh("f");
   if (random.chance(35) && type != "bool") {
     Axes wholes = axesWhere([](const Axis &axis) { return !axis.isBlock; });
     std::erase_if(wholes, [&](const std::string &name) { return !tiedTo(name).empty(); });
     if (!wholes.empty() && accumulatorOf(type) == type) {
       std::vector<std::string> list(wholes.begin(), wholes.end());
-      std::string over = random.pick(list);
+      std::string over = random.pick(list), name = fresh("f");
       static const std::vector<std::string> bodies = {"sum(t * t, a)", "max(t, a) - min(t, a)",
                                                       "sum(where(t > 0, t, 0), a)",
                                                       "dot(t, t, a) + max(t, a)"};
@@ -436,7 +287,15 @@ Node Generator::call(const std::string &type, const Axes &allowed, int depth) {
   }
   std::string p = anyType("any"), q = random.chance(50) ? type : anyType("any");
   std::vector<Node> arguments = {value(p, allowed, depth - 1), value(q, allowed, depth - 1)};
-  // The body sees its parameters only.
+  std::string made = elementwiseMap(p, q, type);
+  return made.empty() ? elementwise(type, allowed, depth)
+                      : expression(made + "($0, $1)", type, std::move(arguments));
+}
+
+/// The name of a map of its own; none if its body would need more than its parameters.
+std::string Generator::elementwiseMap(const std::string &p, const std::string &q,
+                                      const std::string &type) {
+  std::string name = fresh("f");
   std::vector<Axis> hiddenAxes;
   std::vector<Counter> hiddenCounters;
   std::vector<Name> hiddenNames;
@@ -453,13 +312,13 @@ Node Generator::call(const std::string &type, const Axes &allowed, int depth) {
                 body.str().find("x") == std::string::npos && body.str().find("s") != 0;
   if (!isPure) {
     program.parameters = parameters;
-    return elementwise(type, allowed, depth);
+    return "";
   }
   Node declaration = expression("map " + name + "(p: " + p + ", q: " + q + ") -> " + type + " = $0",
                                 name, {std::move(body)});
   declaration.kind = Node::Kind::Statement;
   program.declarations.push_back(declaration);
-  return expression(name + "($0, $1)", type, std::move(arguments));
+  return name;
 }
 
 //===-- Conditions --------------------------------------------------------===//

@@ -5,6 +5,8 @@
 
 #include "tests/fuzz/kernels/Program.h"
 
+#include <functional>
+
 namespace tile::fuzz {
 
 //===-- The tables --------------------------------------------------------===//
@@ -57,8 +59,9 @@ private:
     int64_t length = 0;
     bool isBlock = false; // parallel or loop: reductions over it are partial
     bool isParallel = false;
-    bool isInside = true; // a bare index over `extent` is inside
-    Axes partners = {};   // axes that a condition ties to it
+    bool isInside = true;      // a bare index over `extent` is inside
+    bool isRestricted = false; // by a condition of its own
+    Axes partners = {};        // axes that a condition ties to it
   };
   /// An ordinary integer, 0 … extent − 1.
   struct Counter {
@@ -75,7 +78,7 @@ private:
 
   Scope scope() const { return {axes.size(), counters.size(), names.size()}; }
   void leave(const Scope &scope);
-  std::string fresh(const std::string &prefix) { return prefix + std::to_string(++serial); }
+  std::string fresh(const std::string &prefix);
   std::string anyType(const std::string &classes);
   Node expression(std::string text, std::string type, std::vector<Node> children = {});
   static Node statement(std::string text, std::vector<Node> children);
@@ -87,17 +90,19 @@ private:
   Axes tiedTo(const std::string &name) const;
   Axes axesWhere(bool (*wanted)(const Axis &));
 
-  //===-- Expressions (Expressions.cpp) -----------------------------------===//
+  //===-- Expressions (Expressions.cpp, Leaves.cpp) -----------------------------------===//
   Node value(const std::string &type, const Axes &allowed, int depth);
   Node leaf(const std::string &type, const Axes &allowed);
   Node load(const std::string &type, const Axes &wanted);
   Node gather(const std::string &type, const Axes &wanted);
+  std::string gatherIndex(const Axis &axis, std::vector<Node> &children);
   std::string newInput(const std::string &type, std::vector<std::string> shape,
                        int64_t indexLimit = 0);
   Node elementwise(const std::string &type, const Axes &allowed, int depth);
   Node reduction(const std::string &type, const Axes &allowed, int depth);
   Node dot(const std::string &type, const Axes &allowed, const std::string &over, int depth);
   Node call(const std::string &type, const Axes &allowed, int depth);
+  std::string elementwiseMap(const std::string &p, const std::string &q, const std::string &type);
   /// With at least these axes.
   Node withAxes(Node node, const Axes &wanted);
   /// With the axes that conditions tie to `over`, so that it can be reduced.
@@ -107,7 +112,7 @@ private:
                                        const Axes &over, int depth);
   std::string condition(const std::string &binder, const Axes &others, Axes &partners);
 
-  //===-- Statements (Statements.cpp) -------------------------------------===//
+  //===-- Statements (Statements.cpp, Loops.cpp) -------------------------------------===//
   void declareDims();
   std::string parallelHead();
   void wholeAxis(std::vector<Node> &lines);
@@ -123,9 +128,27 @@ private:
   void whileLoop(std::vector<Node> &lines, int depth);
   /// Binds a span; the loop's head. A condition ties it to one of `others`; null: none.
   std::string bindLoop(std::string &name, const Axes *others);
-  void store(std::vector<Node> &lines, bool inLoop);
+  void store(std::vector<Node> &lines);
+  void storeInto(std::vector<Node> &lines, const std::string &type,
+                 std::vector<std::pair<std::string, std::string>> indices,
+                 const std::function<Node(const std::string &)> &make);
   void inPlace(std::vector<Node> &lines);
   void update(std::vector<Node> &lines);
+
+  //===-- Along axes (Along.cpp) ------------------------------------------===//
+  bool isFree(const Axis &axis) const;
+  std::vector<std::string> axesAlong(const Axes &allowed, bool keepsAxis);
+  std::string combiner(std::vector<std::string> &types, const std::string &type);
+  Node beginning(const std::string &type, const Axes &allowed, const std::string &over);
+  Node along(const std::string &type, const Axes &allowed, int depth);
+  std::string newAxis(std::vector<Node> &lines, const std::string &extent, int64_t length);
+  std::string nameAll(const std::vector<Name> &values);
+  bool letAlong(std::vector<Node> &lines);
+  bool letScan(std::vector<Node> &lines, const Axes &allowed);
+  bool letTop(std::vector<Node> &lines, const Axes &allowed);
+  bool letJoin(std::vector<Node> &lines, const Axes &allowed);
+  bool letReshape(std::vector<Node> &lines, const Axes &allowed);
+  void scanLoop(std::vector<Node> &lines, int depth);
 
   Random random;
   Program program;

@@ -87,12 +87,13 @@ static void work(const Options &options, Worker &worker) {
     case Outcome::Kind::Refused:
       ++worker.refused;
       if (options.refusals)
-        std::printf("%s\n", outcome.category.c_str());
+        std::printf("%s (--program %" PRIu64 ")\n", outcome.category.c_str(), program.seed);
       break;
     case Outcome::Kind::Undecided:
       ++worker.undecided;
       if (options.refusals)
-        std::printf("undecided: %s\n", outcome.category.c_str());
+        std::printf("undecided: %s (--program %" PRIu64 ")\n", outcome.category.c_str(),
+                    program.seed);
       break;
     case Outcome::Kind::Failed:
       // At once: a long run may be stopped before it explains its failures.

@@ -11,17 +11,6 @@ using namespace tile::fuzz;
 using namespace tile::ir;
 
 namespace {
-/// Calls `change` on every op of a type; whether it changed one.
-template <typename OpT>
-bool each(KernelOp kernel, llvm::function_ref<bool(OpT)> change) {
-  SmallVector<OpT> ops;
-  kernel.walk([&](OpT op) { ops.push_back(op); });
-  bool changed = false;
-  for (OpT op : ops)
-    changed |= change(op);
-  return changed;
-}
-
 /// Another op with the same operands in the place of each.
 template <typename FromT, typename ToT>
 bool swap(KernelOp kernel) {
@@ -359,10 +348,10 @@ bool wrongIdentity(KernelOp kernel) {
 }
 } // namespace
 
-const std::vector<Mutation> &fuzz::mutations() {
+static std::vector<Mutation> mutationsOfElements() {
   using arith::CmpFPredicate;
   using arith::CmpIPredicate;
-  static const std::vector<Mutation> list = {
+  return {
       {"addf becomes subf", swap<arith::AddFOp, arith::SubFOp>},
       {"addi becomes subi", swap<arith::AddIOp, arith::SubIOp>},
       {"muli becomes addi", swap<arith::MulIOp, arith::AddIOp>},
@@ -463,5 +452,14 @@ const std::vector<Mutation> &fuzz::mutations() {
       {"domains have one element more", miscount},
       {"coordinates count from one", shiftCoordinates},
   };
+}
+
+const std::vector<Mutation> &fuzz::mutations() {
+  static const std::vector<Mutation> list = [] {
+    std::vector<Mutation> all = mutationsOfElements();
+    for (const Mutation &mutation : mutationsAlong())
+      all.push_back(mutation);
+    return all;
+  }();
   return list;
 }

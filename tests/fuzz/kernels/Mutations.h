@@ -15,5 +15,18 @@ struct Mutation {
 };
 
 const std::vector<Mutation> &mutations();
+/// Those of scans, sorts and shapes.
+std::vector<Mutation> mutationsAlong();
+
+/// Calls `change` on every op of a type; whether it changed one.
+template <typename OpT>
+bool each(ir::KernelOp kernel, llvm::function_ref<bool(OpT)> change) {
+  llvm::SmallVector<OpT> ops;
+  kernel.walk([&](OpT op) { ops.push_back(op); });
+  bool changed = false;
+  for (OpT op : ops)
+    changed |= change(op);
+  return changed;
+}
 
 } // namespace tile::fuzz
