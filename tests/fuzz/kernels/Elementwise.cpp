@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -154,6 +155,23 @@ static bool compare(arith::CmpIPredicate predicate, DType type, int64_t x, int64
   llvm_unreachable("covered");
 }
 
+/// Philox4x32-10: ten rounds of two 32-bit products, each round with another key.
+static uint32_t philox(uint64_t seed, uint64_t stream, uint64_t index, int64_t word) {
+  uint32_t counter[4] = {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
+                         static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)};
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t even = uint64_t(0xD2511F53) * counter[0], odd = uint64_t(0xCD9E8D57) * counter[2];
+    uint32_t next[4] = {
+        static_cast<uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(odd),
+        static_cast<uint32_t>(even >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(even)};
+    std::copy(std::begin(next), std::end(next), counter);
+    key[0] += 0x9E3779B9; // the golden ratio
+    key[1] += 0xBB67AE85; // √3 − 1
+  }
+  return counter[word];
+}
+
 /// An op on known integers; the result before it is wrapped.
 static std::optional<uint64_t> integerOp(Operation *op, Operands v, unsigned resultNumber) {
   DType type = v[0].type;
@@ -197,6 +215,9 @@ static std::optional<uint64_t> integerOp(Operation *op, Operands v, unsigned res
         return std::min<uint64_t>(std::countr_zero(ux), widthOf(type));
       })
       .Case([&](math::AbsIOp) { return x < 0 ? -a : a; })
+      .Case([&](ir::PhiloxOp op) {
+        return philox(a, b, static_cast<uint64_t>(v[2].integer), op.getWord());
+      })
       .Case([&](ir::DivOp op) {
         return static_cast<uint64_t>(op.getIsUnsigned() ? quotient(ux, uy, true)
                                                         : quotient(x, y, op.getTruncates()));

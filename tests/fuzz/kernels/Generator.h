@@ -95,6 +95,9 @@ private:
   Node leaf(const std::string &type, const Axes &allowed);
   Node load(const std::string &type, const Axes &wanted);
   Node gather(const std::string &type, const Axes &wanted);
+  Node strided(const std::string &type, const Axes &wanted);
+  Node trusted(const std::string &type, const Axes &wanted);
+  Node randomNumber(const std::string &type, const Axes &allowed);
   std::string gatherIndex(const Axis &axis, std::vector<Node> &children);
   std::string newInput(const std::string &type, std::vector<std::string> shape,
                        int64_t indexLimit = 0);
@@ -134,6 +137,7 @@ private:
                  const std::function<Node(const std::string &)> &make);
   void inPlace(std::vector<Node> &lines);
   void update(std::vector<Node> &lines);
+  void updateLoop(std::vector<Node> &lines, int depth);
 
   //===-- Along axes (Along.cpp) ------------------------------------------===//
   bool isFree(const Axis &axis) const;

@@ -26,8 +26,12 @@ Node Generator::load(const std::string &type, const Axes &wanted) {
   bool isGather = random.chance(22);
   for (const std::string &name : wanted)
     isGather |= !axis(name).isInside;
+  if (random.chance(8))
+    return trusted(type, wanted);
   if (isGather)
     return gather(type, wanted);
+  if (random.chance(15))
+    return strided(type, wanted);
   std::vector<std::pair<std::string, std::string>> indices; // extent, index
   for (const std::string &name : wanted)
     indices.push_back({axis(name).extent, axis(name).index});
@@ -50,6 +54,107 @@ Node Generator::load(const std::string &type, const Axes &wanted) {
   }
   Node node = expression(newInput(type, shape) + "[" + text + "]", type);
   node.axes = wanted;
+  return node;
+}
+
+/// Through index arithmetic that is inside for all dimensions.
+Node Generator::strided(const std::string &type, const Axes &wanted) {
+  std::vector<std::string> shape;
+  std::string text;
+  auto add = [&](const std::string &extent, const std::string &index) {
+    shape.push_back(extent);
+    text += (text.empty() ? "" : ", ") + index;
+  };
+  std::vector<const Axis *> left;
+  for (const std::string &name : wanted)
+    left.push_back(&axis(name));
+  while (!left.empty()) {
+    const Axis &at = *left.back();
+    left.pop_back();
+    std::string c = std::to_string(random.between(2, 4)), d = std::to_string(random.between(0, 1));
+    const std::string &i = at.index, extent = "(" + at.extent + ")";
+    size_t die = i == ":" ? 9 : random.below(shape.size() < 4 ? 7 : 3);
+    if (die == 0)
+      add(c + " * " + extent, c + " * " + i + " + " + d);
+    else if (die == 1)
+      add(at.extent, extent + " - 1 - " + i);
+    else if (die == 2)
+      add("2 * " + extent + " + 3", random.chance(50) ? i + " + 2" : "2 * " + i + " + 3 - " + d);
+    else if (die == 3)
+      add("(" + at.extent + " + 1) / 2", i + " / 2"), add("2", i + " % 2");
+    else if (die == 4)
+      add(c, "(" + i + " + " + d + ") % " + c);
+    else if (die == 5 && !left.empty() && left.back()->index != ":") {
+      add(extent + " + " + "(" + left.back()->extent + ")", i + " + " + left.back()->index);
+      left.pop_back();
+    } else
+      add(at.extent, i);
+  }
+  if (shape.empty())
+    add("3", random.chance(50) || counters.empty() ? "1" : random.pick(counters).name + " % 3");
+  Node node = expression(newInput(type, shape) + "[" + text + "]", type);
+  node.axes = wanted;
+  return node;
+}
+
+/// Through data that is inside, as the author promises.
+Node Generator::trusted(const std::string &type, const Axes &wanted) {
+  std::vector<std::string> shape;
+  std::string text;
+  std::vector<Node> children;
+  auto addData = [&](const Axes &its) {
+    auto [extent, length] = extents[random.below(extents.size())];
+    if (length == 0)
+      extent = "5";
+    children.push_back(load(random.chance(50) ? "i32" : "i64", its));
+    std::string data = "i64($" + std::to_string(children.size() - 1) + ")";
+    bool wraps = random.chance(60);
+    shape.push_back(extent);
+    text += (text.empty() ? "" : ", ") +
+            (wraps ? data + " % (" + extent + ")" : "clamp(" + data + ", 0, (" + extent + ") - 1)");
+  };
+  for (const std::string &name : wanted) {
+    const Axis &at = axis(name);
+    if (!at.isInside || (random.chance(60) && children.size() < 3)) {
+      addData({name});
+      continue;
+    }
+    shape.push_back(at.extent);
+    text += (text.empty() ? "" : ", ") + at.index;
+  }
+  if (children.empty())
+    addData(random.chance(50) ? wanted : Axes());
+  Node node = expression(newInput(type, shape) + ".within[" + text + "]", type, children);
+  node.axes = wanted;
+  return node;
+}
+
+/// Random numbers, by coordinates: bits, uniform ones or normal ones.
+Node Generator::randomNumber(const std::string &type, const Axes &allowed) {
+  std::string text, seed = std::to_string(random.between(-3, 1000));
+  Axes its = someOf(allowed, 60);
+  std::vector<std::string> coordinates(its.begin(), its.end());
+  for (const Counter &counter : counters)
+    if (coordinates.size() < 3 && random.chance(30))
+      coordinates.push_back(counter.name);
+  for (size_t n = coordinates.size(); n > 1; --n)
+    std::swap(coordinates[n - 1], coordinates[random.below(n)]);
+  for (const std::string &coordinate : coordinates)
+    text += ", " + coordinate;
+  std::vector<Node> children;
+  if (coordinates.empty() || random.chance(15)) { // any integers
+    children.push_back(leaf("i64", allowed));
+    text = ", $0";
+    its = {};
+  }
+  if (random.chance(30)) {
+    children.push_back(leaf(anyType("int"), allowed));
+    seed = "$" + std::to_string(children.size() - 1);
+  }
+  std::string function = type == "u32" ? "rand_bits(" : random.chance(60) ? "rand(" : "randn(";
+  Node node = expression(function + seed + ", " + std::to_string(random.between(0, 9)) + text + ")",
+                         type, std::move(children));
+  node.axes.insert(its.begin(), its.end());
   return node;
 }
 
@@ -147,5 +252,7 @@ Node Generator::leaf(const std::string &type, const Axes &allowed) {
     program.parameters.push_back(parameter);
     return expression(parameter.name, type);
   }
+  if ((type == "f32" || type == "u32") && random.chance(6))
+    return randomNumber(type, allowed);
   return load(type, someOf(allowed, 65));
 }

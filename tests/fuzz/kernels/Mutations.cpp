@@ -323,6 +323,24 @@ bool shiftCoordinates(KernelOp kernel) {
   });
 }
 
+/// Seed and stream change places.
+bool swapSeeds(KernelOp kernel) {
+  return each<PhiloxOp>(kernel, [](PhiloxOp op) {
+    Value seed = op.getSeed(), stream = op.getStream();
+    op.getSeedMutable().assign(stream);
+    op.getStreamMutable().assign(seed);
+    return seed != stream;
+  });
+}
+
+/// Random numbers of another word of the same four.
+bool shiftWords(KernelOp kernel) {
+  return each<PhiloxOp>(kernel, [](PhiloxOp op) {
+    op.setWord((op.getWord() + 1) % 4);
+    return true;
+  });
+}
+
 /// The identity of a sum is one.
 bool wrongIdentity(KernelOp kernel) {
   return each<ReduceOp>(kernel, [](ReduceOp op) {
@@ -451,6 +469,8 @@ static std::vector<Mutation> mutationsOfElements() {
       {"argmax is argmin", flipArgReductions},
       {"domains have one element more", miscount},
       {"coordinates count from one", shiftCoordinates},
+      {"seed and stream change places", swapSeeds},
+      {"random numbers are of another word", shiftWords},
   };
 }
 

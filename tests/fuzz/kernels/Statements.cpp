@@ -141,7 +141,7 @@ void Generator::statements(std::vector<Node> &lines, int count, int depth) {
       {&Generator::foldLoop, 8},         {&Generator::countedLoop, 4},
       {&Generator::branch, 3},           {&Generator::sequentialLoop, 3},
       {&Generator::reassociableLoop, 3}, {&Generator::whileLoop, 1},
-      {&Generator::scanLoop, 3}};
+      {&Generator::scanLoop, 3},         {&Generator::updateLoop, 2}};
   for (int n = 0; n < count; ++n) {
     if (depth <= 0 || random.chance(35)) {
       let(lines);
@@ -246,31 +246,35 @@ void Generator::update(std::vector<Node> &lines) {
   output.name = fresh("a");
   output.type = anyType(random.chance(80) ? "num" : "half");
   static const std::vector<std::string> operators = {"+", "+", "+", "*", "max", "min"};
-  output.reduce = operators[random.below(operators.size())];
+  std::string op = operators[random.below(operators.size())];
   if (!isFloatType(output.type) && random.chance(35)) {
     static const std::vector<std::string> bits = {"&", "|", "^"};
-    output.reduce = bits[random.below(bits.size())];
+    op = bits[random.below(bits.size())];
   }
-  bool isOfBits = output.reduce == "&" || output.reduce == "|" || output.reduce == "^";
-  Axes parallel = axesWhere([](const Axis &axis) { return axis.isParallel; }), indexed, over;
-  for (const std::string &name : parallel)
-    (isOfBits || random.chance(50) ? indexed : over).insert(name);
+  bool isOfBits = op == "&" || op == "|" || op == "^";
+  // Every block is in the index or reduced.
+  Axes blocks = axesWhere([](const Axis &axis) { return axis.isBlock; }), indexed, over;
+  bool mustReduce = false;
+  for (const std::string &name : blocks) {
+    mustReduce |= !axis(name).isInside;
+    (axis(name).isInside && (isOfBits || random.chance(50)) ? indexed : over).insert(name);
+  }
   std::string text;
-  std::vector<Node> children;
-  if (random.chance(30) || (isOfBits && random.chance(50))) {
-    // Where the data says; every span is in the index.
-    indexed = parallel;
+  std::vector<Node> children = {Node()};
+  bool isData = !mustReduce && random.chance(isOfBits ? 50 : 30);
+  if (isData) {
+    // Every block is in the index.
+    indexed = blocks;
     over.clear();
-    auto &[extent, length] = random.pick(extents);
-    output.shape.push_back(extent);
-    Node index =
-        indexed.empty() ? expression("0", "i32") : withAxes(value("i32", indexed, 1), indexed);
-    text = "$1 % 7";
-    children.push_back(index);
+    for (size_t n = 0, count = random.chance(25) ? 2 : 1; n < count; ++n) {
+      output.shape.push_back(random.pick(extents).first);
+      text += (n ? ", $" : "$") + std::to_string(children.size()) + (n ? " % 3" : " % 7");
+      children.push_back(indexed.empty() ? expression("0", "i32")
+                                         : withAxes(value("i32", indexed, 1), indexed));
+    }
   } else {
     for (const Axis &axis : axes)
-      if (indexed.contains(axis.name) ||
-          (!axis.isBlock && axis.partners.empty() && random.chance(40))) {
+      if (indexed.contains(axis.name) || (isFree(axis) && random.chance(40))) {
         output.shape.push_back(axis.extent);
         text += (text.empty() ? "" : ", ") + axis.index;
         indexed.insert(axis.name);
@@ -280,27 +284,42 @@ void Generator::update(std::vector<Node> &lines) {
       text = "0";
     }
   }
-  std::string name = output.reduce == "+" ? "sum" : output.reduce == "*" ? "prod" : output.reduce;
-  Node made;
-  if (over.empty() || isOfBits) {
-    made = value(output.type, indexed, 2);
+  if (over.empty() || (isOfBits && !mustReduce)) {
+    children[0] = value(output.type, indexed, 2);
   } else {
-    std::string operand = output.type;
-    made = expression(name + "($0", output.type, {reducible(operand, indexed, over, 2)});
+    static const std::map<std::string, std::string> words = {
+        {"+", "sum"}, {"*", "prod"}, {"max", "max"}, {"min", "min"}, {"^", "xor"}};
+    if (!words.contains(op))
+      op = "^";
+    // An extreme of halves would be rounded before it is complete.
+    if (isFloatType(output.type) && (op == "max" || op == "min"))
+      output.type = accumulatorOf(output.type);
+    Node made =
+        expression(words.at(op) + "($0", output.type, {reducible(output.type, indexed, over, 2)});
     for (const std::string &axis : over) {
       made.text += ", " + axis;
       made.axes.erase(axis);
     }
     made.text += ")";
+    children[0] = std::move(made);
     // Sums of narrow integers are wider; what is added has the output's type.
-    bool widens = (name == "sum" || name == "prod") && accumulatorOf(operand) != output.type;
-    if (widens)
-      output.type = accumulatorOf(operand);
+    if (op == "+" || op == "*")
+      output.type = accumulatorOf(output.type);
   }
+  output.reduce = (random.chance(15) ? "unordered " : "") + op;
   program.parameters.push_back(output);
-  std::string assignment = output.reduce == "max" || output.reduce == "min"
-                               ? " " + output.reduce + "= $0"
-                               : " " + output.reduce + "= $0";
-  children.insert(children.begin(), std::move(made));
-  lines.push_back(statement(output.name + "[" + text + "]" + assignment, std::move(children)));
+  lines.push_back(statement(output.name + "[" + text + "] " + op + "= $0", std::move(children)));
+}
+
+/// An update in each block of a loop.
+void Generator::updateLoop(std::vector<Node> &lines, int) {
+  Axes outer = axesWhere([](const Axis &axis) { return axis.isParallel; });
+  Scope outside = scope();
+  std::string name, head = bindLoop(name, &outer);
+  std::vector<Node> body;
+  if (random.chance(30))
+    let(body);
+  update(body);
+  lines.push_back(statement(head + " {$0}", {block(std::move(body))}));
+  leave(outside);
 }
