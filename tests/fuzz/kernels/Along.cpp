@@ -151,7 +151,7 @@ Node Generator::along(const std::string &type, const Axes &allowed, int depth) {
   std::string descending = random.chance(40) ? ", descending = true)" : ")";
   bool isNumber = type != "bool" && !type.starts_with("f8");
   size_t die = random.below(100);
-  if (type == "i64" && die < 25)
+  if (type == "i64" && die < 40)
     return along("argsort($0, " + over + descending, anyType("num"));
   if (isNumber && type == accumulatorOf(type) && die < 45) {
     std::vector<std::string> all = typesOf("num"), fitting;
@@ -175,8 +175,9 @@ Node Generator::along(const std::string &type, const Axes &allowed, int depth) {
 bool Generator::letAlong(std::vector<Node> &lines) {
   Axes allowed = someOf(axesWhere([](const Axis &) { return true; }), 75);
   using Maker = bool (Generator::*)(std::vector<Node> &, const Axes &);
-  static constexpr Maker makers[] = {&Generator::letScan, &Generator::letScan, &Generator::letTop,
-                                     &Generator::letJoin, &Generator::letReshape};
+  static constexpr Maker makers[] = {&Generator::letScan,    &Generator::letScan,
+                                     &Generator::letTop,     &Generator::letJoin,
+                                     &Generator::letReshape, &Generator::letOrder};
   return (this->*makers[random.below(std::size(makers))])(lines, allowed);
 }
 
@@ -255,6 +256,21 @@ bool Generator::letTop(std::vector<Node> &lines, const Axes &allowed) {
       "topk($0, " + rank + ", " + over + (random.chance(50) ? ", descending = false)" : ")");
   std::vector<Name> values = {{fresh("t"), type, its, false}, {fresh("t"), "i64", its, false}};
   lines.push_back(statement("let " + nameAll(values) + " = " + call, {std::move(operand)}));
+  return true;
+}
+
+/// Where the elements in order stood.
+bool Generator::letOrder(std::vector<Node> &lines, const Axes &allowed) {
+  std::vector<std::string> possible = axesAlong(allowed, /*keepsAxis=*/false);
+  if (possible.empty())
+    return false;
+  std::string over = random.pick(possible), name = fresh("t");
+  Node operand = reducible(anyType("num"), allowed, {over}, 1);
+  Axes its = operand.axes;
+  lines.push_back(statement("let " + name + " = argsort($0, " + over +
+                                (random.chance(40) ? ", descending = true)" : ")"),
+                            {std::move(operand)}));
+  names.push_back({name, "i64", its, false});
   return true;
 }
 

@@ -150,6 +150,7 @@ private:
   bool letAlong(std::vector<Node> &lines);
   bool letScan(std::vector<Node> &lines, const Axes &allowed);
   bool letTop(std::vector<Node> &lines, const Axes &allowed);
+  bool letOrder(std::vector<Node> &lines, const Axes &allowed);
   bool letJoin(std::vector<Node> &lines, const Axes &allowed);
   bool letReshape(std::vector<Node> &lines, const Axes &allowed);
   void scanLoop(std::vector<Node> &lines, int depth);

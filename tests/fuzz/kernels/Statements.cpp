@@ -177,16 +177,31 @@ void Generator::let(std::vector<Node> &lines) {
 void Generator::store(std::vector<Node> &lines) {
   std::vector<std::pair<std::string, std::string>> indices;
   Axes allowed = axesWhere([](const Axis &axis) { return axis.isParallel; });
+  // What has a name, or any value.
+  const Name *stored = names.empty() || random.chance(60) ? nullptr : &random.pick(names);
+  auto isPossible = [&](const std::string &name) {
+    return isFree(axis(name)) || axis(name).isParallel;
+  };
+  if (stored && !std::all_of(stored->axes.begin(), stored->axes.end(), isPossible))
+    stored = nullptr;
   for (const Axis &axis : axes) {
+    bool isNeeded = stored && stored->axes.contains(axis.name);
     Axes more = allowed;
     more.insert(axis.name);
-    if (isFree(axis) && random.chance(50) && volume(more) <= 6000) {
+    if (isFree(axis) && (isNeeded || random.chance(stored ? 10 : 50)) && volume(more) <= 6000) {
       indices.push_back({axis.extent, axis.index});
       allowed = more;
+    } else if (isNeeded && !axis.isParallel) {
+      stored = nullptr;
     }
   }
-  storeInto(lines, anyType("any half"), std::move(indices),
-            [&](const std::string &type) { return value(type, allowed, 3); });
+  Node made;
+  if (stored) {
+    made = expression(stored->name, stored->type);
+    made.axes = stored->axes;
+  }
+  storeInto(lines, stored ? stored->type : anyType("any half"), std::move(indices),
+            [&](const std::string &type) { return stored ? made : value(type, allowed, 3); });
 }
 
 /// Stores a value to an output of the axes of all programs, and of these more, extent and index.
