@@ -224,6 +224,9 @@ void Machine::execute(Operation *op) {
       .Case([&](ScanOp op) { scan(op); })
       .Case([&](SortOp op) { sort(op); })
       .Case([&](TakeOp op) { take(op); })
+      .Case([&](AtomicOp op) { atomic(op); })
+      .Case([&](AssertOp op) { check(op); })
+      .Case([&](PrintOp op) { print(op); })
       .Default([&](Operation *op) { elementwise(op); });
 }
 

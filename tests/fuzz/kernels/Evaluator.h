@@ -7,6 +7,8 @@
 
 #include "ir/TileOps.h"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tile::fuzz {
@@ -24,6 +26,11 @@ struct Evaluation {
   /// number which is known up to rounding only.
   std::string problem;
   bool isUndecided = false;
+  /// Of the first assertion that fails, in the order of the programs: what it says, and where. Then
+  /// outputs hold anything.
+  std::optional<std::string> failure;
+  /// What is printed, up to a failure; none if it depends on a number that isn't known exactly.
+  std::optional<std::string> printed = "";
   /// By parameter; of outputs only.
   std::vector<std::vector<NumberSet>> outputs;
 };

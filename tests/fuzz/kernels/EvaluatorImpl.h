@@ -81,7 +81,7 @@ public:
   Evaluation result;
 
 private:
-  bool hasStopped() const { return !result.problem.empty(); }
+  bool hasStopped() const { return !result.problem.empty() || result.failure; }
   void stop(Operation *op, const Twine &why, bool isUndecided = false) {
     if (hasStopped())
       return;
@@ -129,6 +129,10 @@ private:
   void scan(ScanOp op);
   void sort(SortOp op);
   void take(TakeOp op);
+  void atomic(AtomicOp op);
+  void check(AssertOp op);
+  void print(PrintOp op);
+  std::string show(Value value, DType type);
   void finish();
 
   /// Where an access goes; none outside, or where an index isn't known (then stops).

@@ -111,6 +111,8 @@ void Machine::write(OpT op) {
             !isData(op.getMap(), op.getDims(), op.getSyms(), d))
           stop(op, "updates outside a tensor");
     } else {
+      if (!element && op.getDrops())
+        continue;
       if (!element || memory.isWritten[*element])
         return stop(op, element ? "stores an element twice" : "stores outside a tensor");
       memory.isWritten[*element] = true;
@@ -135,13 +137,74 @@ void Machine::combine(Memory &memory, int64_t element, const NumberSet &value) {
   }
 }
 
+static std::optional<CombineKind> combinationOf(AtomicKind kind) {
+  switch (kind) {
+  case AtomicKind::add:
+    return CombineKind::add;
+  case AtomicKind::max:
+    return CombineKind::max;
+  case AtomicKind::min:
+    return CombineKind::min;
+  case AtomicKind::umax:
+    return CombineKind::umax;
+  case AtomicKind::umin:
+    return CombineKind::umin;
+  case AtomicKind::andi:
+    return CombineKind::andi;
+  case AtomicKind::ori:
+    return CombineKind::ori;
+  case AtomicKind::xori:
+    return CombineKind::xori;
+  case AtomicKind::exchange:
+  case AtomicKind::cas:
+    return std::nullopt;
+  }
+  llvm_unreachable("covered");
+}
+
+/// What doesn't depend on the order of programs; what was there before does, and is any number.
+void Machine::atomic(AtomicOp op) {
+  Memory &memory = memories[op.getTarget()];
+  std::optional<CombineKind> kind = combinationOf(op.getKind());
+  bool isFloat = runtime::isFloat(memory.type);
+  if (!kind || (isFloat && kind != CombineKind::max && kind != CombineKind::min))
+    return stop(op, "a result that depends on the order of programs", /*isUndecided=*/true);
+  Tile tile = newTile(op.getType());
+  for (NumberSet &old : tile.elements)
+    old = NumberSet::any(tile.type);
+  SmallVector<StringAttr> names(op.getAxisList().names);
+  for (Walk walk(tile.extents); !walk.isDone && !hasStopped(); walk.next()) {
+    if (!isInside(names, walk.position))
+      continue;
+    Place place = this->place(op.getMap(), op.getDims(), op.getSyms(), names, walk.position);
+    if (!place.isKnown)
+      return stop(op, "an index that is not known", /*isUndecided=*/true);
+    std::optional<int64_t> element = elementOf(memory, place.at);
+    if (!element && !op.getDrops())
+      return stop(op, "an atomic operation outside a tensor");
+    if (!element)
+      continue;
+    NumberSet &number = memory.elements[*element];
+    const NumberSet &value = at(op.getValue(), names, walk.position);
+    if (isFloat)
+      number = extreme(*kind, number, value);
+    else
+      number = number.isKnown && value.isKnown
+                   ? NumberSet::ofInt(memory.type, combineIntegers(*kind, memory.type,
+                                                                   number.integer, value.integer))
+                   : NumberSet::any(memory.type);
+  }
+  tiles[op] = std::move(tile);
+}
+
 void Machine::finish() {
   for (auto [n, parameter] : llvm::enumerate(kernel.getArguments())) {
     auto found = memories.find(parameter);
     if (found == memories.end() || found->second.mode == ParamMode::In)
       continue;
     Memory &memory = found->second;
-    if (memory.mode != ParamMode::Reduce && llvm::is_contained(memory.isWritten, 0))
+    bool isPartly = kernel.isGrid() && memory.mode == ParamMode::InOut;
+    if (memory.mode != ParamMode::Reduce && !isPartly && llvm::is_contained(memory.isWritten, 0))
       return stop(kernel, "an element is never stored");
     for (auto [element, range] : llvm::enumerate(memory.elements)) {
       if (!range.isFloat() || memory.mode != ParamMode::Reduce)

@@ -117,6 +117,7 @@ private:
 
   //===-- Statements (Statements.cpp, Loops.cpp) -------------------------------------===//
   void declareDims();
+  std::string tilesKernel(std::vector<Node> &lines);
   std::string parallelHead();
   void wholeAxis(std::vector<Node> &lines);
   void statements(std::vector<Node> &lines, int count, int depth);
@@ -154,6 +155,17 @@ private:
   bool letJoin(std::vector<Node> &lines, const Axes &allowed);
   bool letReshape(std::vector<Node> &lines, const Axes &allowed);
   void scanLoop(std::vector<Node> &lines, int depth);
+
+  //===-- Grid kernels and reports (Grid.cpp) -----------------------------===//
+  /// The elements of one program: coordinate `index` of tensors of `extent`, for each of `axis`.
+  struct GridBlock {
+    std::string axis, extent, index;
+  };
+  std::string gridKernel(std::vector<Node> &lines);
+  void atomic(std::vector<Node> &lines, const GridBlock &at);
+  void gridStores(std::vector<Node> &lines, const GridBlock &at);
+  void assertion(std::vector<Node> &lines);
+  void print(std::vector<Node> &lines);
 
   Random random;
   Program program;

@@ -8,6 +8,7 @@
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
 #include "runtime/CpuLaunch.h"
+#include "runtime/KernelReports.h"
 #include "runtime/ThreadPool.h"
 #include "tests/codegen/GuardedMemory.h"
 
@@ -55,6 +56,9 @@ private:
   void fill(Slot &slot);
   bool canMutate();
   bool evaluateRanges();
+  std::vector<Argument> rangeArguments();
+  bool evaluateReports(ir::KernelOp compiled, const std::string &run);
+  bool compareFailure(const std::string &message, const std::string &run);
   mlir::OwningOpRef<ir::KernelOp> compile(const Sizes &sizes);
   bool interpret(ir::KernelOp kernel, const std::string &run);
   bool runOnCpu(ir::KernelOp kernel, const std::string &run, GuardedMemory::Side side);
@@ -69,6 +73,8 @@ private:
   std::vector<Slot> slots;
   llvm::SmallVector<int64_t> dims;
   Evaluation expected;
+  /// Of a kernel with assertions or prints: what it says with the tile sizes that run.
+  std::optional<Evaluation> said;
   Outcome outcome;
 };
 } // namespace
@@ -188,11 +194,56 @@ mlir::OwningOpRef<ir::KernelOp> Check::compile(const Sizes &sizes) {
       bindings.dims[name] = value;
   frontend::Compiler compiler;
   mlir::OwningOpRef<ir::KernelOp> compiled = compiler.compile(kernel, bindings);
+  bool isAsserted = messages.find("assertion failed") != std::string::npos;
+  if (!compiled && isAsserted) { // when it is compiled, the compiler knows the condition
+    outcome.kind = Outcome::Kind::Refused;
+    outcome.category = messages;
+    return {};
+  }
   if (!compiled || failed(mlir::verify(compiled->getOperation()))) {
     fail("pipeline", messages);
     return {};
   }
   return compiled;
+}
+
+std::vector<Argument> Check::rangeArguments() {
+  std::vector<Argument> arguments;
+  for (const Slot &slot : slots)
+    // Signless, as in the IR.
+    arguments.push_back(
+        {*dtypeOf(mlir::getElementTypeOrSelf(kernel.getArgumentTypes()[arguments.size()])),
+         slot.shape, slot.initial.data()});
+  return arguments;
+}
+
+/// What a kernel says depends on its blocks: with these tile sizes.
+bool Check::evaluateReports(ir::KernelOp compiled, const std::string &run) {
+  said.reset();
+  mlir::WalkResult found = compiled.walk([](mlir::Operation *op) {
+    return mlir::isa<ir::AssertOp, ir::PrintOp>(op) ? mlir::WalkResult::interrupt()
+                                                    : mlir::WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return true;
+  said = evaluate(compiled, rangeArguments(), dims);
+  if (said->problem.empty() && said->failure.has_value() != expected.failure.has_value())
+    return fail("ranges", run + ": an assertion fails with some tile sizes only");
+  if (said->problem.empty())
+    return true;
+  if (!said->isUndecided)
+    return fail("ranges", run + ": " + said->problem);
+  outcome.kind = Outcome::Kind::Undecided;
+  outcome.category = said->problem;
+  return false;
+}
+
+/// `message` of a failed assertion, empty where none failed. The program may be named behind it.
+bool Check::compareFailure(const std::string &message, const std::string &run) {
+  std::string wanted = said ? said->failure.value_or("") : "";
+  if (message.empty() == wanted.empty() && message.starts_with(wanted))
+    return true;
+  return fail("assertion", run + ": says \"" + message + "\", expected \"" + wanted + "\"");
 }
 
 bool Check::evaluateRanges() {
@@ -203,13 +254,7 @@ bool Check::evaluateRanges() {
   mlir::OwningOpRef<ir::KernelOp> compiled = compile(whole);
   if (!compiled)
     return false;
-  std::vector<Argument> arguments;
-  for (const Slot &slot : slots)
-    // Signless, as in the IR.
-    arguments.push_back(
-        {*dtypeOf(mlir::getElementTypeOrSelf(kernel.getArgumentTypes()[arguments.size()])),
-         slot.shape, slot.initial.data()});
-  expected = evaluate(*compiled, arguments, dims);
+  expected = evaluate(*compiled, rangeArguments(), dims);
   if (expected.problem.empty())
     return true;
   if (!expected.isUndecided)
@@ -258,11 +303,16 @@ bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
                             : ir::InterpreterArgument::scalar(bits));
   }
   ir::InterpreterOptions interpreterOptions;
-  interpreterOptions.order = ir::InterpreterOptions::Order::Shuffled;
+  interpreterOptions.order =
+      said ? ir::InterpreterOptions::Order::RowMajor : ir::InterpreterOptions::Order::Shuffled;
   interpreterOptions.seed = program.seed;
   ir::InterpreterResult result = ir::interpret(compiled, arguments, dims, interpreterOptions);
-  if (!result.ok())
+  if (!result.ok() && !result.isAssertion)
     return fail("interpreter", run + ": " + result.message);
+  if (!compareFailure(result.message, run))
+    return false;
+  if (!result.ok())
+    return true;
   for (size_t n = 0; n < slots.size(); ++n)
     if (slots[n].mode != ParamMode::In && !compare(n, memory[n].data(), run))
       return false;
@@ -289,7 +339,7 @@ bool Check::runOnCpu(ir::KernelOp compiled, const std::string &run, GuardedMemor
     elements.push_back(slot.elements);
   }
   const runtime::CpuEntry &entry = code->entry();
-  if (entry.reduceOutputs.empty()) {
+  if (entry.reduceOutputs.empty() && !entry.reports) {
     int64_t programs = entry.programs(pointers.data(), dims.data());
     GuardedMemory scratch(entry.scratch(pointers.data(), dims.data()), side);
     // In two pieces, the second one first.
@@ -302,9 +352,17 @@ bool Check::runOnCpu(ir::KernelOp compiled, const std::string &run, GuardedMemor
       return fail("memory", run + ": wrote beside its scratch memory");
   } else {
     static runtime::ThreadPool pool(2);
-    runtime::Status status = runtime::launchCpu(entry, {pointers, dims, elements}, &pool);
-    if (!status)
+    std::string printed;
+    runtime::LaunchReport report{[&](std::string_view text) { printed += text; }};
+    runtime::Status status = runtime::launchCpu(entry, {pointers, dims, elements, &report}, &pool);
+    if (!status && !report.failure)
       return fail("launch", run + ": " + status.error().str());
+    if (!compareFailure(report.failure ? report.failure->message : "", run))
+      return false;
+    if (said && said->printed && *said->printed != printed)
+      return fail("print", run + ": says\n" + printed + "expected\n" + *said->printed);
+    if (!status)
+      return true;
   }
   for (size_t n = 0; n < slots.size(); ++n) {
     const Slot &slot = slots[n];
@@ -359,6 +417,8 @@ Outcome Check::run() {
     if (!compiled)
       return outcome;
     std::string with = describe(own);
+    if (!evaluateReports(*compiled, with))
+      return outcome;
     if (options.mutation)
       (void)options.mutation(*compiled);
     else if (n < 2 && !interpret(*compiled, "interpreter" + with))

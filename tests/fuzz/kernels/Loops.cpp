@@ -151,10 +151,14 @@ void Generator::reassociableLoop(std::vector<Node> &lines, int depth) {
   std::vector<Node> body;
   const std::string &v = variables[0].name;
   Node x = reducible(type, outer, {name}, 2);
+  // What joins two parts of the range.
+  std::string merge, states = form < 2 ? "(a0, a1)" : "(a0, b0, a1, b1)";
   if (form == 0) {
     body.push_back(statement(v + " = max(" + v + ", max($0, " + name + "))", {std::move(x)}));
+    merge = "max(a0, a1)";
   } else if (form == 1) {
     body.push_back(statement(v + " = " + v + " + " + "sum($0, " + name + ")", {std::move(x)}));
+    merge = "a0 + a1";
   } else {
     // The greatest so far, and how often it came: each is needed by the other.
     std::string t = fresh("t"), m = fresh("t");
@@ -165,8 +169,17 @@ void Generator::reassociableLoop(std::vector<Node> &lines, int depth) {
                                  " == " + m + ", i32(1), i32(0)), " + name + ")",
                              {}));
     body.push_back(statement(v + " = " + m, {}));
+    merge = "(max(a0, a1), where(a0 >= a1, b0, 0) + where(a1 >= a0, b1, 0))";
   }
-  lines.push_back(statement(head + " reassociable {$0}", {block(std::move(body))}));
+  std::string how = " reassociable";
+  if (random.chance(50)) {
+    Node declaration = expression("fn " + fresh("f") + states + " = " + merge, "");
+    declaration.type = declaration.text.substr(3, declaration.text.find('(') - 3);
+    declaration.kind = Node::Kind::Statement;
+    program.declarations.push_back(declaration);
+    how += " merge " + declaration.type;
+  }
+  lines.push_back(statement(head + how + " {$0}", {block(std::move(body))}));
   leave(outside);
   names.insert(names.end(), variables.begin(), variables.end());
 }
@@ -174,6 +187,8 @@ void Generator::reassociableLoop(std::vector<Node> &lines, int depth) {
 /// Assignments in sequence, so that variables need each other's old and new values.
 void Generator::assignSome(std::vector<Node> &lines, const std::vector<Name> &variables,
                            int depth) {
+  if (random.chance(2))
+    assertion(lines);
   size_t count = 1 + random.below(3);
   static const std::vector<std::string> operators = {"=", "=", "=", "+=", "*=", "max=", "min="};
   static const std::vector<std::string> integral = {"^=", "&=", "|=", "-="};

@@ -213,7 +213,8 @@ static bool isCaught(const Options &options, const Mutation &mutation) {
     if (outcome.kind != Outcome::Kind::Failed)
       continue;
     if (outcome.category == "difference" || outcome.category == "memory" ||
-        outcome.category == "crash" || outcome.category == "hang") {
+        outcome.category == "crash" || outcome.category == "hang" ||
+        outcome.category == "assertion" || outcome.category == "print") {
       std::printf("caught: %s: by program %" PRIu64 ", the %" PRIu64 ". that it changes\n",
                   mutation.name, program.seed, applied);
       return true;

@@ -15,7 +15,7 @@ struct Mutation {
 };
 
 const std::vector<Mutation> &mutations();
-/// Those of scans, sorts and shapes.
+/// Those of scans, sorts and shapes, of grid kernels and of reports.
 std::vector<Mutation> mutationsAlong();
 
 /// Calls `change` on every op of a type; whether it changed one.

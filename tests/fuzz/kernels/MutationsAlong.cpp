@@ -1,4 +1,4 @@
-// Mistakes in what runs along axes.
+// Mistakes in what runs along axes, in atomic operations and in what kernels say.
 #include "tests/fuzz/kernels/Mutations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,6 +157,61 @@ bool takeNext(KernelOp kernel) {
     return false;
   });
 }
+
+//===-- Grid kernels and reports ------------------------------------------===//
+
+bool addWrongly(KernelOp kernel) {
+  return each<AtomicOp>(kernel, [](AtomicOp op) {
+    if (op.getKind() != AtomicKind::add)
+      return false;
+    op.setKind(AtomicKind::ori);
+    return true;
+  });
+}
+
+bool flipAtomics(KernelOp kernel) {
+  return each<AtomicOp>(kernel, [](AtomicOp op) {
+    bool isMax = op.getKind() == AtomicKind::max, isUnsigned = op.getKind() == AtomicKind::umax;
+    if (!isMax && !isUnsigned)
+      return false;
+    op.setKind(isMax ? AtomicKind::min : AtomicKind::max);
+    return true;
+  });
+}
+
+bool keepDropped(KernelOp kernel) {
+  return each<AtomicOp>(kernel, [](AtomicOp op) {
+    op.setDrops(false);
+    return true;
+  });
+}
+
+template <typename OpT>
+bool drop(KernelOp kernel) {
+  return each<OpT>(kernel, [](OpT op) {
+    op.erase();
+    return true;
+  });
+}
+
+/// What is wrong is right.
+bool negateAssertions(KernelOp kernel) {
+  return each<AssertOp>(kernel, [](AssertOp op) {
+    OpBuilder builder(op);
+    Type type = op.getCondition().getType();
+    Type bit = builder.getI1Type();
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (tile && !tile.hasStaticShape())
+      return false;
+    TypedAttr one = builder.getIntegerAttr(bit, 1);
+    if (tile)
+      one = DenseElementsAttr::get(tile, Attribute(one));
+    Value yes = arith::ConstantOp::create(builder, op.getLoc(), one);
+    op.getConditionMutable().assign(
+        arith::XOrIOp::create(builder, op.getLoc(), op.getCondition(), yes));
+    return true;
+  });
+}
 } // namespace
 
 std::vector<Mutation> fuzz::mutationsAlong() {
@@ -169,5 +224,11 @@ std::vector<Mutation> fuzz::mutationsAlong() {
       {"sorts are the other way round", turnSorts},
       {"sorts forget the sign", sortUnsigned},
       {"shapes are off by one", takeNext},
+      {"atomic additions are of bits", addWrongly},
+      {"atomic extremes are the others", flipAtomics},
+      {"what is to be dropped is not", keepDropped},
+      {"assertions are dropped", drop<AssertOp>},
+      {"assertions are the other way round", negateAssertions},
+      {"prints are lost", drop<PrintOp>},
   };
 }

@@ -71,9 +71,28 @@ std::string Generator::parallelHead() {
 
 Program Generator::run() {
   declareDims();
-  std::string head = parallelHead();
   program.bindsDims = random.chance(35);
   std::vector<Node> lines;
+  bool isGrid = random.chance(9);
+  std::string head = isGrid ? gridKernel(lines) : tilesKernel(lines);
+  program.body = statement(head + " {$0}", {block(std::move(lines))});
+  if (isGrid)
+    return std::move(program); // nothing has a size
+  // Tile sizes of every binder; loops have been numbered k1, k2, … as they were made.
+  static const std::vector<int64_t> sizes = {1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 32, 64};
+  for (int choice = 0; choice < 3; ++choice) {
+    std::map<std::string, int64_t> &chosen = program.sizes.emplace_back();
+    for (const char *name : {"i", "j", "l"})
+      chosen[name] = sizes[random.below(sizes.size())];
+    for (int loop = 1; loop <= serial; ++loop)
+      chosen["k" + std::to_string(loop)] = sizes[random.below(sizes.size())];
+  }
+  return std::move(program);
+}
+
+/// The whole body of a kernel over tiles behind its head, which it gives.
+std::string Generator::tilesKernel(std::vector<Node> &lines) {
+  std::string head = parallelHead();
   size_t wholes = random.below(3);
   for (size_t n = 0; n < wholes; ++n)
     wholeAxis(lines);
@@ -92,17 +111,7 @@ Program Generator::run() {
     store(lines);
   if (random.chance(15))
     store(lines);
-  program.body = statement(head + " {$0}", {block(std::move(lines))});
-  // Tile sizes of every binder; loops have been numbered k1, k2, … as they were made.
-  static const std::vector<int64_t> sizes = {1, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 32, 64};
-  for (int choice = 0; choice < 3; ++choice) {
-    std::map<std::string, int64_t> &chosen = program.sizes.emplace_back();
-    for (const char *name : {"i", "j", "l"})
-      chosen[name] = sizes[random.below(sizes.size())];
-    for (int loop = 1; loop <= serial; ++loop)
-      chosen["k" + std::to_string(loop)] = sizes[random.below(sizes.size())];
-  }
-  return program;
+  return head;
 }
 
 /// A `:` axis, or a named whole axis or constant range.
@@ -143,6 +152,10 @@ void Generator::statements(std::vector<Node> &lines, int count, int depth) {
       {&Generator::reassociableLoop, 3}, {&Generator::whileLoop, 1},
       {&Generator::scanLoop, 3},         {&Generator::updateLoop, 2}};
   for (int n = 0; n < count; ++n) {
+    if (random.chance(3))
+      assertion(lines);
+    if (random.chance(3))
+      print(lines);
     if (depth <= 0 || random.chance(35)) {
       let(lines);
       continue;
