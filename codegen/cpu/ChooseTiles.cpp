@@ -45,15 +45,17 @@ struct AxisInfo {
 
 /// A contraction by axes, and the loops over blocks that it stands in.
 struct Contraction {
-  SmallVector<StringAttr> rows, columns, loops;
+  SmallVector<StringAttr> rows, columns;
+  SmallVector<ForOp> loops;
   StringAttr depth;
+  double bytes; // of an element of the result, and of packed operands
 };
 
 class Chooser {
 public:
   Chooser(KernelOp kernel, ArrayRef<int64_t> dims, const llvm::StringMap<int64_t> &given,
           const CpuMachine &machine)
-      : kernel(kernel), dims(dims), given(given), machine(machine) {}
+      : kernel(kernel), domains(kernel), dims(dims), given(given), machine(machine) {}
   llvm::StringMap<int64_t> choose();
 
 private:
@@ -65,11 +67,15 @@ private:
   void take(AxisInfo &axis, double wanted);
   void chooseForElements();
   void chooseForContractions();
+  double length(StringAttr axis);
+  double blocksOf(ForOp loop);
   double costOfContractions();
+  double descend(ArrayRef<AxisInfo *> open);
   double programs() const;
   SmallVector<int64_t> scheduled(StringRef binder);
 
   KernelOp kernel;
+  Domains domains;
   ArrayRef<int64_t> dims;
   const llvm::StringMap<int64_t> &given;
   const CpuMachine &machine;
@@ -151,13 +157,15 @@ void Chooser::collectRoles() {
     else if (auto update = dyn_cast<UpdateOp>(op))
       innermost(update.getMap(), update.getDims());
     auto dot = dyn_cast<DotOp>(op);
-    if (!dot || axesOf(dot.getType()).empty())
+    // Nobody uses what has become part of a sum: it is still there, as nothing is simplified yet.
+    if (!dot || dot->use_empty() || axesOf(dot.getType()).empty())
       return;
     Contraction &contraction = dots.emplace_back();
     contraction.depth = dot.getAxisAttr();
+    contraction.bytes = getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8;
     axes[contraction.depth].isDepth = true;
     for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
-      contraction.loops.push_back(loop.getNameAttr());
+      contraction.loops.push_back(loop);
     ArrayRef<StringAttr> left = axesOf(dot.getLhs().getType());
     for (StringAttr axis : axesOf(dot.getType())) {
       bool isColumn = !llvm::is_contained(left, axis);
@@ -264,15 +272,33 @@ double Chooser::programs() const {
 
 //===-- Contractions ------------------------------------------------------===//
 
+/// Of the part that one program takes.
+double Chooser::length(StringAttr name) {
+  const AxisInfo &axis = axes[name];
+  return static_cast<double>(axis.isSizable ? std::min(axis.size, axis.extent) : axis.extent);
+}
+
+/// How often a loop's body runs. Where conditions compare its axis with another one, as in causal
+/// attention, that is a triangle, and the blocks that its long side crosses are done as a whole.
+double Chooser::blocksOf(ForOp loop) {
+  auto extent = static_cast<double>(axes[loop.getNameAttr()].extent);
+  double size = length(loop.getNameAttr()), all = std::ceil(extent / size), least = all;
+  for (RestrictOp restrict : domains.restrictsOf(loop))
+    for (Value dim : restrict.getDims()) {
+      if (dim == loop.getSpan())
+        continue;
+      double triangle = std::min(all, (extent + length(axisOf(dim)) + size) / (2 * size));
+      // Only a launch tells whether it applies.
+      least = std::min(least, restrict.getUnless() ? (triangle + all) / 2 : triangle);
+    }
+  return least;
+}
+
 /// Cycles until all cores are done: of a program, for each contraction the
 /// multiply-adds of its full register tiles, the packing of what they read, and
 /// the result once for each block of depth; more where all that exceeds the
 /// second-level cache.
 double Chooser::costOfContractions() {
-  auto length = [&](StringAttr name) {
-    const AxisInfo &axis = axes[name];
-    return static_cast<double>(axis.isSizable ? std::min(axis.size, axis.extent) : axis.extent);
-  };
   auto product = [&](ArrayRef<StringAttr> names) {
     double result = 1;
     for (StringAttr name : names)
@@ -280,24 +306,28 @@ double Chooser::costOfContractions() {
     return result;
   };
   auto roundUp = [](double x, double step) { return std::ceil(x / step) * step; };
+  const auto level2Bytes = static_cast<double>(machine.level2Bytes);
   double compute = 0, memory = 0, bytes = 0;
   for (const Contraction &dot : dots) {
     double rows = product(dot.rows), columns = product(dot.columns), depth = length(dot.depth);
     double block = std::min(depth, 256.0), times = 1;
-    for (StringAttr loop : dot.loops)
-      times *= std::ceil(static_cast<double>(axes[loop].extent) / length(loop));
-    compute += times * depth * roundUp(rows, 4) * roundUp(columns, 16) / 32;
-    memory += times * (0.4 * depth * (rows + columns) + 0.15 * rows * columns * depth / block);
-    bytes += 4 * (rows * columns + block * (rows + columns));
+    for (ForOp loop : dot.loops)
+      times *= blocksOf(loop);
+    double lanes = 64 / dot.bytes, result = dot.bytes * rows * columns;
+    compute += times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes);
+    // A result that is far from the core is prefetched, but not for nothing.
+    double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
+    memory += times * depth * (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block);
+    bytes += 0.75 * result + dot.bytes * block * (rows + columns);
   }
-  double excess = std::max(1.0, bytes / (0.7 * static_cast<double>(machine.level2Bytes)));
+  double excess = std::max(1.0, bytes / (0.8 * level2Bytes));
   double program = compute * std::sqrt(excess) + memory * excess + 2000;
   return std::ceil(programs() / machine.threads) * program;
 }
 
 void Chooser::chooseForContractions() {
-  static constexpr int64_t rowSizes[] = {4, 12, 24, 48, 96, 120, 144, 192, 240, 288};
-  static constexpr int64_t columnSizes[] = {16, 32, 64, 128, 192, 256, 384, 512};
+  static constexpr int64_t rowSizes[] = {4, 12, 24, 48, 96, 120, 144, 192, 240, 288, 384, 504, 696};
+  static constexpr int64_t columnSizes[] = {16, 32, 64, 128, 192, 256, 384, 512, 1024};
   static constexpr int64_t depthSizes[] = {64, 128, 256};
   SmallVector<AxisInfo *> open;
   for (auto &[name, axis] : axes) {
@@ -320,10 +350,29 @@ void Chooser::chooseForContractions() {
           axis.candidates.push_back(size);
       }
     }
-    axis.size = axis.candidates.front();
     open.push_back(&axis);
   }
-  // One after the other, until none gets better: the model is smooth enough.
+  // Where the way down ends depends on where it starts: long and narrow programs look better than
+  // others that are a little less so.
+  double best = std::numeric_limits<double>::infinity();
+  SmallVector<int64_t> sizes;
+  for (double start : {1.0, 128.0, 1024.0}) {
+    for (AxisInfo *axis : open)
+      take(*axis, start);
+    double cost = descend(open);
+    if (cost >= best)
+      continue;
+    best = cost;
+    sizes.clear();
+    for (AxisInfo *axis : open)
+      sizes.push_back(axis->size);
+  }
+  for (auto [axis, size] : llvm::zip(open, sizes))
+    axis->size = size;
+}
+
+/// Changes one size after the other, until none gets better.
+double Chooser::descend(ArrayRef<AxisInfo *> open) {
   double best = costOfContractions();
   for (bool improves = true; improves;) {
     improves = false;
@@ -340,6 +389,7 @@ void Chooser::chooseForContractions() {
       axis->size = kept;
     }
   }
+  return best;
 }
 
 llvm::StringMap<int64_t> Chooser::choose() {

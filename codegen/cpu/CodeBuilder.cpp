@@ -195,6 +195,11 @@ Value CodeBuilder::at(Value base, Value offset, Type element) {
   return LLVM::GEPOp::create(*this, result, element, base, ValueRange{offset});
 }
 
+void CodeBuilder::prefetch(Value pointer, CacheLevel level) {
+  constexpr int read = 0, data = 1;
+  LLVM::Prefetch::create(*this, pointer, read, level, data);
+}
+
 static unsigned alignmentOf(Type type) {
   Type element = elementOf(type);
   return element.isIntOrFloat() ? std::max(1u, element.getIntOrFloatBitWidth() / 8) : 8;

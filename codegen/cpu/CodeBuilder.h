@@ -56,10 +56,13 @@ public:
   Value floorMod(Value x, Value y);
 
   //===-- Memory ----------------------------------------------------------===//
+  enum CacheLevel { secondLevel = 2, firstLevel = 3 }; // as LLVM counts locality
   Type ptr();
   Value at(Value base, Value offset, Type element);
   Value load(Type type, Value pointer, bool isInvariant);
   void store(Value value, Value pointer);
+  /// Asks for a cache line that is soon read. At addresses that are nobody's, nothing happens.
+  void prefetch(Value pointer, CacheLevel level);
   /// Of scalars that other threads may read and write meanwhile: no part of them, and not twice.
   Value loadShared(Type type, Value pointer);
   void storeShared(Value value, Value pointer);

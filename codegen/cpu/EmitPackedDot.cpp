@@ -94,6 +94,10 @@ void PackedDot::registerTile(Value row, Value column, int height, int vectors, V
     if (clamps || r == 0)
       starts.push_back(rowPlace(at, b.i64(0)));
   }
+  // What the next tile adds to is on its way meanwhile.
+  if (!clamps)
+    for (Value place : places)
+      b.prefetch(b.at(place, b.mul(b.i64(height), rowStride), type), CodeBuilder::firstLevel);
   // Pointers go along, so that all addresses are one register and a constant: multiply-adds with
   // an index register in their address are two operations.
   Values carried(sums);

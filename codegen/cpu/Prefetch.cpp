@@ -67,9 +67,7 @@ void BodyLowering::prefetchNext(LoadOp op) {
   if (!place.offset.counts)
     return;
   prefetching = nests;
-  // Beyond the tensor's end nothing happens: prefetching does not fault.
   Type element = memoryType(memory.element);
   Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
-  constexpr int read = 0, intoSecondLevel = 2, data = 1;
-  LLVM::Prefetch::create(b, next, read, intoSecondLevel, data);
+  b.prefetch(next, CodeBuilder::secondLevel);
 }
