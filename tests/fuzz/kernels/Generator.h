@@ -137,6 +137,7 @@ private:
                  std::vector<std::pair<std::string, std::string>> indices,
                  const std::function<Node(const std::string &)> &make);
   void inPlace(std::vector<Node> &lines);
+  Node reducedFor(std::string &op, Parameter &output, const Axes &indexed, const Axes &over);
   void update(std::vector<Node> &lines);
   void updateLoop(std::vector<Node> &lines, int depth);
 

@@ -189,6 +189,8 @@ void Generator::assignSome(std::vector<Node> &lines, const std::vector<Name> &va
                            int depth) {
   if (random.chance(2))
     assertion(lines);
+  if (random.chance(2))
+    print(lines);
   size_t count = 1 + random.below(3);
   static const std::vector<std::string> operators = {"=", "=", "=", "+=", "*=", "max=", "min="};
   static const std::vector<std::string> integral = {"^=", "&=", "|=", "-="};

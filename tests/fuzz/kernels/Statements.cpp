@@ -267,6 +267,29 @@ void Generator::inPlace(std::vector<Node> &lines) {
   lines.push_back(statement(text + " = $0", {value(parameter.type, allowed, 3)}));
 }
 
+/// What is combined into a `reduce` output: reduced over blocks, by the output's own operator.
+Node Generator::reducedFor(std::string &op, Parameter &output, const Axes &indexed,
+                           const Axes &over) {
+  static const std::map<std::string, std::string> words = {
+      {"+", "sum"}, {"*", "prod"}, {"max", "max"}, {"min", "min"}, {"^", "xor"}};
+  if (!words.contains(op))
+    op = "^";
+  // An extreme of halves would be rounded before it is complete.
+  if (isFloatType(output.type) && (op == "max" || op == "min"))
+    output.type = accumulatorOf(output.type);
+  Node made =
+      expression(words.at(op) + "($0", output.type, {reducible(output.type, indexed, over, 2)});
+  for (const std::string &axis : over) {
+    made.text += ", " + axis;
+    made.axes.erase(axis);
+  }
+  made.text += ")";
+  // Sums of narrow integers are wider; what is added has the output's type.
+  if (op == "+" || op == "*")
+    output.type = accumulatorOf(output.type);
+  return made;
+}
+
 /// Combines into a `reduce` output: over whole ranges, or where the data says.
 void Generator::update(std::vector<Node> &lines) {
   Parameter output;
@@ -274,12 +297,9 @@ void Generator::update(std::vector<Node> &lines) {
   output.name = fresh("a");
   output.type = anyType(random.chance(80) ? "num" : "half");
   static const std::vector<std::string> operators = {"+", "+", "+", "*", "max", "min"};
-  std::string op = operators[random.below(operators.size())];
-  if (!isFloatType(output.type) && random.chance(35)) {
-    static const std::vector<std::string> bits = {"&", "|", "^"};
-    op = bits[random.below(bits.size())];
-  }
-  bool isOfBits = op == "&" || op == "|" || op == "^";
+  static const std::vector<std::string> bits = {"&", "|", "^"};
+  bool isOfBits = !isFloatType(output.type) && random.chance(35);
+  std::string op = isOfBits ? bits[random.below(3)] : operators[random.below(operators.size())];
   // Every block is in the index or reduced.
   Axes blocks = axesWhere([](const Axis &axis) { return axis.isBlock; }), indexed, over;
   bool mustReduce = false;
@@ -289,9 +309,8 @@ void Generator::update(std::vector<Node> &lines) {
   }
   std::string text;
   std::vector<Node> children = {Node()};
-  bool isData = !mustReduce && random.chance(isOfBits ? 50 : 30);
-  if (isData) {
-    // Every block is in the index.
+  if (!mustReduce && random.chance(isOfBits ? 50 : 30)) {
+    // Data is the index; every block is in it.
     indexed = blocks;
     over.clear();
     for (size_t n = 0, count = random.chance(25) ? 2 : 1; n < count; ++n) {
@@ -307,33 +326,13 @@ void Generator::update(std::vector<Node> &lines) {
         text += (text.empty() ? "" : ", ") + axis.index;
         indexed.insert(axis.name);
       }
-    if (text.empty()) {
-      output.shape.push_back("1");
-      text = "0";
-    }
   }
-  if (over.empty() || (isOfBits && !mustReduce)) {
-    children[0] = value(output.type, indexed, 2);
-  } else {
-    static const std::map<std::string, std::string> words = {
-        {"+", "sum"}, {"*", "prod"}, {"max", "max"}, {"min", "min"}, {"^", "xor"}};
-    if (!words.contains(op))
-      op = "^";
-    // An extreme of halves would be rounded before it is complete.
-    if (isFloatType(output.type) && (op == "max" || op == "min"))
-      output.type = accumulatorOf(output.type);
-    Node made =
-        expression(words.at(op) + "($0", output.type, {reducible(output.type, indexed, over, 2)});
-    for (const std::string &axis : over) {
-      made.text += ", " + axis;
-      made.axes.erase(axis);
-    }
-    made.text += ")";
-    children[0] = std::move(made);
-    // Sums of narrow integers are wider; what is added has the output's type.
-    if (op == "+" || op == "*")
-      output.type = accumulatorOf(output.type);
+  if (text.empty()) {
+    output.shape.push_back("1");
+    text = "0";
   }
+  children[0] = over.empty() || (isOfBits && !mustReduce) ? value(output.type, indexed, 2)
+                                                          : reducedFor(op, output, indexed, over);
   output.reduce = (random.chance(15) ? "unordered " : "") + op;
   program.parameters.push_back(output);
   lines.push_back(statement(output.name + "[" + text + "] " + op + "= $0", std::move(children)));
