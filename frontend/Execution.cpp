@@ -272,11 +272,11 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   if (result.isPromiseBroken) {
     emitError(result.loc.value_or(kernel.getLoc()), result.message);
     if (kernel.isGrid())
-      return Failure::environment(
+      return Failure::invalid(
           {"grid kernel `" + kernel.getSymName().str() +
                "` breaks a promise: its author answers for what it reads and stores",
            "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"});
-    return Failure::environment(
+    return Failure::invalid(
         {"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
          "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
   }

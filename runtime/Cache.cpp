@@ -177,9 +177,14 @@ Result<std::shared_ptr<Cache>> Cache::open(const std::string &folder, uint64_t m
   if (status.st_uid != ::geteuid())
     return Error{"the cache " + quote(folder) + " belongs to another user",
                  "set TILE_CACHE_DIR to a folder of yours, or to nothing"};
-  if (status.st_mode & 077)
+  if (status.st_mode & 077) {
+    // What others write to, such as /tmp, is theirs, too: it is not to be closed.
+    bool isShared = status.st_mode & (S_ISVTX | S_IWGRP | S_IWOTH);
+    std::string another =
+        "set TILE_CACHE_DIR to a folder of its own, such as " + (path / "tilec-cache").string();
     return Error{"the cache " + quote(folder) + " is open to other users",
-                 "chmod 700 " + folder + ", or set TILE_CACHE_DIR to another folder"};
+                 isShared ? another : another + ", or chmod 700 " + folder};
+  }
   return std::shared_ptr<Cache>(new Cache(folder, descriptor.release(), maxBytes));
 }
 

@@ -144,6 +144,14 @@ static Value emitIntegerToNarrow(CodeBuilder &b, const TargetInfo &target, Value
   return roundFromF32(b, target, roundFromF64(b, exact, /*towardZero=*/false), to);
 }
 
+/// fmax or fmin. LLVM makes what x86 has no instruction for of its maxnum, but where the operands
+/// were f16 it computes in f16, and that calls fmaxf.
+static Value emitMinMaxNumber(CodeBuilder &b, bool isMax, Value x, Value y) {
+  auto better = isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  Value best = b.select(arith::CmpFOp::create(b, better, y, x), y, x);
+  return b.select(arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x), y, best);
+}
+
 Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, Operation *op,
                                      ArrayRef<Value> given) {
   SmallVector<Value> operands(given);
@@ -169,6 +177,8 @@ Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, O
   Value result;
   if (isa<arith::DivFOp>(op) && isWorthReciprocal(target, given))
     result = divideByShared(b, operands[0], given[1]);
+  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+    result = emitMinMaxNumber(b, isa<arith::MaxNumFOp>(op), operands[0], operands[1]);
   if (!result)
     result = expandFunction(b, target, op, operands);
   if (!result)
@@ -223,9 +233,8 @@ Value tile::codegen::emitCombine(CodeBuilder &b, const TargetInfo &target, Combi
   case CombineKind::umin:
     return arith::MinUIOp::create(b, v[0], v[1]);
   case CombineKind::fmax:
-    return arith::MaxNumFOp::create(b, v[0], v[1]);
   case CombineKind::fmin:
-    return arith::MinNumFOp::create(b, v[0], v[1]);
+    return emitMinMaxNumber(b, kind == CombineKind::fmax, v[0], v[1]);
   case CombineKind::andi:
     return arith::AndIOp::create(b, v[0], v[1]);
   case CombineKind::ori:

@@ -261,6 +261,8 @@ Outcome<Done> ArtifactRun::launch() {
 }
 
 Outcome<Done> ArtifactRun::execute() {
+  if (auto done = checkThreads(); !done)
+    return done;
   if (auto done = checkOptions(); !done)
     return done;
   auto given = parseDims(options.dims);

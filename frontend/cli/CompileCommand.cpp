@@ -342,6 +342,7 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
+  const std::vector<std::string> targets = {"native", "cpu", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   auto options = std::make_shared<CompileOptions>();
   command
       ->add_option("FILE[:NAME]", options->files,
@@ -361,8 +362,9 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->capture_default_str();
   command
       ->add_option("--target", options->target,
-                   "The processor of llvm, asm, obj and artifact: native, x86-64-v3, x86-64-v4")
-      ->check(oneOf({"cpu", "native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
+                   "The processor of llvm, asm, obj and artifact: " + llvm::join(targets, ", ") +
+                       ";\nnative and cpu are this one")
+      ->check(oneOf(targets))
       ->capture_default_str();
   addRepeated(*command, "--bind", options->types,
               "A type parameter; the first choice without it, in an artifact all choices")

@@ -29,8 +29,10 @@ int formatFile(const std::string &path, const FormatCommandOptions &options) {
   Outcome<std::string> text = readSource(path);
   if (!text) {
     Failure failure = text.takeFailure();
-    diags.error(nullptr, {}, failure.message).hints.push_back(failure.hint);
-    return report(diags, options, environment);
+    dsl::Diagnostic &error = diags.error(nullptr, {}, failure.message);
+    if (!failure.hint.empty())
+      error.hints.push_back(failure.hint);
+    return report(diags, options, failure.kind == Failure::Kind::Usage ? usage : environment);
   }
   std::string name = path == "-" ? standardInputName.str() : path;
   CrashReport::addSource(name, *text);

@@ -220,6 +220,8 @@ Outcome<std::monostate> Run::sweep(Executor &executor) {
 }
 
 Outcome<std::monostate> Run::execute() {
+  if (auto done = checkThreads(); !done)
+    return done;
   if (auto done = prepare(); !done)
     return done;
   if (auto done = saveInputs(); !done)

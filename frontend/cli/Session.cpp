@@ -3,7 +3,9 @@
 #include "frontend/cli/Session.h"
 
 #include "frontend/CrashReport.h"
+#include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
+#include "runtime/ThreadPool.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -42,6 +44,9 @@ Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
   auto tooLarge = [&] {
     return Failure::environment({"'" + path + "' is larger than 256 MiB", "is it a source file?"});
   };
+  auto isArtifact = [](const std::string &text) {
+    return runtime::isArtifact(std::as_bytes(std::span(text)));
+  };
   if (path == "-") {
     std::string text;
     std::vector<char> chunk(1 << 16);
@@ -50,6 +55,9 @@ Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
       if (text.size() > limit)
         return tooLarge();
     }
+    if (isArtifact(text))
+      return Failure::usage({"standard input is an artifact, not a source",
+                             "keep it in a file: `tilec info` and `tilec run` read it"});
     return text;
   }
   auto file = runtime::InputFile::open(path);
@@ -60,7 +68,17 @@ Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
   std::string text(file->size(), 0);
   if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
     return Failure::environment(read.takeError());
+  if (isArtifact(text))
+    return Failure::usage({"'" + path + "' is an artifact, not a source",
+                           "`tilec info " + path + "` shows what is in it, `tilec run " + path +
+                               "` runs it; its sources are .tile files"});
   return text;
+}
+
+Outcome<std::monostate> tile::frontend::cli::checkThreads() {
+  if (auto pool = runtime::ThreadPool::global(); !pool)
+    return Failure::environment(pool.takeError());
+  return Done{};
 }
 
 std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::string &path) {

@@ -76,7 +76,10 @@ private:
 /// Whether messages on standard error are coloured.
 bool wantsColour(const std::string &mode);
 
-/// A whole text, of a regular file or standard input (`-`).
+/// That TILE_NUM_THREADS is a number of threads.
+Outcome<std::monostate> checkThreads();
+
+/// A whole text, of a regular file or standard input (`-`). An artifact is refused.
 Outcome<std::string> readSource(const std::string &path);
 
 /// How messages call standard input.
