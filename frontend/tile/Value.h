@@ -315,37 +315,42 @@ Value argmax(const Operand &x, const Axis &axis);
 Value argmin(const Operand &x, const Axis &axis);
 
 /// With a span or dimension last these reduce, as in the language; a span that is an integer and
-/// a dimension that is no axis here are operands like others.
+/// a dimension that is no axis here are operands like others. Integers are not taken for
+/// dimensions: `max(x, 0)` is a maximum of two.
 inline Value max(const Operand &x, const Span &axis,
                  std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("max", x, axis, place);
 }
-inline Value max(const Operand &x, const Extent &axis,
-                 std::source_location place = std::source_location::current()) {
+template <std::same_as<Extent> E>
+Value max(const Operand &x, const E &axis,
+          std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("max", x, axis, place);
 }
 inline Value min(const Operand &x, const Span &axis,
                  std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("min", x, axis, place);
 }
-inline Value min(const Operand &x, const Extent &axis,
-                 std::source_location place = std::source_location::current()) {
+template <std::same_as<Extent> E>
+Value min(const Operand &x, const E &axis,
+          std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("min", x, axis, place);
 }
 inline Value fmax(const Operand &x, const Span &axis,
                   std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("fmax", x, axis, place);
 }
-inline Value fmax(const Operand &x, const Extent &axis,
-                  std::source_location place = std::source_location::current()) {
+template <std::same_as<Extent> E>
+Value fmax(const Operand &x, const E &axis,
+           std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("fmax", x, axis, place);
 }
 inline Value fmin(const Operand &x, const Span &axis,
                   std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("fmin", x, axis, place);
 }
-inline Value fmin(const Operand &x, const Extent &axis,
-                  std::source_location place = std::source_location::current()) {
+template <std::same_as<Extent> E>
+Value fmin(const Operand &x, const E &axis,
+           std::source_location place = std::source_location::current()) {
   return detail::reduceOrCall("fmin", x, axis, place);
 }
 

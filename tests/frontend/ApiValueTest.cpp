@@ -40,6 +40,49 @@ TEST(ApiValue, matmulForAnyTileSize) {
     }
 }
 
+/// y = f(x) on elements of a type.
+template <typename Fn>
+void expectMapped(const Tensor &x, Fn f, const std::function<double(double)> &expected) {
+  Module module;
+  module.kernel("mapped", [&](Kernel &k) {
+    auto N = k.dim("N");
+    auto in = k.input("x", x.dtype(), {N});
+    auto y = k.output("y", x.dtype(), {N});
+    k.parallel(tiles("i", N), [&](Span i) { y[i] = f(in[i]); });
+  });
+  for (Device device : devices) {
+    auto y = run(module, "mapped", {{"x", x}}, "y", device);
+    ASSERT_TRUE(y);
+    for (int64_t n = 0; n < x.numElements(); ++n)
+      EXPECT_EQ(y->getDouble(n), expected(x.getDouble(n))) << x.getDouble(n);
+  }
+}
+
+/// Numbers of C++ as operands: neither axes nor dimensions.
+TEST(ApiValue, extremaWithNumbers) {
+  Tensor x = random(f32, {61}, -2, 2, 5), n = random(i32, {61}, -9, 9, 6);
+  auto atLeast = [](double low) { return [low](double v) { return std::max(v, low); }; };
+  auto atMost = [](double high) { return [high](double v) { return std::min(v, high); }; };
+  expectMapped(
+      x, [](Value v) { return max(v, 0); }, atLeast(0));
+  expectMapped(
+      x, [](Value v) { return max(0, v); }, atLeast(0));
+  expectMapped(
+      x, [](Value v) { return max(v, 0.25f); }, atLeast(0.25));
+  expectMapped(
+      x, [](Value v) { return fmax(v, 0); }, atLeast(0));
+  expectMapped(
+      x, [](Value v) { return min(v, 1); }, atMost(1));
+  expectMapped(
+      x, [](Value v) { return fmin(v, -1L); }, atMost(-1));
+  expectMapped(
+      x, [](Value v) { return fmin(v, 0.5); }, atMost(0.5));
+  expectMapped(
+      n, [](Value v) { return max(v, 3); }, atLeast(3));
+  expectMapped(
+      n, [](Value v) { return min(v, int8_t(2)); }, atMost(2));
+}
+
 /// y = f(a, b) elementwise on i32.
 void addInteger(Module &module, const std::string &name, Type type,
                 const std::function<Value(Value, Value)> &f) {
