@@ -276,9 +276,8 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
           {"grid kernel `" + kernel.getSymName().str() +
                "` breaks a promise: its author answers for what it reads and stores",
            "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"});
-    return Failure::invalid(
-        {"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
-         "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
+    return Failure::invalid({"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
+                             "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
   }
   // The launch was checked and the kernel proved: what is left is a fault of ours.
   emitError(result.loc.value_or(kernel.getLoc()), result.message);

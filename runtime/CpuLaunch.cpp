@@ -24,8 +24,9 @@ constexpr int64_t maxReduceChunks = 64;
 constexpr int64_t maxPartialBytes = int64_t(1) << 28;
 /// Chunks a thread, so that slow ones even out.
 constexpr int64_t chunksPerThread = 8;
-/// What another thread has to take off the others, in cycles: a guess at what waking it takes.
-constexpr double leastCycles = 20000;
+/// Cycles that are worth another thread, and a chunk of their own: on 16 cores oneTBB takes 6 to 10
+/// µs to get all of them to work. Below the second number one thread is done earlier.
+constexpr double leastCycles = 3000, leastSharedCycles = 25000;
 
 //===-- Combining ---------------------------------------------------------===//
 
@@ -284,25 +285,34 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
   return {};
 }
 
-/// How many threads are worth waking.
-int threadsFor(const CpuEntry &entry, const CpuArguments &arguments, int64_t programs,
-               const ThreadPool &pool) {
-  if (!entry.work)
-    return pool.numThreads();
-  auto each = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
-  double wanted = each * static_cast<double>(programs) / leastCycles;
-  return static_cast<int>(std::clamp<double>(wanted, 1, pool.numThreads()));
+/// How many threads are worth waking, and how many chunks are worth being shared out.
+struct Division {
+  int threads;
+  int64_t chunks;
+};
+
+Division divide(const CpuEntry &entry, const CpuArguments &arguments, int64_t programs,
+                const ThreadPool &pool) {
+  int threads = pool.numThreads();
+  double cycles = std::numeric_limits<double>::infinity();
+  if (entry.work)
+    cycles = static_cast<double>(programs) *
+             static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
+  if (cycles < leastSharedCycles || threads == 1)
+    return {1, 1};
+  threads = static_cast<int>(std::clamp<double>(cycles / leastCycles, 1, threads));
+  double chunks = std::clamp<double>(cycles / leastCycles, threads, threads * chunksPerThread);
+  return {threads, std::min(programs, static_cast<int64_t>(chunks))};
 }
 
 Status runAll(const CpuEntry &entry, const CpuArguments &arguments,
               const std::vector<ReduceOutput> &outputs, int64_t programs, int64_t scratchBytes,
               ThreadPool &pool, KernelReports *reports) {
-  int threads = threadsFor(entry, arguments, programs, pool);
+  auto [threads, chunks] = divide(entry, arguments, programs, pool);
   if (!outputs.empty())
     return runWithReductions(entry, arguments, outputs, programs, scratchBytes, pool, threads,
                              reports);
   FirstError errors;
-  int64_t chunks = threads == 1 ? 1 : std::min(programs, threads * chunksPerThread);
   auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
     Status status =
         runChunk(entry, arguments.params.data(), arguments, {chunk, lo, hi}, scratchBytes, reports);
