@@ -337,8 +337,9 @@ void BodyElaborator::forStatement(const Stmt &stmt) {
   if (stmt.sequential) {
     loop.kind = ir::LoopKind::sequential;
     ir::Expr size = evaluate(*stmt.sequential);
-    if (size.kind == ir::Expr::Kind::Int && size.integer > 0)
-      loop.blockSize = size.integer;
+    if (size.kind == ir::Expr::Kind::Int && size.integer > 0 &&
+        ir::fits(size.integer, ir::ElementType::I64))
+      loop.blockSize = static_cast<int64_t>(size.integer);
     else if (size.isValid())
       error(stmt.sequential->range, "`sequential` takes a positive integer literal");
     if (binder.condition)

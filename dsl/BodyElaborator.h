@@ -33,10 +33,6 @@ struct MatchedArguments {
 std::optional<MatchedArguments> matchArguments(DiagnosticEngine &diags, const SourceFile &file,
                                                const Expr &call, const Decl &decl);
 
-/// An integer literal's value (`1_000`, `0x1f`, `0b101`), if it fits.
-std::optional<int64_t> integerLiteral(const std::string &text);
-double floatLiteral(const std::string &text);
-
 class BodyElaborator {
 public:
   BodyElaborator(ir::KernelBuilder &builder, Program &program, DiagnosticEngine &diags,

@@ -5,32 +5,11 @@
 #include "dsl/Locations.h"
 #include "dsl/Names.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::dsl;
-
-std::optional<int64_t> tile::dsl::integerLiteral(const std::string &text) {
-  std::string digits;
-  llvm::copy_if(text, std::back_inserter(digits), [](char c) { return c != '_'; });
-  unsigned radix = 10;
-  StringRef rest = digits;
-  if (rest.consume_front_insensitive("0x"))
-    radix = 16;
-  else if (rest.consume_front_insensitive("0b"))
-    radix = 2;
-  uint64_t value;
-  if (rest.getAsInteger(radix, value))
-    return std::nullopt;
-  return static_cast<int64_t>(value); // u64 literals keep their bits
-}
-
-double tile::dsl::floatLiteral(const std::string &text) {
-  std::string digits;
-  llvm::copy_if(text, std::back_inserter(digits), [](char c) { return c != '_'; });
-  return std::strtod(digits.c_str(), nullptr);
-}
 
 std::vector<ir::ElementType> tile::dsl::genericAlternatives(dsl::DiagnosticEngine &diags,
                                                             const SourceFile &file,
@@ -116,12 +95,18 @@ ir::Expr BodyElaborator::evaluate(const dsl::Expr &expr) {
   at(expr.range);
   switch (expr.kind) {
   case dsl::Expr::Kind::Int:
-    if (std::optional<int64_t> value = integerLiteral(expr.text))
+    if (std::optional<ir::WideInteger> value = ir::parseInteger(expr.text))
       return ir::KernelBuilder::literal(*value);
     error(expr.range, "this integer does not fit in 64 bits");
     return {};
-  case dsl::Expr::Kind::Float:
-    return ir::KernelBuilder::literal(floatLiteral(expr.text));
+  case dsl::Expr::Kind::Float: {
+    double value = ir::parseReal(expr.text);
+    if (std::isfinite(value))
+      return ir::KernelBuilder::literal(value);
+    error(expr.range, "the literal " + expr.text + " does not fit in f64")
+        .hints.push_back("infinity is written `inf`");
+    return {};
+  }
   case dsl::Expr::Kind::Bool:
     return builder.boolean(expr.text == "true");
   case dsl::Expr::Kind::Name:

@@ -52,9 +52,8 @@ std::optional<GraphValue> GraphElaborator::scalarOf(const dsl::Expr &expr,
   kernel.setLoc(at(expr.range));
   if (value.isValid() && type)
     value = kernel.adapted(value, *type);
-  else if (value.isLiteral())
-    value = kernel.castTo(
-        value.kind == ir::Expr::Kind::Float ? ir::ElementType::F32 : ir::ElementType::I64, value);
+  else
+    value = kernel.settled(value);
   if (value.isValid() && type && value.type != *type)
     error(expr.range, "a scalar " + ir::nameOf(*type).str() + " is needed; this is " +
                           (expr.kind == dsl::Expr::Kind::Name ? "a " : "of type ") +

@@ -40,6 +40,11 @@ struct ExtentNode {
 
 std::string spell(const ExtentNode &node);
 
+/// An integer of C++ by its value.
+inline ir::WideInteger wideInteger(int64_t bits, bool isUnsigned) {
+  return isUnsigned ? ir::WideInteger(static_cast<uint64_t>(bits)) : ir::WideInteger(bits);
+}
+
 /// What an element of a parameter is loaded from and stored to.
 struct ElementAccess {
   struct Position {

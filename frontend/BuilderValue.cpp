@@ -60,8 +60,11 @@ Operand::Operand(Truth literal, Place place)
       place(place) {}
 
 Operand::Operand(Integer literal, Place place)
-    : node(KernelImpl::makeLeaf(
-          place, [=](KernelImpl &, Exprs) { return ir::KernelBuilder::literal(literal.value); })),
+    : node(KernelImpl::makeLeaf(place,
+                                [=](KernelImpl &, Exprs) {
+                                  return ir::KernelBuilder::literal(
+                                      wideInteger(literal.value, literal.isUnsigned));
+                                })),
       place(place) {}
 
 Operand::Operand(Real literal, Place place)

@@ -13,7 +13,7 @@
 #ifndef TILE_IR_KERNELBUILDER_H
 #define TILE_IR_KERNELBUILDER_H
 
-#include "ir/ElementType.h"
+#include "ir/Literal.h"
 #include "ir/TileOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -41,8 +41,8 @@ struct Expr {
     Value,   // a tile or scalar
   };
   Kind kind = Kind::Invalid;
-  /// Of literals.
-  int64_t integer = 0;
+  /// Of literals; an integer has both.
+  WideInteger integer = 0;
   double number = 0;
   /// The type it has in the language. The IR value of a half is f32 ("wide")
   /// after arithmetic, until a cast, store or call rounds it.
@@ -153,7 +153,8 @@ public:
   llvm::SmallVector<std::string> axisNames() const;
 
   //===-- Literals and casts ----------------------------------------------===//
-  static Expr literal(int64_t value);
+  static Expr literal(int64_t value) { return literal(WideInteger(value)); }
+  static Expr literal(WideInteger value);
   static Expr literal(double value);
   Expr boolean(bool value);
   Expr castTo(ElementType type, Expr x);
@@ -167,6 +168,8 @@ public:
   Expr bitcastTo(ElementType type, const Expr &x);
   /// The expression, in that type if it is made of literals alone.
   Expr adapted(Expr x, ElementType type);
+  /// The same, in i64 or f32: the type of what nothing else types.
+  Expr settled(Expr x);
   /// zeros, full: the value on the given spans (bare spans or axes).
   Expr full(ElementType type, Expr value, llvm::ArrayRef<Expr> spans);
 
@@ -324,7 +327,8 @@ public:
   bool inParallel() const { return parallelOpen; }
 
   bool hasAxes(const Expr &x) const;
-  /// The value of an expression (literals become `hint`'s type).
+  /// The value of an expression (literals become `hint`'s type, or that of `settled`). Null after
+  /// an error: a literal may not fit.
   mlir::Value materialize(const Expr &x, std::optional<ElementType> hint = std::nullopt);
   /// An i64 scalar for bounds and integer operands; null after an error.
   mlir::Value integerScalar(Expr x, llvm::StringRef what);
@@ -349,6 +353,8 @@ private:
   Expr make(mlir::Value value, ElementType type);
   Expr makeForm(mlir::AffineExpr form);
   Expr spanExpr(mlir::Value span);
+  /// True if it has an affine form by itself.
+  static bool isFormed(const Expr &x);
   /// The affine form of an i64 expression; what has none becomes an atom.
   mlir::AffineExpr formOf(const Expr &x);
   mlir::AffineExpr dimAtom(mlir::Value value);
@@ -367,6 +373,11 @@ private:
   mlir::Value narrow(const Expr &x);
   mlir::Value widen(const Expr &x);
 
+  /// The one way by which a literal gets a type; null, and reported, where it does not fit.
+  mlir::Value literalValue(const Expr &x, ElementType type);
+  /// An operand of arithmetic on that type, which it has or takes; null after an error.
+  mlir::Value operandOf(const Expr &x, ElementType type);
+  static ElementType holderOf(llvm::ArrayRef<Expr> xs);
   void adaptAll(llvm::MutableArrayRef<Expr> xs);
   std::optional<ElementType> commonType(llvm::StringRef what, llvm::ArrayRef<Expr> xs);
   Expr shiftCount(Expr count, ElementType type);
@@ -382,7 +393,10 @@ private:
   Split splitIntoTf32(mlir::Value x);
   std::optional<std::pair<mlir::Value, mlir::Value>> boundsOf(const Expr &x) const;
   mlir::Value linearIndex(llvm::StringRef function, llvm::ArrayRef<Expr> coordinates);
-  Expr foldLiterals(Binary op, const Expr &a, const Expr &b);
+  std::optional<Expr> foldLiterals(Binary op, const Expr &a, const Expr &b);
+  std::optional<Expr> foldIntegers(Binary op, WideInteger x, WideInteger y);
+  std::optional<Expr> literalCall(llvm::StringRef function, llvm::ArrayRef<Expr> args);
+  Expr realResult(double value, bool isOverflow);
   mlir::Value integerBinary(Binary op, ElementType type, mlir::Value a, mlir::Value b);
   mlir::Value floatBinary(Binary op, mlir::Value a, mlir::Value b);
   std::optional<llvm::SmallVector<mlir::Value>>

@@ -18,22 +18,6 @@ Expr KernelBuilder::make(Value value, ElementType type) {
   return result;
 }
 
-Expr KernelBuilder::literal(int64_t value) {
-  Expr result;
-  result.kind = Expr::Kind::Int;
-  result.integer = value;
-  result.number = static_cast<double>(value);
-  result.type = ElementType::I64;
-  return result;
-}
-
-Expr KernelBuilder::literal(double value) {
-  Expr result;
-  result.kind = Expr::Kind::Float;
-  result.number = value;
-  return result;
-}
-
 Value KernelBuilder::constant(ElementType type, int64_t integer, double number) {
   Type mlirType = toMlir(type, context());
   TypedAttr attr;
@@ -75,9 +59,9 @@ Value KernelBuilder::materialize(const Expr &x, std::optional<ElementType> hint)
   case Expr::Kind::Invalid:
     return {};
   case Expr::Kind::Int:
-    return constant(hint.value_or(ElementType::I64), x.integer, x.number);
+    return literalValue(x, hint.value_or(ElementType::I64));
   case Expr::Kind::Float:
-    return constant(hint.value_or(ElementType::F32), 0, x.number);
+    return literalValue(x, hint.value_or(ElementType::F32));
   case Expr::Kind::Value:
     return x.value ? x.value : materializeForm(x.form);
   }
@@ -114,36 +98,6 @@ Expr KernelBuilder::full(ElementType type, Expr value, ArrayRef<Expr> spans) {
 }
 
 //===-- Operators ---------------------------------------------------------===//
-
-Expr KernelBuilder::adapted(Expr x, ElementType type) {
-  if (x.isLiteral())
-    return castTo(type, x);
-  if (!x.choice || x.type == type || type == ElementType::Bool ||
-      (!isFloat(type) && x.type == ElementType::F32))
-    return x;
-  auto &[condition, yes, no] = *x.choice;
-  return where({condition, adapted(yes, type), adapted(no, type)});
-}
-
-/// Gives choices of literals the type of the others.
-void KernelBuilder::adaptAll(MutableArrayRef<Expr> xs) {
-  if (llvm::none_of(xs, [](const Expr &x) { return x.choice; }))
-    return;
-  std::optional<ElementType> type;
-  for (const Expr &x : xs)
-    if (x.kind == Expr::Kind::Value && !x.choice && !type)
-      type = x.type;
-    else if (x.kind == Expr::Kind::Invalid)
-      return;
-  bool hasFloat = llvm::any_of(xs, [](const Expr &x) {
-    return x.kind == Expr::Kind::Float || (x.choice && x.type == ElementType::F32);
-  });
-  if (!type)
-    type = hasFloat ? ElementType::F32 : ElementType::I64;
-  for (Expr &x : xs)
-    if (x.choice)
-      x = adapted(x, *type);
-}
 
 std::optional<ElementType> KernelBuilder::commonType(StringRef what, ArrayRef<Expr> xs) {
   const Expr *typed = nullptr;
@@ -240,55 +194,6 @@ Value KernelBuilder::floatBinary(Binary op, Value a, Value b) {
   }
 }
 
-/// Operators on two literals; null kind where the literals don't fold.
-Expr KernelBuilder::foldLiterals(Binary op, const Expr &a, const Expr &b) {
-  if (a.kind == Expr::Kind::Float || b.kind == Expr::Kind::Float) {
-    switch (op) {
-    case Binary::Add:
-      return literal(a.number + b.number);
-    case Binary::Sub:
-      return literal(a.number - b.number);
-    case Binary::Mul:
-      return literal(a.number * b.number);
-    case Binary::Div:
-      return literal(a.number / b.number);
-    default:
-      return {};
-    }
-  }
-  auto wrap = [](uint64_t value) { return literal(static_cast<int64_t>(value)); };
-  uint64_t x = a.integer, y = b.integer;
-  switch (op) {
-  case Binary::Add:
-    return wrap(x + y);
-  case Binary::Sub:
-    return wrap(x - y);
-  case Binary::Mul:
-    return wrap(x * y);
-  case Binary::Div:
-  case Binary::Rem: {
-    APInt dividend(64, x), divisor(64, y);
-    APInt quotient = divisor.isZero() ? divisor : dividend.sdiv(divisor);
-    if (!divisor.isZero() && dividend.isNegative() != divisor.isNegative() &&
-        quotient * divisor != dividend)
-      --quotient;
-    return wrap((op == Binary::Div ? quotient : dividend - quotient * divisor).getZExtValue());
-  }
-  case Binary::Shl:
-    return wrap(y < 64 ? x << y : 0);
-  case Binary::Shr:
-    return literal(a.integer >> std::min<uint64_t>(y, 63));
-  case Binary::BitAnd:
-    return wrap(x & y);
-  case Binary::BitOr:
-    return wrap(x | y);
-  case Binary::BitXor:
-    return wrap(x ^ y);
-  default:
-    return {};
-  }
-}
-
 Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
   if (!a.isValid() || !b.isValid())
     return {};
@@ -309,8 +214,8 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
   if (op >= Binary::Eq)
     return compare(op, a, b);
   if (a.isLiteral() && b.isLiteral())
-    if (Expr folded = foldLiterals(op, a, b); folded.isValid())
-      return folded;
+    if (std::optional<Expr> folded = foldLiterals(op, a, b))
+      return *folded;
   if (Expr form = formArithmetic(op, a, b); form.isValid())
     return form;
   if (op == Binary::Add) {
@@ -335,17 +240,10 @@ Expr KernelBuilder::binary(Binary op, Expr a, Expr b) {
     error() << what << " does not apply to " << nameOf(*type);
     return {};
   }
-  for (Expr *x : {&a, &b})
-    if (x->isLiteral()) {
-      *x = isHalf(*type) ? *x : castTo(*type, *x);
-      if (!x->isValid())
-        return {};
-    }
   ElementType computed = arithmeticType(*type);
-  auto operandOf = [&](const Expr &x) {
-    return x.isLiteral() ? materialize(x, computed) : widen(x);
-  };
-  Value operands[] = {operandOf(a), operandOf(b)};
+  Value operands[] = {operandOf(a, *type), operandOf(b, *type)};
+  if (!operands[0] || !operands[1])
+    return {};
   align(operands);
   Value result = isFloat(computed) ? floatBinary(op, operands[0], operands[1])
                                    : integerBinary(op, computed, operands[0], operands[1]);
@@ -397,16 +295,7 @@ Expr KernelBuilder::compare(Binary op, const Expr &a, const Expr &b) {
   std::optional<ElementType> type = commonType(("`" + symbolOf(op) + "`").str(), {a, b});
   if (!type)
     return {};
-  ElementType computed = arithmeticType(*type);
-  auto operandOf = [&](const Expr &x) {
-    if (!x.isLiteral())
-      return widen(x);
-    if (isHalf(*type))
-      return materialize(x, computed);
-    Expr converted = castTo(*type, x);
-    return converted.isValid() ? materialize(converted) : Value();
-  };
-  Value operands[] = {operandOf(a), operandOf(b)};
+  Value operands[] = {operandOf(a, *type), operandOf(b, *type)};
   if (!operands[0] || !operands[1])
     return {};
   align(operands);
@@ -426,7 +315,6 @@ Expr KernelBuilder::compare(Binary op, const Expr &a, const Expr &b) {
                                    operands[0], operands[1]);
   }
   Expr truth = make(result, ElementType::Bool);
-  auto isFormed = [](const Expr &x) { return x.form || x.kind == Expr::Kind::Int; };
   if (*type == ElementType::I64 && isFormed(a) && isFormed(b) && op != Binary::Ne) {
     AffineExpr x = formOf(a), y = formOf(b);
     AffineExpr difference = op == Binary::Lt   ? y - x - 1
@@ -491,7 +379,7 @@ Expr KernelBuilder::unary(Unary op, Expr x) {
   }
   if (op == Unary::Neg) {
     if (x.kind == Expr::Kind::Int)
-      return literal(static_cast<int64_t>(-static_cast<uint64_t>(x.integer)));
+      return literal(-x.integer);
     if (x.kind == Expr::Kind::Float)
       return literal(-x.number);
     if (x.form)

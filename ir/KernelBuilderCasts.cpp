@@ -2,6 +2,8 @@
 
 #include "ir/KernelBuilder.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tile::ir;
 
@@ -65,23 +67,14 @@ Expr KernelBuilder::castTo(ElementType type, Expr x) {
       return x; // keeps its form
     return make(convert(materialize(x), x.type, type), type);
   }
-  if (x.kind == Expr::Kind::Float && !isFloat(type)) {
-    auto diagnostic = error() << "a float literal does not become " << nameOf(type) << " by itself";
-    diagnostic.attachNote(loc) << "hint: write an integer, or round it with `floor` or `round`";
-    return {};
-  }
-  if (type == ElementType::Bool)
+  if (type == ElementType::Bool && x.kind == Expr::Kind::Int)
     return boolean(x.integer != 0);
-  if (isInteger(type)) {
-    unsigned bits = bitWidth(type);
-    bool fits = isUnsigned(type) ? bits == 64 || static_cast<uint64_t>(x.integer) < (1ull << bits)
-                                 : llvm::isIntN(bits, x.integer);
-    if (!fits) {
-      error() << "the literal " << x.integer << " does not fit in " << nameOf(type);
-      return {};
-    }
-  }
-  return make(constant(type, x.integer, x.number), type);
+  // `i32(floor(2.5))`: a whole number is one.
+  if (isInteger(type) && x.kind == Expr::Kind::Float && x.number == std::trunc(x.number) &&
+      std::abs(x.number) < 0x1p127)
+    x = literal(static_cast<WideInteger>(x.number));
+  Value value = literalValue(x, type);
+  return value ? make(value, type) : Expr();
 }
 
 //===-- Modifiers ---------------------------------------------------------===//
@@ -166,10 +159,14 @@ Expr KernelBuilder::castTo(ElementType type, Expr x, CastModifiers modifiers) {
     return {};
   ElementType from = x.type;
   if (x.isLiteral()) // as exact as it can be, so that it is rounded once
-    from = x.kind == Expr::Kind::Float ? ElementType::F64 : ElementType::I64;
+    from = x.kind == Expr::Kind::Float         ? ElementType::F64
+           : fits(x.integer, ElementType::I64) ? ElementType::I64
+                                               : ElementType::U64;
   if (!checkModifiers(from, type, modifiers))
     return {};
   Value value = materialize(x, from);
+  if (!value)
+    return {};
   bool becomesInteger = isFloat(from) && !isFloat(type); // which saturates by itself
   if (!becomesInteger) {
     value = convert(value, from, arithmeticType(from));

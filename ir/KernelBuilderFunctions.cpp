@@ -99,7 +99,9 @@ std::optional<SmallVector<Value>> KernelBuilder::operandsOf(StringRef function, 
   type = *common;
   SmallVector<Value> values;
   for (const Expr &x : args)
-    values.push_back(x.isLiteral() ? materialize(x, arithmeticType(type)) : widen(x));
+    values.push_back(operandOf(x, type));
+  if (!llvm::all_of(values, [](Value value) { return bool(value); }))
+    return std::nullopt;
   align(values);
   return values;
 }
@@ -110,34 +112,42 @@ Expr KernelBuilder::where(ArrayRef<Expr> args) {
     error() << "the condition of `where` has to be a bool";
     return {};
   }
+  SmallVector<Expr> sides(args.drop_front());
+  auto isOfLiterals = [](const Expr &x) { return x.isLiteral() || x.choice; };
+  bool staysLiteral = llvm::all_of(sides, isOfLiterals);
+  if (staysLiteral) // the type that it meets may be another
+    for (ElementType type = holderOf(sides); Expr & side : sides)
+      side = adapted(side, type);
+  else
+    adaptAll(sides);
   ElementType type;
-  auto choices = operandsOf("where", args.drop_front(), type);
+  auto choices = operandsOf("where", sides, type);
   if (!choices)
     return {};
   SmallVector<Value> operands = {condition.value, (*choices)[0], (*choices)[1]};
   align(operands);
   Expr result =
       make(arith::SelectOp::create(builder, loc, operands[0], operands[1], operands[2]), type);
-  auto isOfLiterals = [](const Expr &x) { return x.isLiteral() || x.choice; };
-  if (isOfLiterals(args[1]) && isOfLiterals(args[2]))
+  if (staysLiteral)
     result.choice = std::make_shared<std::array<Expr, 3>>(std::array{args[0], args[1], args[2]});
   return result;
 }
 
 Expr KernelBuilder::call(StringRef function, ArrayRef<Expr> given) {
   assert(isFunction(function) && "ask isFunction first");
-  SmallVector<Expr> args(given);
-  adaptAll(function == "where" && !args.empty() ? llvm::MutableArrayRef(args).drop_front()
-                                                : llvm::MutableArrayRef(args));
-  if (llvm::any_of(args, [](const Expr &x) { return !x.isValid(); }))
+  if (llvm::any_of(given, [](const Expr &x) { return !x.isValid(); }))
     return {};
-  if (args.size() != arityOf(function)) {
+  if (given.size() != arityOf(function)) {
     error() << "`" << function << "` takes " << arityOf(function) << " argument"
-            << (arityOf(function) == 1 ? "" : "s") << ", not " << args.size();
+            << (arityOf(function) == 1 ? "" : "s") << ", not " << given.size();
     return {};
   }
   if (function == "where")
-    return where(args);
+    return where(given);
+  if (std::optional<Expr> folded = literalCall(function, given))
+    return *folded;
+  SmallVector<Expr> args(given);
+  adaptAll(args);
   ElementType type;
   auto operands = operandsOf(function, args, type);
   if (!operands)

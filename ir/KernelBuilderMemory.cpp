@@ -29,11 +29,17 @@ Expr KernelBuilder::makeForm(AffineExpr form) {
   return result;
 }
 
+bool KernelBuilder::isFormed(const Expr &x) {
+  return x.form || (x.kind == Expr::Kind::Int && fits(x.integer, ElementType::I64));
+}
+
 AffineExpr KernelBuilder::formOf(const Expr &x) {
   if (x.form)
     return x.form;
-  if (x.kind == Expr::Kind::Int)
-    return getAffineConstantExpr(x.integer, context());
+  if (x.kind == Expr::Kind::Int) {
+    assert(fits(x.integer, ElementType::I64) && "ask isFormed first");
+    return getAffineConstantExpr(static_cast<int64_t>(x.integer), context());
+  }
   Value value = convert(x.value, x.type, ElementType::I64);
   return axesOf(value.getType()).empty() ? symbolAtom(value) : dimAtom(value);
 }
@@ -107,7 +113,6 @@ Expr KernelBuilder::formArithmetic(Binary op, const Expr &a, const Expr &b) {
 
 /// The affine form of an operation on two affine forms; invalid where it has none.
 Expr KernelBuilder::simplifiedForm(Binary op, const Expr &a, const Expr &b) {
-  auto isFormed = [](const Expr &x) { return x.form || x.kind == Expr::Kind::Int; };
   if (!isFormed(a) || !isFormed(b))
     return {};
   AffineExpr left = formOf(a), right = formOf(b);
@@ -252,6 +257,10 @@ std::optional<KernelBuilder::AccessMap> KernelBuilder::accessMap(const TensorRef
           (!index.expr.isLiteral() && !isInteger(index.expr.type))) {
         error() << "an index is a span, an integer or `:`; this is "
                 << (index.expr.isLiteral() ? "a float" : nameOf(index.expr.type));
+        break;
+      }
+      if (index.expr.isLiteral() && !isFormed(index.expr)) {
+        (void)literalValue(index.expr, ElementType::I64); // says so
         break;
       }
       form = formOf(index.expr);

@@ -61,7 +61,10 @@ Value KernelBuilder::linearIndex(StringRef function, ArrayRef<Expr> coordinates)
               << nameOf(coordinate.type);
       return {};
     }
-    Value value = convert(materialize(coordinate), coordinate.type, ElementType::I64);
+    Value given = materialize(coordinate);
+    if (!given)
+      return {};
+    Value value = convert(given, coordinate.type, ElementType::I64);
     bool startsAtZero = !bounds || matchPattern(bounds->first, m_Zero());
     if (!startsAtZero)
       value = join(Binary::Sub, value, bounds->first);
@@ -78,8 +81,8 @@ Value KernelBuilder::linearIndex(StringRef function, ArrayRef<Expr> coordinates)
 Expr KernelBuilder::random(StringRef function, Expr seed, Expr stream, ArrayRef<Expr> coordinates) {
   SmallVector<Value> operands;
   for (auto [what, x] : {std::pair("seed", &seed), std::pair("stream", &stream)}) {
-    if (x->isLiteral())
-      *x = castTo(ElementType::I64, *x);
+    if (x->isLiteral()) // 64 bits, whether they are signed or not
+      *x = castTo(fits(x->integer, ElementType::I64) ? ElementType::I64 : ElementType::U64, *x);
     if (!x->isValid())
       return {};
     if (!isInteger(x->type)) {

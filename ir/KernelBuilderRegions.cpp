@@ -197,8 +197,10 @@ void KernelBuilder::checkForward(const Expr &lower, const Expr &upper) {
 Expr KernelBuilder::beginCount(StringRef name, Expr lower, Expr upper, Expr step) {
   Value low = integerScalar(lower, "a bound"), high = integerScalar(upper, "a bound"),
         by = integerScalar(step, "a step");
-  if (!low || !high || !by)
+  if (!low || !high || !by) {
     low = high = by = constant(ElementType::I64, 1, 0);
+    lower = upper = {};
+  }
   APInt known;
   bool isKnown = matchPattern(by, m_ConstantInt(&known));
   if (isKnown && known.isZero())
@@ -209,6 +211,8 @@ Expr KernelBuilder::beginCount(StringRef name, Expr lower, Expr upper, Expr step
     checkForward(lower, upper);
     low = constant(ElementType::I64, 0, 0);
     high = materialize(binary(Binary::Sub, upper, lower), ElementType::I64);
+    if (!high) // an error was reported
+      high = low;
     by = constant(ElementType::I64,
                   known.getSExtValue() == INT64_MIN ? INT64_MAX : -known.getSExtValue(), 0);
   }
@@ -349,8 +353,7 @@ void KernelBuilder::endWhile() {
 //===-- Variables ---------------------------------------------------------===//
 
 unsigned KernelBuilder::declare(StringRef name, Expr init) {
-  if (init.isLiteral())
-    init = castTo(init.kind == Expr::Kind::Int ? ElementType::I64 : ElementType::F32, init);
+  init = settled(init);
   ElementType type = init.isValid() ? init.type : ElementType::F32;
   Value value = init.isValid() ? widen(init) : constant(ElementType::F32, 0, 0);
   variables.push_back({name.str(), type, value, NameLoc::get(builder.getStringAttr(name), loc)});

@@ -35,15 +35,13 @@ void KernelBuilder::print(ArrayRef<PrintItem> items) {
     }
     if (!item.value.isValid())
       return;
-    Value value = materialize(item.value);
-    if (!value)
+    Expr shown = settled(item.value);
+    if (!shown.isValid())
       return;
+    Value value = materialize(shown);
     // A half that is not rounded yet shows the f32 that it is.
     Type element = getElementTypeOrSelf(value.getType());
-    ElementType type =
-        item.value.isLiteral()
-            ? (item.value.kind == Expr::Kind::Int ? ElementType::I64 : ElementType::F32)
-            : item.value.type;
+    ElementType type = shown.type;
     if (toMlir(type, context()) != element)
       type = arithmeticType(type);
     texts.push_back(builder.getStringAttr(text));

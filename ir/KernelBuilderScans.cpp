@@ -84,12 +84,12 @@ std::optional<KernelBuilder::Scanned> KernelBuilder::scan(StringRef function,
     std::optional<ElementType> type = commonType(("`" + function + "`").str(), pair);
     if (!type)
       return std::nullopt;
-    if (pair[0].isLiteral() && pair[1].isLiteral())
-      type = pair[0].kind == Expr::Kind::Int ? ElementType::I64 : ElementType::F32;
     types.push_back(*type);
     for (Expr &side : pair)
-      values.push_back(side.isLiteral() ? materialize(side, arithmeticType(*type)) : widen(side));
+      values.push_back(operandOf(side, *type));
   }
+  if (!llvm::all_of(values, [](Value value) { return bool(value); }))
+    return std::nullopt;
   std::optional<StringAttr> axis = axisAlong(function, values, axisName);
   if (!axis)
     return std::nullopt;

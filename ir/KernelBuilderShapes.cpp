@@ -132,6 +132,10 @@ Expr KernelBuilder::flip(Expr x, StringRef axis) {
 Expr KernelBuilder::reshape(Expr x, ArrayRef<std::string> from, ArrayRef<std::string> to) {
   if (!x.isValid())
     return {};
+  if (x.isLiteral()) {
+    error() << "`reshape` of a literal";
+    return {};
+  }
   for (ArrayRef<std::string> axes : {from, to})
     for (size_t n = 0; n < axes.size(); ++n)
       if (llvm::is_contained(axes.take_front(n), axes[n])) {

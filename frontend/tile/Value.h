@@ -85,7 +85,7 @@ public:
   Operand(T literal, Place place = Place::current()) : Operand(Truth{literal}, place) {}
   template <IntegerLiteral T>
   Operand(T literal, Place place = Place::current())
-      : Operand(Integer{static_cast<int64_t>(literal)}, place) {}
+      : Operand(Integer{static_cast<int64_t>(literal), std::unsigned_integral<T>}, place) {}
   template <std::floating_point T>
   Operand(T literal, Place place = Place::current())
       : Operand(Real{static_cast<double>(literal)}, place) {}
@@ -98,7 +98,8 @@ private:
     bool value;
   };
   struct Integer {
-    int64_t value;
+    int64_t value; // its bits, where it is unsigned
+    bool isUnsigned;
   };
   struct Real {
     double value;

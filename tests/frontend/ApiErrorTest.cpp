@@ -84,6 +84,14 @@ TEST(ApiError, statements) {
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[i] % 2); }, "`%` does not apply to f32");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.n[i] + 0.5); }, "float literal");
   expectBodyError([](Body &b, Span i) { b.k.var("v", i8(300)); }, "does not fit in i8");
+  expectBodyError([](Body &b, Span i) { b.k.var("v", max(b.n[i], int64_t(1) << 32)); },
+                  "the literal 4294967296 does not fit in i32");
+  expectBodyError([](Body &b, Span i) { b.k.var("v", b.n[i] + ~uint64_t(0)); },
+                  "the literal 18446744073709551615 does not fit in i32");
+  expectBodyError([](Body &b, Span i) { b.k.var("v", clamp(u8(b.n[i]), -1, 300)); },
+                  "the literal -1 does not fit in u8");
+  expectBodyError([](Body &b, Span i) { b.k.var("v", where(b.n[i] > 0, b.x[i], 1e39)); },
+                  "does not fit in f32");
   expectBodyError([](Body &b, Span i) { b.k.var("v", exp(b.n[i])); }, "`exp` does not apply");
   expectBodyError([](Body &b, Span i) { b.k.var("v", sum(b.x[i], b.N)); }, "`N` is no axis here");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[{i, i}]); }, "2 indices are given");
