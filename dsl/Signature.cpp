@@ -4,10 +4,12 @@
 
 #include "dsl/Locations.h"
 #include "dsl/Names.h"
+#include "ir/IndexLimits.h"
+#include "ir/Literal.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
-#include <charconv>
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -60,10 +62,10 @@ AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &di
   };
   switch (expr.kind) {
   case dsl::Expr::Kind::Int: {
-    APInt value;
-    if (StringRef(expr.text).getAsInteger(0, value) || value.getActiveBits() > 63)
+    std::optional<ir::WideInteger> value = ir::parseInteger(expr.text);
+    if (!value || *value > ir::maxExtent)
       return fail("the extent " + expr.text + " is too large");
-    return getAffineConstantExpr(value.getZExtValue(), context);
+    return getAffineConstantExpr(static_cast<int64_t>(*value), context);
   }
   case dsl::Expr::Kind::Name: {
     if (std::optional<unsigned> index = signature.dimIndex(expr.text))
@@ -207,33 +209,44 @@ static std::optional<ir::CombineKind> combineKind(StringRef text, ir::ElementTyp
       .Default(ir::CombineKind::xori);
 }
 
-/// A scalar's default as an attribute; null (and reported) where it is no literal.
+/// A scalar's default as an attribute; null (and reported) where it is no literal of the type.
 static Attribute defaultOf(Builder &builder, dsl::DiagnosticEngine &diags, const SourceFile &file,
                            ir::ElementType type, const dsl::Expr &expr) {
   const dsl::Expr *literal = &expr;
-  bool negative = false;
-  if (expr.kind == dsl::Expr::Kind::Unary && expr.unary == UnaryOp::Neg) {
-    negative = true;
+  bool isNegative = expr.kind == dsl::Expr::Kind::Unary && expr.unary == UnaryOp::Neg;
+  if (isNegative)
     literal = expr.children[0].get();
+  MLIRContext *context = builder.getContext();
+  bool isReal = literal->kind == dsl::Expr::Kind::Float;
+  std::optional<ir::WideInteger> integer;
+  if (literal->kind == dsl::Expr::Kind::Int)
+    integer = ir::parseInteger(literal->text);
+  Attribute value;
+  if (type == ir::ElementType::Bool) {
+    if (literal->kind == dsl::Expr::Kind::Bool)
+      return builder.getBoolAttr(literal->text == "true");
+  } else if (integer) {
+    value = ir::attributeOf(context, type, isNegative ? -*integer : *integer);
+  } else if (isReal && ir::isFloat(type)) {
+    double number = ir::parseReal(literal->text);
+    if (std::isfinite(number))
+      value = ir::attributeOf(context, type, isNegative ? -number : number);
+  } else if (ir::isFloat(type) && literal->kind == dsl::Expr::Kind::Name &&
+             literal->text == "inf") {
+    double infinity = std::numeric_limits<double>::infinity();
+    return ir::attributeOf(context, type, isNegative ? -infinity : infinity);
   }
-  Type mlirType = ir::toMlir(type, builder.getContext());
-  double number = 0;
-  bool isNumber = literal->kind == dsl::Expr::Kind::Int || literal->kind == dsl::Expr::Kind::Float;
-  bool isInf = literal->kind == dsl::Expr::Kind::Name && literal->text == "inf";
-  if (ir::isFloat(type) && (isNumber || isInf)) {
-    if (isInf)
-      number = std::numeric_limits<double>::infinity();
-    else
-      (void)StringRef(literal->text).getAsDouble(number);
-    return builder.getFloatAttr(mlirType, negative ? -number : number);
+  if (value)
+    return value;
+  if (type != ir::ElementType::Bool &&
+      (literal->kind == dsl::Expr::Kind::Int || (isReal && ir::isFloat(type)))) {
+    auto &error = diags.error(&file, expr.range,
+                              "the literal " + std::string(isNegative ? "-" : "") + literal->text +
+                                  " does not fit in " + ir::nameOf(type).str());
+    if (ir::isFloat(type))
+      error.hints.push_back(std::string("infinity is written `") + (isNegative ? "-inf`" : "inf`"));
+    return {};
   }
-  if (type == ir::ElementType::Bool && literal->kind == dsl::Expr::Kind::Bool)
-    return builder.getIntegerAttr(mlirType, literal->text == "true");
-  int64_t integer;
-  if (ir::isInteger(type) && literal->kind == dsl::Expr::Kind::Int &&
-      !StringRef(literal->text).getAsInteger(0, integer))
-    return builder.getIntegerAttr(
-        mlirType, APInt(ir::bitWidth(type), negative ? -integer : integer, true, true));
   diags.error(&file, expr.range,
               "a default is a literal of the parameter's type, " + ir::nameOf(type).str());
   return {};

@@ -141,33 +141,17 @@ Value Kernel::scalar(std::string name, Type type, Place place) {
   return addScalar(std::move(name), type, std::nullopt, place);
 }
 
-/// Null where a number of this kind is no value of the type.
-static mlir::Attribute defaultOf(mlir::Builder &builder, ir::ElementType type, bool isBool,
-                                 bool isReal, int64_t integer, double real) {
-  mlir::Type mlirType = ir::toMlir(type, builder.getContext());
-  if (type == ir::ElementType::Bool || isBool)
-    return type == ir::ElementType::Bool && isBool
-               ? mlir::Attribute(builder.getIntegerAttr(mlirType, integer))
-               : mlir::Attribute();
-  if (ir::isFloat(type))
-    return builder.getFloatAttr(mlirType, isReal ? real : static_cast<double>(integer));
-  unsigned bits = ir::bitWidth(type);
-  bool fits = !isReal && (ir::isUnsigned(type)
-                              ? bits == 64 || static_cast<uint64_t>(integer) < (uint64_t(1) << bits)
-                              : llvm::isIntN(bits, integer));
-  if (!fits)
-    return {};
-  return builder.getIntegerAttr(mlirType, llvm::APInt(bits, static_cast<uint64_t>(integer),
-                                                      /*isSigned=*/true, /*implicitTrunc=*/true));
-}
-
 Value Kernel::addScalar(std::string name, Type type, std::optional<Literal> value, Place place) {
   if (KernelImpl *impl = KernelImpl::of(identity)) {
     KernelImpl::Parameter parameter = parameterOf(*impl, name, type, place);
     if (value) {
-      mlir::Builder builder(impl->at(place).getContext());
-      parameter.spec.defaultValue = defaultOf(builder, parameter.spec.type, value->isBool,
-                                              value->isReal, value->integer, value->real);
+      mlir::MLIRContext *context = impl->at(place).getContext();
+      ir::ElementType element = parameter.spec.type;
+      if (value->isReal)
+        parameter.spec.defaultValue = ir::attributeOf(context, element, value->real);
+      else if (value->isBool == (element == ir::ElementType::Bool))
+        parameter.spec.defaultValue =
+            ir::attributeOf(context, element, wideInteger(value->integer, value->isUnsigned));
       if (!parameter.spec.defaultValue)
         impl->error(place) << "the default of `" << name << "` is no " << type.name().data();
     }

@@ -242,6 +242,7 @@ public:
       literal.real = static_cast<double>(defaultValue);
     else
       literal.integer = static_cast<int64_t>(defaultValue);
+    literal.isUnsigned = std::unsigned_integral<T>;
     return addScalar(std::move(name), type, literal, place);
   }
 
@@ -312,8 +313,8 @@ public:
 
 private:
   struct Literal {
-    bool isReal = false, isBool = false;
-    int64_t integer = 0;
+    bool isReal = false, isBool = false, isUnsigned = false;
+    int64_t integer = 0; // its bits, where it is unsigned
     double real = 0;
   };
   Value addScalar(std::string name, Type type, std::optional<Literal> defaultValue, Place place);
