@@ -7,6 +7,8 @@
 //     scalar parameters beyond that where they take part (Launch.h);
 //   - bounds and conditions of spans that come from 64-bit data are saturated
 //     at ±2^55, which moves no coordinate in or out (SaturateIndices.h);
+//   - constants beside them with which an index, a bound or a condition could
+//     leave 64 bits are refused (ProofsArithmetic.cpp);
 //   - what data makes wrap elsewhere, proofs do not believe
 //     (Coordinates::isExact).
 //

@@ -130,6 +130,7 @@ std::string ProofContext::spellPoint(const Point &point, ArrayRef<Linear> sums,
 
 LogicalResult tile::ir::prove(KernelOp kernel) {
   ProofContext context(kernel);
+  proveArithmetic(context);
   proveBounds(context);
   proveParameters(context);
   proveConditions(context);

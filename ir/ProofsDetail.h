@@ -63,6 +63,8 @@ struct ProofContext {
 };
 
 void proveBounds(ProofContext &context);
+/// Indices, conditions and bounds are computed as proofs read them: within 64 bits.
+void proveArithmetic(ProofContext &context);
 /// Parameters are used as they are declared, and outputs stored completely.
 void proveParameters(ProofContext &context);
 /// The store is one-to-one; and, if fully, reaches every element.
