@@ -28,6 +28,7 @@ public:
 
   void run() {
     TypeBindings generics;
+    checkGenerics(diags, fn.file->source, *fn.decl);
     for (const Generic &generic : fn.decl->generics) {
       generics[generic.name.text] = ir::ElementType::F32; // some type
       if (!generic.isConst)

@@ -6,7 +6,9 @@
 #include "dsl/Names.h"
 #include "ir/IndexLimits.h"
 #include "ir/Literal.h"
+#include "ir/Specialize.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -115,12 +117,12 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
                                const SourceFile &file, const dsl::Expr &expr) {
   switch (expr.kind) {
   case dsl::Expr::Kind::Int: {
-    int64_t value;
-    if (StringRef(expr.text).getAsInteger(0, value) || value < 1) {
-      diags.error(&file, expr.range, "a schedule's numbers are at least 1");
-      return {};
-    }
-    return builder.getI64IntegerAttr(value);
+    std::optional<ir::WideInteger> value = ir::parseInteger(expr.text);
+    if (value && 1 <= *value && *value <= ir::maxTileSize)
+      return builder.getI64IntegerAttr(static_cast<int64_t>(*value));
+    diags.error(&file, expr.range,
+                "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize));
+    return {};
   }
   case dsl::Expr::Kind::Bool:
     return builder.getBoolAttr(expr.text == "true");
@@ -156,38 +158,60 @@ static void collectBinders(const dsl::Block &block, std::set<std::string> &names
   }
 }
 
+/// Reports an entry that is no binder and no setting, or stands there twice.
+static bool checkEntry(dsl::DiagnosticEngine &diags, const SourceFile &file, const Ident &key,
+                       const std::set<std::string> &binders, const NamedAttrList &before) {
+  if (!binders.count(key.text) && !llvm::is_contained(ir::scheduleSettings, key.text)) {
+    auto &error = diags.error(&file, key.range,
+                              "the schedule names " + quoted(key.text) +
+                                  ", which is no binder of this kernel");
+    std::vector<std::string> candidates(binders.begin(), binders.end());
+    candidates.insert(candidates.end(), std::begin(ir::scheduleSettings),
+                      std::end(ir::scheduleSettings));
+    if (std::optional<std::string> near = nearestName(key.text, candidates))
+      error.hints.push_back("did you mean `" + *near + "`?");
+    return false;
+  }
+  if (before.get(key.text)) {
+    diags.error(&file, key.range, quoted(key.text) + " is scheduled twice")
+        .hints.push_back("candidates are a list: `" + key.text + " = [64, 128]`");
+    return false;
+  }
+  return true;
+}
+
 static DictionaryAttr scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
-  static const std::set<std::string> known = {"stages", "warps",      "cluster",   "order",
-                                              "split",  "persistent", "specialize"};
   Builder builder(context);
   NamedAttrList attrs;
-  std::set<std::string> binders;
+  std::set<std::string> binders, targets;
   collectBinders(ref.decl->body, binders);
   const SourceFile &file = ref.file->source;
   for (const Schedule &schedule : ref.decl->schedules) {
-    NamedAttrList target;
+    std::string name = schedule.target ? schedule.target->text : "";
+    if (schedule.target && !llvm::is_contained(ir::scheduleTargets, name))
+      diags.error(&file, schedule.target->range, quoted(name) + " is no target")
+          .hints.push_back("the targets are " + llvm::join(ArrayRef(ir::scheduleTargets), ", ") +
+                           "; a plain `schedule` is for all");
+    if (!targets.insert(name).second)
+      diags
+          .error(&file, schedule.target ? schedule.target->range : schedule.range,
+                 "this kernel has a second `schedule` for " + (name.empty() ? "all targets" : name))
+          .hints.push_back("write its entries into the first one");
+    NamedAttrList entries;
     for (const ScheduleEntry &entry : schedule.entries) {
-      if (!binders.count(entry.key.text) && !known.count(entry.key.text)) {
-        auto &error = diags.error(&file, entry.key.range,
-                                  "the schedule names `" + entry.key.text +
-                                      "`, which is no binder of this kernel");
-        std::vector<std::string> candidates(binders.begin(), binders.end());
-        candidates.insert(candidates.end(), known.begin(), known.end());
-        if (std::optional<std::string> near = nearestName(entry.key.text, candidates))
-          error.hints.push_back("did you mean `" + *near + "`?");
+      if (!checkEntry(diags, file, entry.key, binders, entries))
         continue;
-      }
       Attribute value = entry.object  ? Attribute(builder.getStringAttr(entry.object->text))
                         : entry.value ? scheduleValue(builder, diags, file, *entry.value)
                                       : Attribute(builder.getUnitAttr());
       if (value)
-        target.set(entry.key.text, value);
+        entries.set(entry.key.text, value);
     }
     // `schedule cuda { … }` stays apart; the plain one is for every target.
     if (schedule.target)
-      attrs.set("target." + schedule.target->text, target.getDictionary(context));
+      attrs.set("target." + name, entries.getDictionary(context));
     else
-      for (NamedAttribute attr : target)
+      for (NamedAttribute attr : entries)
         attrs.set(attr.getName(), attr.getValue());
   }
   return attrs.empty() ? DictionaryAttr() : attrs.getDictionary(context);
@@ -276,6 +300,7 @@ public:
 
 private:
   void findDims() {
+    checkGenerics(diags, file, decl);
     auto add = [&](const std::string &name) {
       if (!signature.dimIndex(name))
         signature.spec.dims.push_back(name);
@@ -305,6 +330,8 @@ private:
   void readClauses() {
     for (const Clause &clause : decl.clauses) {
       if (clause.kind == Clause::Kind::Dim) {
+        if (isDimension(clause.name.text))
+          refuseSecond(clause.name);
         if (AffineExpr value = extentExpr(context, diags, file, signature, *clause.value))
           signature.spec.derivedDims.emplace_back(clause.name.text, value);
         continue;
@@ -322,9 +349,13 @@ private:
   }
 
   void addParam(const Param &param, bool isOutput) {
-    for (const ir::ParamSpec &other : signature.spec.params)
-      if (other.name == param.name.text)
-        diags.error(&file, param.name.range, quoted(param.name.text) + " is declared twice");
+    auto isName = [&](const auto &other) { return other.name == param.name.text; };
+    auto isGeneric = [&](const Generic &other) { return other.name.text == param.name.text; };
+    if (llvm::any_of(signature.spec.params, isName) || llvm::any_of(decl.generics, isGeneric))
+      refuseSecond(param.name);
+    else if (isDimension(param.name.text))
+      diags.error(&file, param.name.range, quoted(param.name.text) + " is a dimension already")
+          .hints.push_back("a dimension is an i64 in the body; give one of them another name");
     refuseTaken(param.name.text, param.name.range);
     bool isMap = decl.kind == Decl::Kind::Map;
     if (param.type.rankPack && !isMap) {
@@ -360,6 +391,14 @@ private:
     signature.spec.params.push_back(std::move(spec));
   }
 
+  bool isDimension(const std::string &name) const {
+    return signature.dimIndex(name) || signature.derived(name);
+  }
+
+  void refuseSecond(const Ident &name) {
+    diags.error(&file, name.range, quoted(name.text) + " is declared twice");
+  }
+
   void refuseTensor(const TypeExpr &type, std::string message) {
     if (type.isTensor && !type.rankPack)
       diags.error(&file, type.range, std::move(message))
@@ -383,6 +422,20 @@ private:
   Builder mlirBuilder{context};
 };
 } // namespace
+
+void tile::dsl::checkGenerics(dsl::DiagnosticEngine &diags, const SourceFile &file,
+                              const Decl &decl) {
+  std::set<std::string> names;
+  for (const Generic &generic : decl.generics) {
+    if (!names.insert(generic.name.text).second)
+      diags.error(&file, generic.name.range, quoted(generic.name.text) + " is declared twice");
+    if (generic.isConst && generic.alternatives.front().text != "int")
+      diags.error(&file, generic.alternatives.front().range, "a constant is an integer")
+          .hints.push_back("write `const " + generic.name.text +
+                           ": int`, or make it a parameter: `" + generic.name.text + ": " +
+                           generic.alternatives.front().text + "`");
+  }
+}
 
 void tile::dsl::noteInstance(dsl::DiagnosticEngine &diags, size_t first, DeclRef decl,
                              const TypeBindings &types) {

@@ -29,6 +29,9 @@ mlir::AffineExpr extentExpr(mlir::MLIRContext *context, DiagnosticEngine &diags,
 std::optional<ir::ElementType> elementTypeOf(DiagnosticEngine &diags, const SourceFile &file,
                                              const TypeExpr &type, const TypeBindings &bindings);
 
+/// Reports generics that are declared twice, and constants that are no integers.
+void checkGenerics(DiagnosticEngine &diags, const SourceFile &file, const Decl &decl);
+
 /// Notes at the diagnostics from the `first` on that lie in a declaration with
 /// type generics which types those were.
 void noteInstance(DiagnosticEngine &diags, size_t first, DeclRef decl, const TypeBindings &types);

@@ -1,6 +1,9 @@
 //===- BuilderKernel.cpp - the statements of the C++ API ------------------===//
 
 #include "frontend/BuilderImpl.h"
+#include "ir/Specialize.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
 using namespace tile::detail;
@@ -188,11 +191,17 @@ void Kernel::scheduleFor(std::string target, std::string key, ScheduleValue valu
   KernelImpl *impl = KernelImpl::of(identity);
   if (!impl)
     return;
+  if (!target.empty() && !llvm::is_contained(ir::scheduleTargets, target)) {
+    auto diagnostic = impl->error(place) << "`" << target << "` is no target";
+    diagnostic.attachNote(impl->at(place))
+        << "hint: the targets are " << llvm::join(llvm::ArrayRef(ir::scheduleTargets), ", ");
+    return;
+  }
   mlir::Builder builder(impl->at(place).getContext());
   llvm::SmallVector<mlir::Attribute> numbers;
   for (int64_t number : value.numbers) {
-    if (number < 1)
-      impl->error(place) << "a schedule's numbers are at least 1";
+    if (number < 1 || number > ir::maxTileSize)
+      impl->error(place) << "a schedule's numbers are from 1 to " << ir::maxTileSize;
     numbers.push_back(builder.getI64IntegerAttr(number));
   }
   if (value.isList && numbers.empty())

@@ -1,6 +1,7 @@
 //===- BuilderSignature.cpp - dims, parameters and schedule of a kernel ---===//
 
 #include "frontend/BuilderImpl.h"
+#include "ir/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -206,12 +207,10 @@ void KernelImpl::addSchedule(const std::string &target, const std::string &key,
 }
 
 mlir::DictionaryAttr KernelImpl::schedule() {
-  static const std::set<std::string> known = {"stages", "warps",      "cluster",   "order",
-                                              "split",  "persistent", "specialize"};
   mlir::NamedAttrList plain;
   std::map<std::string, mlir::NamedAttrList> targets;
   for (const ScheduleEntry &entry : scheduleEntries) {
-    if (!binders.count(entry.key) && !known.count(entry.key)) {
+    if (!binders.count(entry.key) && !llvm::is_contained(ir::scheduleSettings, entry.key)) {
       auto diagnostic = error(entry.place) << "the schedule names `" << entry.key
                                            << "`, which is no binder of this kernel";
       diagnostic.attachNote(at(entry.place))

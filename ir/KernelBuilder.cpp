@@ -232,6 +232,8 @@ Expr KernelBuilder::axis(StringRef name, Expr lower, Expr upper) {
     return {};
   int64_t from = constantOr(low, ShapedType::kDynamic), to = constantOr(high, ShapedType::kDynamic);
   bool isStatic = !ShapedType::isDynamic(from) && !ShapedType::isDynamic(to);
+  if (isStatic && to < from)
+    error() << "`" << name << "` would have a negative number of coordinates";
   auto type = SpanType::get(context(), builder.getStringAttr(name),
                             isStatic ? std::max<int64_t>(to - from, 0) : ShapedType::kDynamic);
   Value span = AxisOp::create(builder, loc, type, low, high);

@@ -1,6 +1,7 @@
 //===- KernelBuilderRegions.cpp - loops, branches and variables -----------===//
 
 #include "ir/KernelBuilder.h"
+#include "ir/Specialize.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -78,6 +79,8 @@ Expr KernelBuilder::beginFor(const BinderSpec &binder, const LoopSpec &loop) {
     diagnostic.attachNote(loc) << "hint: count blocks of a constant size: `for " << binder.name
                                << " in 0..cdiv(n, 128)` with `let r = range(128)`";
   }
+  if (!ShapedType::isDynamic(loop.blockSize) && loop.blockSize > maxTileSize)
+    error() << "a block has from 1 to " << maxTileSize << " elements";
   Value lower = integerScalar(binder.lower, "a bound"),
         upper = integerScalar(binder.upper, "a bound");
   if (!lower || !upper)

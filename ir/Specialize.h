@@ -29,6 +29,11 @@ inline constexpr int64_t defaultLoopSize = 64;
 /// The greatest tile size; extents of tiles then stay far from overflow.
 inline constexpr int64_t maxTileSize = int64_t(1) << 24;
 
+/// The words that a schedule knows besides binders, and the targets that it may be for.
+inline constexpr llvm::StringLiteral scheduleSettings[] = {
+    "stages", "warps", "cluster", "order", "split", "persistent", "specialize"};
+inline constexpr llvm::StringLiteral scheduleTargets[] = {"cpu", "cuda"};
+
 /// The binders whose tile sizes are a matter of schedule, outermost first:
 /// `tiles` of the program space and loops that are not `sequential`.
 llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);

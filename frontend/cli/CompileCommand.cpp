@@ -8,6 +8,7 @@
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
+#include "ir/UserError.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
@@ -50,6 +51,7 @@ private:
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
   Outcome<std::vector<dsl::TypeBindings>> instances(dsl::DeclRef decl);
   Outcome<std::monostate> checkTypes(llvm::ArrayRef<dsl::DeclRef> decls) const;
+  Outcome<std::monostate> checkDims();
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
   Outcome<std::string> emitForCpu();
@@ -113,6 +115,21 @@ Outcome<std::monostate> Compile::elaborate(dsl::LoadedFile &file, const std::str
     if (auto symbol = session.elaborate(decl, *types); !symbol)
       return symbol.takeFailure();
   }
+  return Done{};
+}
+
+/// Refuses a dimension that nothing of what is compiled has.
+Outcome<std::monostate> Compile::checkDims() {
+  llvm::SetVector<StringRef> known;
+  for (Operation &op : *session.module().getBody())
+    if (auto dims = op.getAttrOfType<ArrayAttr>("dims"))
+      known.insert_range(dims.getAsValueRange<StringAttr>());
+  SmallVector<StringRef> given(dims.keys());
+  llvm::sort(given);
+  for (StringRef name : given)
+    if (!known.contains(name))
+      return Failure::usage({"nothing here has a dimension or constant `" + name.str() + "`",
+                             ir::adviseName(name, known.getArrayRef(), "there are")});
   return Done{};
 }
 
@@ -274,6 +291,8 @@ Outcome<std::string> Compile::emitArtifact() {
         return added.takeFailure();
     }
   }
+  if (auto checked = checkDims(); !checked)
+    return checked.takeFailure();
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   if (auto checked = sizes.check(kernels); !checked)
     return checked.takeFailure();
@@ -323,6 +342,8 @@ Outcome<std::string> Compile::compile() {
     return dsl::printAst((*file)->module);
   if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
     return done.takeFailure();
+  if (auto checked = checkDims(); !checked)
+    return checked.takeFailure();
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   if (auto checked = sizes.check(kernels); !checked)
     return checked.takeFailure();

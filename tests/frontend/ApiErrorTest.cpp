@@ -84,7 +84,7 @@ TEST(ApiError, statements) {
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.x[i] % 2); }, "`%` does not apply to f32");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.n[i] + 0.5); }, "float literal");
   expectBodyError([](Body &b, Span i) { b.k.var("v", i8(300)); }, "does not fit in i8");
-  expectBodyError([](Body &b, Span i) { b.k.var("v", max(b.n[i], int64_t(1) << 32)); },
+  expectBodyError([](Body &b, Span i) { b.k.var("v", mulhi(b.n[i], int64_t(1) << 32)); },
                   "the literal 4294967296 does not fit in i32");
   expectBodyError([](Body &b, Span i) { b.k.var("v", b.n[i] + ~uint64_t(0)); },
                   "the literal 18446744073709551615 does not fit in i32");
@@ -124,7 +124,10 @@ TEST(ApiError, statements) {
                   "before the first statement");
   expectBodyError([](Body &b, Span i) { b.k.let(tiles("j", b.N)); }, "`let` binds");
   expectBodyError([](Body &b, Span i) { b.k.schedule("q", 3); }, "no binder of this kernel");
-  expectBodyError([](Body &b, Span i) { b.k.schedule("i", 0); }, "at least 1");
+  expectBodyError([](Body &b, Span i) { b.k.schedule("i", 0); }, "from 1 to 16777216");
+  expectBodyError([](Body &b, Span i) { b.k.schedule("i", 99999999999); }, "from 1 to 16777216");
+  expectBodyError([](Body &b, Span i) { b.k.scheduleFor("frobnicator", "i", 8); },
+                  "`frobnicator` is no target");
   expectBodyError([](Body &b, Span i) { b.x.pad(0)[i] = b.x[i]; },
                   "`pad`, `clamp` and `within` read");
   expectBodyError(

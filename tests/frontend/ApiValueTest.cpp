@@ -140,11 +140,11 @@ TEST(ApiValue, integerOperators) {
 
 TEST(ApiValue, literalsAreTheNumbersThatTheyAre) {
   const uint64_t most = std::numeric_limits<uint64_t>::max();
-  expectIntegers([=](Value x, Value y) { return min(x, most) + (y ^ most); }, u64, {1, -1}, {-1, 0},
-                 {1, -2});
+  expectIntegers([=](Value x, Value y) { return clamp(x, 0, most) + (y ^ most); }, u64, {1, -1},
+                 {-1, 0}, {1, -2});
   expectIntegers([=](Value x, Value y) { return i32(f32(x) * most / (most / 8) + f32(y)); }, i32,
                  {3, -4}, {1, 2}, {25, -30});
-  expectIntegers([=](Value x, Value y) { return x * max(2, 3) + y * i32(Value(sqrt(16))); }, i32,
+  expectIntegers([=](Value x, Value y) { return x * cdiv(7, 3) + y * i32(rsqrt(0.0625)); }, i32,
                  {3, -4}, {1, 2}, {13, -4});
 }
 

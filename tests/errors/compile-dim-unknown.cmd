@@ -1,0 +1,1 @@
+tilec compile $KERNELS/softmax.tile --dim Q=3
