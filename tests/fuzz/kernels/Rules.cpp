@@ -145,16 +145,29 @@ std::string tile::fuzz::literal(Random &random, const std::string &type) {
     return random.chance(50) ? "true" : "false";
   if (isFloatType(type)) {
     static const std::vector<std::string> numbers = {
-        "0.0", "1.0",  "-1.0", "0.5",  "2.0",   "-3.0", "0.1",  "-0.0",
-        "inf", "-inf", "nan",  "1e30", "1e-40", "7.0",  "0.25", "65504.0"};
-    return type + "(" + random.pick(numbers) + ")";
+        "0.0",  "1.0", "-1.0",  "0.5", "2.0",  "-3.0", "0.1",     "-0.0", "inf",
+        "-inf", "nan", "1e-40", "7.0", "0.25", "3",    "65504.0", "65504"};
+    // Integers are exact until they become floats; narrow floats become infinite by a cast of f32.
+    static const std::vector<std::string> large = {"1e30", "9223372036854775808",
+                                                   "-9223372036854775809", "18446744073709551615",
+                                                   "3.4028234663852886e38"};
+    bool isLarge = random.chance(20), isWide = type == "f32" || type == "f64";
+    std::string number = random.pick(isLarge ? large : numbers);
+    bool fits = isWide || (!isLarge && type[1] != '8');
+    return type + (fits ? "(" + number + ")" : "(f32(" + number + "))");
   }
   static const std::vector<std::string> numbers = {"0", "1",  "2",   "3",  "5",
                                                    "7", "15", "100", "127"};
-  if (type[0] == 'u')
-    return random.chance(20) ? "(~" + type + "(0))" : type + "(" + random.pick(numbers) + ")";
-  if (random.chance(10)) // the least and the greatest value
-    return (random.chance(50) ? "(" : "(~") + type + "(1) << " +
-           std::to_string(std::stoi(type.substr(1)) - 1) + ")";
-  return type + "(" + (random.chance(30) ? "-" : "") + random.pick(numbers) + ")";
+  bool isUnsigned = type[0] == 'u';
+  unsigned bits = static_cast<unsigned>(std::stoi(type.substr(1)));
+  if (random.chance(20)) { // the least and the greatest value, as numbers and as expressions
+    uint64_t greatest = ~uint64_t(0) >> (64 - bits + (isUnsigned ? 0 : 1));
+    bool isLeast = !isUnsigned && random.chance(50);
+    if (random.chance(50))
+      return type + "(" + (isLeast ? "-" : "") + std::to_string(greatest + (isLeast ? 1 : 0)) + ")";
+    if (isUnsigned)
+      return "(~" + type + "(0))";
+    return (isLeast ? "(" : "(~") + type + "(1) << " + std::to_string(bits - 1) + ")";
+  }
+  return type + "(" + (!isUnsigned && random.chance(30) ? "-" : "") + random.pick(numbers) + ")";
 }
