@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 using namespace tile;
 using namespace tile::frontend;
@@ -39,18 +40,34 @@ static double relativeTolerance(DType type) {
   return 0;
 }
 
+/// How large the elements of a tensor are: their root mean square, in which none counts for more
+/// than ten times the upper quartile of those that are not 0.
+static double scaleOf(const Tensor &tensor) {
+  std::vector<double> magnitudes;
+  int64_t finite = 0;
+  for (int64_t n = 0; n < tensor.numElements(); ++n) {
+    double value = std::abs(tensor.getDouble(n));
+    finite += std::isfinite(value);
+    if (std::isfinite(value) && value != 0)
+      magnitudes.push_back(value);
+  }
+  if (magnitudes.empty())
+    return 0;
+  auto quartile = magnitudes.begin() + static_cast<ptrdiff_t>((magnitudes.size() - 1) * 3 / 4);
+  std::nth_element(magnitudes.begin(), quartile, magnitudes.end());
+  double unit = *quartile, squares = 0; // in this unit nothing overflows
+  for (double magnitude : magnitudes) {
+    double capped = std::min(magnitude / unit, 10.0);
+    squares += capped * capped;
+  }
+  return unit * std::sqrt(squares / double(finite));
+}
+
 Tolerance tile::frontend::defaultTolerance(const Tensor &expected) {
   double rtol = relativeTolerance(expected.dtype());
   if (rtol == 0)
     return {};
-  double squares = 0;
-  int64_t finite = 0;
-  for (int64_t n = 0; n < expected.numElements(); ++n)
-    if (double value = expected.getDouble(n); std::isfinite(value)) {
-      squares += value * value;
-      ++finite;
-    }
-  return {rtol, finite ? 0.1 * rtol * std::sqrt(squares / double(finite)) : 0};
+  return {rtol, 0.1 * rtol * scaleOf(expected)};
 }
 
 static bool agree(double a, double b, const Tolerance &tolerance) {

@@ -17,8 +17,10 @@ struct Tolerance {
 
 /// What reassociated sums may differ by, by element type: rtol is 1e-10 for f64,
 /// 1e-4 for f32, and two units in the last place for halves and fp8; atol is a
-/// tenth of rtol, times the root mean square of the expected tensor (sums of many
-/// terms may cancel to any small value).
+/// tenth of rtol, times the root mean square of the finite elements of the
+/// expected tensor (sums of many terms may cancel to any small value). So that a
+/// few huge ones don't hide the others, each counts there for no more than ten
+/// times the upper quartile of the magnitudes that are not 0.
 Tolerance defaultTolerance(const runtime::Tensor &expected);
 
 struct Comparison {

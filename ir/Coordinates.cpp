@@ -141,6 +141,12 @@ Linear Coordinates::divide(const Linear &a, const Linear &b) {
   return rest.isConstant() ? whole : add(whole, term(Atom::Kind::Floor, rest, b));
 }
 
+Linear Coordinates::divideUp(const Linear &a, const Linear &b) {
+  if (b.isConstant() && b.constant > 0) // as sources write it: (a + 3) / 4
+    return divide(plus(a, b.constant - 1), b);
+  return scale(divide(scale(a, -1), b), -1);
+}
+
 Linear Coordinates::remainder(const Linear &a, const Linear &b) {
   if (b.isConstant(0))
     return a;
@@ -379,6 +385,8 @@ Linear Coordinates::traceNarrow(Value value, bool isSigned) {
   if (matchPattern(value, m_ConstantInt(&number)) && number.getBitWidth() <= 32)
     return traced = constant(isSigned ? number.getSExtValue()
                                       : static_cast<int64_t>(number.getZExtValue()));
+  if (auto condition = isSigned ? std::nullopt : traceCondition(value))
+    return traced = *condition;
   Linear result = opaque(value);
   Atom &made = atoms[*result.asAtom()];
   made.range = rangeOf(getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth(), isSigned);
@@ -388,6 +396,36 @@ Linear Coordinates::traceNarrow(Value value, bool isSigned) {
     made.hasData = false;
   }
   return traced = result;
+}
+
+/// A condition as 0 or 1, of those that `cdiv` is made of: comparisons of numbers that are known,
+/// and whether a division by a positive number leaves a rest.
+std::optional<Linear> Coordinates::traceCondition(Value value) {
+  if (auto both = value.getDefiningOp<arith::AndIOp>()) {
+    if (depth >= maxDepth)
+      return std::nullopt;
+    ++depth;
+    auto left = traceCondition(both.getLhs()), right = traceCondition(both.getRhs());
+    --depth;
+    if (left && right && (left->isConstant() || right->isConstant()))
+      return multiply(*left, *right);
+    return std::nullopt;
+  }
+  auto compare = value.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::ne ||
+      !getElementTypeOrSelf(compare.getLhs().getType()).isInteger(64))
+    return std::nullopt;
+  Linear right = trace(compare.getRhs());
+  if (auto rest = compare.getLhs().getDefiningOp<RemOp>();
+      rest && !rest.getIsUnsigned() && !rest.getTruncates() && right.isConstant(0)) {
+    Linear dividend = trace(rest.getLhs()), divisor = trace(rest.getRhs());
+    if (divisor.isConstant() && divisor.constant > 0)
+      return subtract(divideUp(dividend, divisor), divide(dividend, divisor));
+  }
+  Linear left = trace(compare.getLhs());
+  if (left.isConstant() && right.isConstant())
+    return constant(left.constant != right.constant);
+  return std::nullopt;
 }
 
 Linear Coordinates::traceOp(Operation *op, Value value) {
@@ -449,7 +487,7 @@ Linear Coordinates::evaluate(AffineExpr expr, ArrayRef<Linear> dimValues,
   case AffineExprKind::FloorDiv:
     return divide(left, right);
   case AffineExprKind::CeilDiv:
-    return scale(divide(scale(left, -1), right), -1);
+    return divideUp(left, right);
   case AffineExprKind::Mod:
     return remainder(left, right);
   default:

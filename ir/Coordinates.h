@@ -99,6 +99,8 @@ public:
   Linear multiply(const Linear &a, const Linear &b);
   /// Rounds toward −∞; x / 0 = 0.
   Linear divide(const Linear &a, const Linear &b);
+  /// Rounds toward +∞.
+  Linear divideUp(const Linear &a, const Linear &b);
   /// a − (a / b) · b; x % 0 = x.
   Linear remainder(const Linear &a, const Linear &b);
 
@@ -126,6 +128,7 @@ private:
   Linear dimension(mlir::StringRef name);
   Linear traceOp(mlir::Operation *op, mlir::Value value);
   std::optional<Linear> traceSingle(mlir::Value value);
+  std::optional<Linear> traceCondition(mlir::Value value);
   Linear traceArgument(mlir::BlockArgument argument);
   Linear opaque(mlir::Value value);
   Linear unknown();

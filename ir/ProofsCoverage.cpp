@@ -53,6 +53,7 @@ private:
   void proveOnto(const Group &group);
   void reportUnproved();
   bool isNeverNegative(const Linear &size);
+  bool isEqual(const Linear &a, const Linear &b);
   bool hasFullSize(const Group &group);
   bool isAll(const Group &group, const Facts &matched) const;
   std::optional<Missing> findMissing(const Group &group);
@@ -304,7 +305,7 @@ bool StoreProof::isMixedRadix(const Group &group) {
   }
   if (!rest.isConstant(0))
     return false;
-  if (fully && !(weight == extent)) {
+  if (fully && !isEqual(weight, extent)) {
     // 128*g + c < K with g < (K + 127) / 128
     matched.notNegative.push_back(c.plus(c.subtract(extent, index), -1));
     if (!before.isConstant() || before.constant < 1 ||
@@ -419,6 +420,21 @@ bool StoreProof::isNeverNegative(const Linear &size) {
          context.solver.solve(nothing, negative) == Solver::Answer::Impossible;
 }
 
+/// Equal in every launch: `128 * (N / 128)` and N are where N % 128 == 0 is required.
+bool StoreProof::isEqual(const Linear &a, const Linear &b) {
+  Linear difference = c.subtract(a, b);
+  if (difference.isConstant())
+    return difference.constant == 0;
+  const auto &zero = context.solver.launch().zero;
+  if (llvm::is_contained(zero, difference) || llvm::is_contained(zero, c.scale(difference, -1)))
+    return true;
+  Facts nothing, above, below;
+  above.notNegative.push_back(c.plus(difference, -1));
+  below.notNegative.push_back(c.plus(c.scale(difference, -1), -1));
+  return context.solver.solve(nothing, above) == Solver::Answer::Impossible &&
+         context.solver.solve(nothing, below) == Solver::Answer::Impossible;
+}
+
 bool StoreProof::hasFullSize(const Group &group) {
   Linear points = Coordinates::constant(1), elements = points;
   Facts matched;
@@ -433,7 +449,7 @@ bool StoreProof::hasFullSize(const Group &group) {
   }
   for (unsigned n : group.dimensions)
     elements = c.multiply(elements, extents[n]);
-  return points == elements && isAll(group, matched);
+  return isEqual(points, elements) && isAll(group, matched);
 }
 
 /// True if nothing but these facts bounds the group's coordinates.
@@ -572,6 +588,8 @@ void StoreProof::reportMissing(const Group &group, const Missing &missing) {
     if (!quotient || c[*quotient].kind != Atom::Kind::Floor)
       continue;
     Linear dividend = c[*quotient].a, divisor = c[*quotient].b;
+    if (dividend.constant >= divisor.constant - 1) // it rounds up
+      continue;
     Linear up = c.divide(c.plus(dividend, divisor.constant - 1), divisor);
     diagnostic.attachNote(loc) << "hint: `" << context.words.of(range->second)
                                << "` rounds down and leaves the last, shorter block out; use `"

@@ -185,6 +185,22 @@ State FoldProof::scale(Operation *op, const State &a, const State &b, bool divid
   return make(Kind::Free, tainted);
 }
 
+/// A cast between floats keeps the order of numbers, so that the cast of the greatest is the
+/// greatest of the casts, whether it rounds or not. Both types need infinities: the share of an
+/// empty block is one, and f8e4m3 makes NaN of what is too large.
+State FoldProof::castFloat(Operation *op) {
+  State state = get(op->getOperand(0));
+  auto hasInfinity = [](Value value) {
+    return APFloat::semanticsHasInf(
+        cast<FloatType>(getElementTypeOrSelf(value.getType())).getFloatSemantics());
+  };
+  bool isExtremum = state.is(Kind::Partial) &&
+                    (state.combine == CombineKind::max || state.combine == CombineKind::min ||
+                     state.combine == CombineKind::fmax || state.combine == CombineKind::fmin);
+  return isExtremum && hasInfinity(op->getOperand(0)) && hasInfinity(op->getResult(0)) ? state
+                                                                                       : other(op);
+}
+
 State FoldProof::stateOfReduce(ReduceOp op) {
   State input = get(op.getInput());
   if (input.is(Kind::Bad))

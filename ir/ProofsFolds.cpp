@@ -249,6 +249,8 @@ void FoldProof::visit(Operation &op) {
                                     : combine(&op, left(), negate(&op, right()), CombineKind::add);
   else if (isa<arith::NegFOp>(op))
     state = negate(&op, left());
+  else if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    state = castFloat(&op);
   else if (isa<arith::MulFOp, arith::MulIOp>(op))
     state = scale(&op, left(), right(), /*divides=*/false);
   else if (isa<arith::DivFOp>(op))

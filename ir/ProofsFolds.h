@@ -107,6 +107,7 @@ private:
   State fold(mlir::Operation *op, const State &chain, const State &folded, CombineKind kind);
   State scale(mlir::Operation *op, const State &a, const State &b, bool divides);
   State negate(mlir::Operation *op, const State &a);
+  State castFloat(mlir::Operation *op);
   State join(const State &a, const State &b);
   State other(mlir::Operation *op);
   void checkStore(StoreOp op);

@@ -130,6 +130,35 @@ TEST_F(CacheTest, OddFilesDontMatter) {
   EXPECT_TRUE(std::filesystem::exists(path("cache/README")));
 }
 
+/// What is loaded lies in the folder that is the user's alone. A link may lead to where others
+/// write, and a checksum is no signature: they could put code of theirs there. What it leads to is
+/// not touched as used, either.
+TEST_F(CacheTest, LinksAreNoEntries) {
+  auto cache = open();
+  ASSERT_TRUE(cache->store(keyOf(1), valueOf(1)));
+  std::filesystem::path elsewhere = path("elsewhere.entry");
+  std::filesystem::rename(entryFile(1), elsewhere);
+  std::filesystem::create_symlink(elsewhere, entryFile(1));
+  ASSERT_TRUE(std::filesystem::is_regular_file(entryFile(1))); // it leads to a right entry
+  auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(5);
+  std::filesystem::last_write_time(elsewhere, before);
+  before = std::filesystem::last_write_time(elsewhere);
+  EXPECT_FALSE(cache->find(keyOf(1)));
+  EXPECT_FALSE(open()->find(keyOf(1)));
+  EXPECT_EQ(std::filesystem::last_write_time(elsewhere), before);
+  EXPECT_EQ(cache->verify()->good, 0u);
+  // Storing takes the link's place, and leaves what it leads to.
+  auto content = [&] {
+    std::ifstream stream(elsewhere, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::string kept = content();
+  ASSERT_TRUE(cache->store(keyOf(1), valueOf(1)));
+  EXPECT_FALSE(std::filesystem::is_symlink(entryFile(1)));
+  EXPECT_EQ(cache->find(keyOf(1)), valueOf(1));
+  EXPECT_EQ(content(), kept);
+}
+
 TEST_F(CacheTest, StaysWithinItsSize) {
   constexpr uint64_t limit = 100000;
   auto cache = open(limit);

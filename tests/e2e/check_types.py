@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Sorts and scans of every type, on the interpreter and the CPU, against NumPy.
+
+    check_types.py TILEC
+
+Whole numbers are exact, also where they wrap; they come from the whole range of their type, its ends among them, and
+from a few values, so that many are equal. What NumPy has no type for is made in the kernel, of numbers that are exact.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+INTEGERS = {name: np.dtype(code) for name, code in dict(i8="i1", i16="<i2", i32="<i4", i64="<i8", u8="u1", u16="<u2",
+                                                        u32="<u4", u64="<u8").items()}
+FLOATS = {"f16": np.dtype("<f2"), "f32": np.dtype("<f4"), "f64": np.dtype("<f8")}
+STORED = ["bf16", "f8e4m3", "f8e5m2"]
+SHAPES = [(3, 67), (5, 16), (2, 1), (4, 0)]
+K = 7
+
+# What NumPy has no type for is read and stored as f32, and made and sorted as what it is.
+SORTS = """
+kernel sorts_{name}(x: {type}[M, N])
+        -> (up: {type}[M, N], down: {type}[M, N], at: i64[M, N], back: i64[M, N],
+            v: {type}[M, 7], va: i64[M, 7], w: {type}[M, 7], wa: i64[M, 7]) {{
+    parallel i in tiles(M) {{
+        let t = {made}
+        let r = range(7)
+        up[i, :] = {stored}(sort(t, N))
+        down[i, :] = {stored}(sort(t, N, descending = true))
+        at[i, :] = argsort(t, N)
+        back[i, :] = argsort(t, N, descending = true)
+        let (most, most_at) = topk(t, r, N)
+        v[i, r] = {stored}(most)
+        va[i, r] = most_at
+        let (least, least_at) = topk(t, r, N, descending = false)
+        w[i, r] = {stored}(least)
+        wa[i, r] = least_at
+    }}
+}}
+"""
+SCANS = """
+kernel scans_{name}(x: {type}[M, N])
+        -> (sums: {sum}[M, N], back: {sum}[M, N], product: {sum}[M, N], most: {type}[M, N], least: {type}[M, N],
+            fold: {sum}[M, N]) {{
+    parallel i in tiles(M) {{
+        sums[i, :] = cumsum(x[i, :], N)
+        back[i, :] = cumsum(x[i, :], N, reverse = true)
+        product[i, :] = cumprod(x[i, :], N)
+        most[i, :] = cummax(x[i, :], N)
+        least[i, :] = cummin(x[i, :], N, reverse = true)
+        var h = zeros({sum}, i)
+        for k in tiles(N) {{
+            let (all, last) = cumsum(x[i, k], k, init = h)
+            fold[i, k] = all
+            h = last
+        }}
+    }}
+}}
+"""
+
+
+def sum_type(name):
+    """Small integers add up in 32 bits."""
+    return {"i8": "i32", "i16": "i32", "u8": "u32", "u16": "u32"}.get(name, name)
+
+
+def numbers(rng, dtype, shape, few):
+    if dtype.kind == "f":
+        return rng.integers(-9, 10, shape).astype(dtype) / 8 if few else rng.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    if few:
+        return rng.integers(max(limits.min, -3), 4, shape).astype(dtype)
+    x = rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+    ends = rng.random(shape)
+    return np.where(ends < 0.1, dtype.type(limits.min), np.where(ends > 0.9, dtype.type(limits.max), x))
+
+
+def order(x, descending):
+    if not descending:
+        return np.argsort(x, axis=1, kind="stable")
+    return x.shape[1] - 1 - np.argsort(x[:, ::-1], axis=1, kind="stable")[:, ::-1]
+
+
+def sorted_by_numpy(x, lowest, highest):
+    up, down = order(x, False), order(x, True)
+    results = {"up": np.take_along_axis(x, up, 1), "down": np.take_along_axis(x, down, 1), "at": up, "back": down}
+    for value, place, at, missing in (("v", "va", down, lowest), ("w", "wa", up, highest)):
+        at = at[:, :K]
+        results[value] = np.full((len(x), K), missing, dtype=x.dtype)
+        results[value][:, :at.shape[1]] = np.take_along_axis(x, at, 1)
+        results[place] = np.full((len(x), K), -1)
+        results[place][:, :at.shape[1]] = at
+    return results
+
+
+def scanned_by_numpy(x, dtype):
+    wide = x.astype(dtype)
+    sums = np.cumsum(wide, axis=1, dtype=dtype)
+    return {"sums": sums, "back": np.cumsum(wide[:, ::-1], axis=1, dtype=dtype)[:, ::-1],
+            "product": np.cumprod(wide, axis=1, dtype=dtype), "most": np.maximum.accumulate(x, axis=1),
+            "least": np.minimum.accumulate(x[:, ::-1], axis=1)[:, ::-1], "fold": sums}
+
+
+class Checker:
+    def __init__(self, tilec, folder, rng):
+        self.tilec, self.folder, self.rng, self.count = tilec, folder, rng, 0
+        sorts = [SORTS.format(name=name, type=name, made="x[i, :]", stored=name) for name in {**INTEGERS, **FLOATS}]
+        sorts += [SORTS.format(name=name, type="f32", made=f"{name}(x[i, :])", stored="f32") for name in STORED]
+        scans = [SCANS.format(name=name, type=name, sum=sum_type(name))
+                 for name in [*INTEGERS, "f32", "f64"]]
+        (folder / "all.tile").write_text("".join(sorts + scans))
+
+    def check(self, kernel, x, expected, rtol=0.0):
+        np.save(self.folder / "x.npy", x)
+        for device in ("interp", "cpu"):
+            outputs = [argument for name in expected for argument in ("--out", f"{name}={self.folder}/{name}.npy")]
+            ran = subprocess.run([self.tilec, "run", f"{self.folder}/all.tile:{kernel}", "--device", device, "--in",
+                                  f"x={self.folder}/x.npy", *outputs], capture_output=True, text=True, timeout=120)
+            assert ran.returncode == 0, f"{kernel}: {ran.stderr}"
+            for name, right in expected.items():
+                got = np.load(self.folder / f"{name}.npy")
+                assert got.shape == right.shape, (kernel, name, got.shape, right.shape)
+                scale = np.abs(right).max(initial=1) if rtol else 0
+                same = np.abs(got - right) <= rtol * scale if rtol else got == right
+                assert same.all(), f"{kernel} on {device}, {name} of {x.shape}: {got[~same][:5]}, not " \
+                                   f"{right[~same][:5]}, of {x[np.argwhere(~same)[0][0]]}"
+        self.count += 1
+
+    def run(self):
+        for name, dtype in {**INTEGERS, **FLOATS}.items():
+            limits = np.iinfo(dtype) if dtype.kind != "f" else None
+            lowest, highest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+            for shape, few in zip(SHAPES, (False, True, False, True)):
+                x = numbers(self.rng, dtype, shape, few)
+                self.check(f"sorts_{name}", x, sorted_by_numpy(x, lowest, highest))
+                if name != "f16":
+                    rtol = {"f32": 1e-5, "f64": 1e-13}.get(name, 0.0)
+                    wide = INTEGERS.get(sum_type(name), dtype)
+                    self.check(f"scans_{name}", x, scanned_by_numpy(x, wide), rtol)
+        # Numbers that all of them hold. What is missing is infinite, in f32 as all arithmetic on them.
+        for name in STORED:
+            for shape in SHAPES:
+                x = (self.rng.integers(-7, 8, shape) * 2.0**self.rng.integers(-3, 4, shape)).astype(np.float32)
+                x = x if name != "f8e5m2" else np.sign(x) * 2.0**self.rng.integers(-8, 8, shape).astype(np.float32)
+                self.check(f"sorts_{name}", x, sorted_by_numpy(x, -np.inf, np.inf))
+
+
+def main():
+    seed = np.random.SeedSequence().entropy
+    with tempfile.TemporaryDirectory() as name:
+        checker = Checker(sys.argv[1], pathlib.Path(name), np.random.default_rng(seed))
+        try:
+            checker.run()
+        except AssertionError:
+            print(f"seed {seed}", file=sys.stderr)
+            raise
+        print(f"{checker.count} kernels and inputs, on the interpreter and the CPU")
+
+
+main()
