@@ -31,9 +31,8 @@ Value KernelBuilder::unrestrictedAxis(StringRef function, StringRef name) {
 
 /// How many coordinates a whole axis has.
 Expr KernelBuilder::lengthOf(StringRef axis) {
-  auto op = axes.lookup(axis).getDefiningOp<AxisOp>();
   auto known = lengths.find(axis);
-  assert(op && known != lengths.end() && "not a whole axis");
+  assert(axes.lookup(axis).getDefiningOp<AxisOp>() && known != lengths.end() && "not a whole axis");
   return makeForm(known->second);
 }
 

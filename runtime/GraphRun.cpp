@@ -1,6 +1,7 @@
 #include "runtime/GraphRun.h"
 #include "runtime/BufferPlan.h"
 #include "runtime/Evaluate.h"
+#include "runtime/Scratch.h"
 #include "runtime/Text.h"
 #include "runtime/ThreadPool.h"
 
@@ -117,6 +118,7 @@ private:
                     DimValues &dims);
   std::string describeDims(uint32_t frame) const;
 
+  Status allocate(uint64_t bytes);
   bool place();
   bool placeResults();
   void setPointers();
@@ -134,7 +136,10 @@ private:
   std::vector<KernelLaunch> launches;
   std::vector<TensorState> tensors;
   std::optional<CallOrder> order;
-  AlignedBytes memory;
+  /// Of the tensors between calls: from the arena, or too much for it.
+  std::byte *memory = nullptr;
+  ScratchScope scratch;
+  AlignedBytes large;
   GraphOutcome outcome;
   std::mutex mutex; // of the outcome
 };
@@ -306,6 +311,24 @@ bool GraphRun::placeResults() {
   return true;
 }
 
+/// What the thread's arena keeps from run to run needs no new pages each time.
+Status GraphRun::allocate(uint64_t bytes) {
+  constexpr uint64_t maxKept = uint64_t(1) << 28;
+  if (bytes <= maxKept) {
+    Result<std::byte *> kept = scratch.allocate(bytes);
+    if (!kept)
+      return kept.takeError();
+    memory = *kept;
+    return {};
+  }
+  Result<AlignedBytes> allocated = allocateAligned(bytes, "the tensors between calls");
+  if (!allocated)
+    return allocated.takeError();
+  large = *std::move(allocated);
+  memory = large.get();
+  return {};
+}
+
 bool GraphRun::place() {
   std::vector<std::vector<uint32_t>> dependencies(plan.calls.size());
   for (size_t n = 0; n < plan.calls.size(); ++n)
@@ -339,12 +362,10 @@ bool GraphRun::place() {
     }
   }
   BufferPlan buffers = planBuffers(requests, *order);
-  Result<AlignedBytes> allocated = allocateAligned(buffers.bytes, "the tensors between calls");
-  if (!allocated)
+  if (Status allocated = allocate(buffers.bytes); !allocated)
     return fail(GraphFailure::Kind::Memory, allocated.takeError(), {}, {});
-  memory = *std::move(allocated);
   for (size_t n = 0; n < requests.size(); ++n) {
-    tensors[tensorOf[n]].data = memory.get() + buffers.offsets[n];
+    tensors[tensorOf[n]].data = memory + buffers.offsets[n];
     tensors[tensorOf[n]].isInPlace = buffers.isInPlace[n];
     outcome.memory.inPlace += buffers.isInPlace[n];
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tilec on the CPU beside torch, eager and compiled, in one run.
 
-    compare_torch.py BENCH TILEC [--threads N] [--rounds N] [--large BYTES]
+    compare_torch.py BENCH TILEC [--threads N] [--rounds N] [--budget SECONDS] [--large BYTES]
 
 BENCH is tile_bench_cpu, TILEC is tilec. In each round each contestant runs each case; the medians
 over the rounds are compared: a ratio above 1 means that tilec is faster. torch's times are the
@@ -23,7 +23,7 @@ import torch.nn.functional as F
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def median_seconds(run, budget=1.0):
+def median_seconds(run, budget):
     for _ in range(2):
         run()
     times, start = [], time.perf_counter()
@@ -36,7 +36,7 @@ def median_seconds(run, budget=1.0):
 
 def bench_lines(options, filter):
     """Seconds by title."""
-    command = [options.bench, "--threads", str(options.threads), "--filter", filter, "--budget", "1",
+    command = [options.bench, "--threads", str(options.threads), "--filter", filter, "--budget", str(options.budget),
                "--large", str(options.large)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return {title.strip(): float(ms) / 1e3 for title, ms in re.findall(r"^(.*?)\s+([\d.]+) ms", text, re.M)}
@@ -105,12 +105,21 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--budget", type=float, default=1, help="seconds for each case, contestant and round")
     parser.add_argument("--large", type=int, default=1 << 30)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     print(f"torch {torch.__version__}, {options.threads} threads")
     print(f"{'case':36}{'tilec':>11}{'eager':>8}{'compile':>9}   (times of torch / tilec's)")
     with torch.inference_mode():
+        block = Block(**BLOCK)
+        compiled_block = torch.compile(block.__call__)
+        own, eager, compiled = [], [], []
+        for _ in range(options.rounds):
+            own.append(block_seconds(options))
+            eager.append(median_seconds(block, options.budget))
+            compiled.append(median_seconds(compiled_block, options.budget))
+        show("transformer block", own, eager, compiled)
         wanted = [title for filter in ("softmax", "layer norm", "GELU") for title in bench_lines(options, filter)
                   if title.startswith(filter) and title != "GELU, 48 KB"]
         for title in wanted:
@@ -118,18 +127,10 @@ def main():
             runs = torch_cases(title, options)
             for _ in range(options.rounds):
                 own.append(bench_lines(options, title)[title])
-                eager.append(median_seconds(runs[0]))
-                compiled.append(median_seconds(runs[1]))
+                eager.append(median_seconds(runs[0], options.budget))
+                compiled.append(median_seconds(runs[1], options.budget))
             show(title, own, eager, compiled)
             del runs
-        block = Block(**BLOCK)
-        compiled_block = torch.compile(block.__call__)
-        own, eager, compiled = [], [], []
-        for _ in range(options.rounds):
-            own.append(block_seconds(options))
-            eager.append(median_seconds(block))
-            compiled.append(median_seconds(compiled_block))
-        show("transformer block", own, eager, compiled)
 
 
 def show(title, own, *peers):
