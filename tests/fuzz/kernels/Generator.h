@@ -138,7 +138,8 @@ private:
                  const std::function<Node(const std::string &)> &make);
   void inPlace(std::vector<Node> &lines);
   Node reducedFor(std::string &op, Parameter &output, const Axes &indexed, const Axes &over);
-  void update(std::vector<Node> &lines);
+  /// In grid kernels what falls outside is not dropped: data doesn't choose among unknown extents.
+  void update(std::vector<Node> &lines, bool inGrid = false);
   void updateLoop(std::vector<Node> &lines, int depth);
 
   //===-- Along axes (Along.cpp) ------------------------------------------===//

@@ -51,7 +51,7 @@ std::string Generator::gridKernel(std::vector<Node> &lines) {
   if (random.chance(50))
     gridStores(lines, at);
   if (random.chance(30))
-    update(lines);
+    update(lines, true);
   return head;
 }
 

@@ -44,7 +44,8 @@ std::string Generator::bindLoop(std::string &name, const Axes *others) {
       for (Parameter &parameter : program.parameters)
         if (parameter.name == bound.text.substr(0, end))
           parameter.indexLimit = 9;
-      hi = bound.str();
+      if (bound.text.find(".pad(") == std::string::npos) // which may be huge
+        hi = bound.str();
     }
     axis.length = 12;
     head = "for " + name + " in tiles(" + lo + ".." + hi + ")";

@@ -300,10 +300,10 @@ NumberSet ProductOf::result() const {
   bool overflows = !(fold.mass * (1 + gamma) < runtime::largestFinite(type));
   bool underflows =
       fold.least * (1 - gamma) < std::ldexp(1.0, leastExponent(type) + precisionOf(type));
-  if (hasInfinity || overflows || underflows)
-    return fold.terms == 1 ? value : NumberSet::any(type);
   NumberSet result = value;
   result.type = type;
+  if (hasInfinity || overflows || underflows)
+    return fold.terms == 1 ? result : NumberSet::any(type);
   result.fold = fold;
   result.anyZero = hasZero;
   if (isExact && fold.mass <= std::ldexp(1.0, precisionOf(type)))

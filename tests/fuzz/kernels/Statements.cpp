@@ -291,7 +291,7 @@ Node Generator::reducedFor(std::string &op, Parameter &output, const Axes &index
 }
 
 /// Combines into a `reduce` output: over whole ranges, or where the data says.
-void Generator::update(std::vector<Node> &lines) {
+void Generator::update(std::vector<Node> &lines, bool inGrid) {
   Parameter output;
   output.mode = Parameter::Mode::Reduce;
   output.name = fresh("a");
@@ -314,7 +314,7 @@ void Generator::update(std::vector<Node> &lines) {
     indexed = blocks;
     over.clear();
     for (size_t n = 0, count = random.chance(25) ? 2 : 1; n < count; ++n) {
-      output.shape.push_back(random.pick(extents).first);
+      output.shape.push_back(!inGrid ? random.pick(extents).first : n ? "3" : "7");
       text += (n ? ", $" : "$") + std::to_string(children.size()) + (n ? " % 3" : " % 7");
       children.push_back(indexed.empty() ? expression("0", "i32")
                                          : withAxes(value("i32", indexed, 1), indexed));
