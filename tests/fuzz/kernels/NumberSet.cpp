@@ -181,6 +181,11 @@ NumberSet fuzz::hull(const NumberSet &a, const NumberSet &b) {
   return result;
 }
 
+/// γ(n) for units u; with n·u ≥ 1 there is no bound.
+static double gammaOf(double terms, double unit) {
+  return terms * unit < 1 ? terms * unit / (1 - terms * unit) : infinity;
+}
+
 //===-- Sums --------------------------------------------------------------===//
 
 void SumOf::addInterval(long double low, long double high) {
@@ -239,9 +244,8 @@ NumberSet SumOf::result() const {
   if (isNaN || (hasPlusInfinity && hasMinusInfinity))
     return NumberSet::nan(type);
   double unit = std::ldexp(1.0, -precisionOf(type));
-  double gamma = fold.terms * unit / (1 - fold.terms * unit);
-  double most = fold.mass * (1 + gamma);
-  bool overflows = !(most < runtime::largestFinite(type));
+  double gamma = gammaOf(fold.terms, unit);
+  bool overflows = !(fold.mass * (1 + gamma) < runtime::largestFinite(type));
   if (isAny || overflows)
     return NumberSet::any(type);
   NumberSet result = NumberSet::ofFloat(type, 0);
@@ -294,7 +298,7 @@ void ProductOf::multiply(const NumberSet &factor) {
 NumberSet ProductOf::result() const {
   double unit = std::ldexp(1.0, -precisionOf(type));
   // Twice: the value itself is one association of them.
-  double gamma = 2 * (fold.terms + 1) * unit / (1 - (fold.terms + 1) * unit);
+  double gamma = 2 * gammaOf(fold.terms + 1, unit);
   if (isNaN)
     return NumberSet::nan(type);
   bool overflows = !(fold.mass * (1 + gamma) < runtime::largestFinite(type));
