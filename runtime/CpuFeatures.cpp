@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -128,6 +129,25 @@ std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted)
       missing.push_back(name);
   return missing;
 }
+
+std::string cpuName() {
+  std::array<char, 49> text = {};
+#if defined(__x86_64__)
+  for (uint32_t part = 0; part < 3; ++part) {
+    std::array<uint32_t, 4> r = {};
+    if (!__get_cpuid(0x80000002 + part, &r[EAX], &r[EBX], &r[ECX], &r[EDX]))
+      return "";
+    std::memcpy(text.data() + part * sizeof r, r.data(), sizeof r);
+  }
+#endif
+  // Some pad it on the left, some on the right.
+  std::string name(text.data());
+  name.erase(0, name.find_first_not_of(' '));
+  name.erase(name.find_last_not_of(' ') + 1);
+  return name;
+}
+
+int cpuVectorBits() { return hasCpuFeature("avx512f") ? 512 : hasCpuFeature("avx2") ? 256 : 128; }
 
 std::string_view hostPlatform() {
 #if defined(__x86_64__) && defined(__linux__)

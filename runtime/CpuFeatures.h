@@ -18,6 +18,12 @@ bool hasCpuFeature(std::string_view name);
 /// Those of `wanted` that this machine lacks.
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted);
 
+/// What the processor calls itself: "Intel(R) Xeon(R) Platinum 8481C". "" if it doesn't.
+std::string cpuName();
+
+/// The bits of its widest vectors: 512, 256 or 128.
+int cpuVectorBits();
+
 /// "x86_64-linux": what images are for.
 std::string_view hostPlatform();
 

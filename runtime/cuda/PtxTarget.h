@@ -1,0 +1,28 @@
+// What a PTX text is for, by its head.
+#pragma once
+
+#include "runtime/cuda/Device.h"
+
+#include <optional>
+#include <string_view>
+
+namespace tile::runtime::cuda {
+
+struct PtxTarget {
+  /// "sm_90a".
+  std::string name;
+  int major = 0, minor = 0;
+  /// 'a': for that capability alone; 'f': for its family, of the same major; '\0': for all from it
+  /// on.
+  char suffix = '\0';
+  /// Of PTX itself: "8.7"; "" if it isn't there.
+  std::string version;
+};
+
+/// The directives `.target` and `.version`; nothing if there is no target.
+std::optional<PtxTarget> parsePtxTarget(std::string_view ptx);
+
+/// An error if PTX for that target can't run on a device, which names both.
+Status checkPtxTarget(const PtxTarget &target, const DeviceProperties &device);
+
+} // namespace tile::runtime::cuda

@@ -1,0 +1,203 @@
+// What the fake driver does with memory, code and launches.
+#include "CudaFakeFunctions.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace tile::runtime::cuda::test {
+
+//===-- Memory ------------------------------------------------------------===//
+
+static CUresult allocate(CUdeviceptr *address, size_t bytes, size_t limit,
+                         std::map<CUdeviceptr, size_t> &allocations) {
+  size_t used = 0;
+  for (auto [start, size] : allocations)
+    used += size;
+  if (bytes > limit - std::min(used, limit))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+  allocations[*address] = bytes;
+  return CUDA_SUCCESS;
+}
+
+void FakeFunctions::fillMemory(DriverTable &table) {
+  table.memGetInfo = [](size_t *free, size_t *total) {
+    CUresult code = enterContext("memGetInfo");
+    *total = currentDevice().memory;
+    *free = *total - active->usedElsewhere;
+    return code;
+  };
+  table.memAlloc = [](CUdeviceptr *address, size_t bytes) {
+    CUresult code = enterContext("memAlloc");
+    return code ? code
+                : allocate(address, bytes, currentDevice().memory - active->usedElsewhere,
+                           active->allocations);
+  };
+  table.memFree = [](CUdeviceptr address) {
+    EXPECT_EQ(active->allocations.erase(address), 1u);
+    std::free(reinterpret_cast<void *>(address));
+    return enterContext("memFree");
+  };
+  table.memAllocAsync = [](CUdeviceptr *address, size_t bytes, CUstream stream) {
+    EXPECT_TRUE(isStream(stream));
+    CUresult code = enterContext("memAllocAsync");
+    if (!code)
+      code = allocate(address, bytes, currentDevice().memory - active->usedElsewhere,
+                      active->allocations);
+    if (!code)
+      active->allocationStreams[*address] = stream;
+    return code;
+  };
+  table.memFreeAsync = [](CUdeviceptr address, CUstream stream) {
+    EXPECT_EQ(active->allocationStreams.at(address), stream);
+    EXPECT_EQ(active->allocations.erase(address), 1u);
+    std::free(reinterpret_cast<void *>(address));
+    return enterContext("memFreeAsync");
+  };
+}
+
+void FakeFunctions::fillCopies(DriverTable &table) {
+  table.deviceGetDefaultMemPool = [](CUmemoryPool *pool, CUdevice) {
+    *pool = newHandle<CUmemoryPool>();
+    return enterContext("deviceGetDefaultMemPool");
+  };
+  table.memPoolSetAttribute = [](CUmemoryPool, CUmemPool_attribute, void *value) {
+    active->memoryKept = *static_cast<uint64_t *>(value);
+    return enterContext("memPoolSetAttribute");
+  };
+  table.memcpyHtoDAsync = [](CUdeviceptr to, const void *from, size_t bytes, CUstream) {
+    CUresult code = enterContext("memcpyHtoDAsync");
+    if (!code)
+      std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+    return code;
+  };
+  table.memcpyDtoHAsync = [](void *to, CUdeviceptr from, size_t bytes, CUstream) {
+    CUresult code = enterContext("memcpyDtoHAsync");
+    if (!code)
+      std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+    return code;
+  };
+  table.memcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream) {
+    CUresult code = enterContext("memcpyDtoDAsync");
+    if (!code)
+      std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+    return code;
+  };
+  table.memsetD8Async = [](CUdeviceptr to, unsigned char value, size_t bytes, CUstream) {
+    CUresult code = enterContext("memsetD8Async");
+    if (!code)
+      std::memset(reinterpret_cast<void *>(to), value, bytes);
+    return code;
+  };
+}
+
+//===-- Modules -----------------------------------------------------------===//
+
+static void writeLog(const std::string &text, void *buffer, void *size) {
+  auto room = reinterpret_cast<uintptr_t>(size);
+  ASSERT_GT(room, text.size());
+  std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+CUresult FakeFunctions::loadModule(CUmodule *module, const void *image, unsigned count,
+                                   CUjit_option *options, void **values) {
+  if (CUresult code = enterContext("moduleLoadDataEx"))
+    return code;
+  active->lastJitOptions = count;
+  std::map<CUjit_option, void *> given;
+  for (unsigned n = 0; n < count; ++n)
+    given[options[n]] = values[n];
+  writeLog(active->jitErrors, given.at(CU_JIT_ERROR_LOG_BUFFER),
+           given.at(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
+  writeLog(active->jitInfo, given.at(CU_JIT_INFO_LOG_BUFFER),
+           given.at(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES));
+  if (active->jitResult)
+    return active->jitResult;
+  *module = newHandle<CUmodule>();
+  auto &made = active->modules[*module];
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
+                  4) == 0) {
+    made.kernels.insert("of_cubin");
+    return CUDA_SUCCESS;
+  }
+  std::string text = active->lastImage = static_cast<const char *>(image);
+  for (size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
+    at += 7;
+    made.kernels.insert(text.substr(at, text.find('(', at) - at));
+  }
+  return CUDA_SUCCESS;
+}
+
+void FakeFunctions::fillModules(DriverTable &table) {
+  table.moduleLoadDataEx = loadModule;
+  table.moduleUnload = [](CUmodule module) {
+    EXPECT_EQ(active->modules.erase(module), 1u);
+    return enterContext("moduleUnload");
+  };
+  table.moduleGetFunction = [](CUfunction *function, CUmodule module, const char *name) {
+    if (CUresult code = enterContext("moduleGetFunction"))
+      return code;
+    if (!active->modules.at(module).kernels.count(name))
+      return CUDA_ERROR_NOT_FOUND;
+    *function = newHandle<CUfunction>();
+    active->kernels[*function].name = name;
+    return CUDA_SUCCESS;
+  };
+  table.funcGetAttribute = [](int *value, CUfunction_attribute attribute, CUfunction function) {
+    EXPECT_TRUE(active->kernels.count(function));
+    *value = active->functionAttributes.at(attribute);
+    return enterContext("funcGetAttribute");
+  };
+  table.funcSetAttribute = [](CUfunction, CUfunction_attribute attribute, int value) {
+    CUresult code = enterContext("funcSetAttribute");
+    if (!code)
+      active->attributesSet.emplace_back(attribute, value);
+    return code;
+  };
+}
+
+//===-- Launches ----------------------------------------------------------===//
+
+void FakeFunctions::fillLaunches(DriverTable &table) {
+  table.occupancyMaxActiveBlocksPerMultiprocessor = [](int *blocks, CUfunction, int threads,
+                                                       size_t) {
+    *blocks = 2048 / threads;
+    return enterContext("occupancyMaxActiveBlocksPerMultiprocessor");
+  };
+  table.launchKernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, CUstream, void **,
+                          void **) { return enterContext("launchKernel"); };
+  table.launchKernelEx = [](const CUlaunchConfig *config, CUfunction function, void **parameters,
+                            void **extra) {
+    EXPECT_EQ(extra, nullptr);
+    CUresult code = enterContext("launchKernelEx");
+    if (!code)
+      active->launches.push_back({active->kernels.at(function).name,
+                                  *config,
+                                  {config->attrs, config->attrs + config->numAttrs},
+                                  parameters});
+    return code;
+  };
+  table.tensorMapEncodeTiled = [](CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
+                                  void *address, const uint64_t *extents, const uint64_t *strides,
+                                  const uint32_t *box, const uint32_t *steps, CUtensorMapInterleave,
+                                  CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                  CUtensorMapFloatOOBfill fill) {
+    // Every argument shows in the map.
+    uint64_t parts[] = {static_cast<uint64_t>(type),         rank,
+                        reinterpret_cast<uint64_t>(address), static_cast<uint64_t>(swizzle),
+                        static_cast<uint64_t>(promotion),    static_cast<uint64_t>(fill)};
+    std::copy(std::begin(parts), std::end(parts), map->opaque);
+    for (uint32_t n = 0; n < rank; ++n) {
+      map->opaque[6 + n] = extents[n] << 32 | box[n] << 8 | steps[n];
+      map->opaque[11 + n] = n ? strides[n - 1] : 0;
+    }
+    ++active->numEncoded;
+    return enterContext("tensorMapEncodeTiled");
+  };
+}
+
+} // namespace tile::runtime::cuda::test
