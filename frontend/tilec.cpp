@@ -163,7 +163,7 @@ static int runCommandLine(int argc, char **argv) {
       "Environment: TILE_NUM_THREADS, threads that run a kernel (one a core); TILE_CACHE_DIR, "
       "where\n"
       "compiled code is kept (~/.cache/tilec; empty: nowhere); TILE_CACHE_SIZE, how much (1G);\n"
-      "NO_COLOR. README.md says more.\n\n"
+      "TILE_CUDA_DRIVER, NVIDIA's library (libcuda.so.1); NO_COLOR. README.md says more.\n\n"
       "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
       "3 files, devices or memory; 70 a fault of tilec.");
   try {

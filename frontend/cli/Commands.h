@@ -25,6 +25,9 @@ Command addFormatCommand(CLI::App &app);
 Command addInfoCommand(CLI::App &app);
 Command addCacheCommand(CLI::App &app);
 
+/// Shows the processor and the CUDA devices, or why there are none; the exit code.
+int listDevices();
+
 void addSourceOptions(CLI::App &command, SourceOptions &options);
 void addPipelineOptions(CLI::App &command, PipelineOptions &options);
 /// An option that may be given several times, each time with one value.

@@ -51,10 +51,16 @@ void describe(const dsl::Decl &decl, const dsl::SourceFile &source) {
 
 struct InfoOptions {
   std::string file;
+  bool devices = false;
   SourceOptions source;
 };
 
 int info(const InfoOptions &options) {
+  if (options.devices)
+    return listDevices();
+  if (options.file.empty())
+    return failUsage("FILE[:NAME] is required",
+                     "`tilec info --devices` shows the devices of this machine");
   if (namesArtifact(options.file))
     return describeArtifact(options.file, options.source);
   auto [path, name] = splitEntry(options.file);
@@ -90,15 +96,21 @@ int info(const InfoOptions &options) {
 
 Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand(
-      "info", "Show the kernels and graphs of a source or artifact: what they take and give");
+      "info", "Show the kernels and graphs of a source or artifact: what they take and give; or "
+              "the devices of this machine");
   auto options = std::make_shared<InfoOptions>();
+  CLI::Option *file = command->add_option("FILE[:NAME]", options->file,
+                                          "A source or artifact; - or -:NAME is standard input");
   command
-      ->add_option("FILE[:NAME]", options->file,
-                   "A source or artifact; - or -:NAME is standard input")
-      ->required();
+      ->add_flag("--devices", options->devices,
+                 "Show the processor and the CUDA devices, or why there are none")
+      ->excludes(file);
   addSourceOptions(*command, options->source);
-  command->footer("Examples:\n"
-                  "  tilec info softmax.tile\n"
-                  "  tilec info attention.tile:attention");
+  command->footer(
+      "TILE_CUDA_DRIVER names the CUDA driver's library where it isn't libcuda.so.1.\n\n"
+      "Examples:\n"
+      "  tilec info softmax.tile\n"
+      "  tilec info attention.tile:attention\n"
+      "  tilec info --devices");
   return {command, [options] { return info(*options); }};
 }
