@@ -44,6 +44,7 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
+using CUlinkState = struct CUlinkState_st *;
 using CUmemoryPool = struct CUmemPoolHandle_st *;
 
 enum CUdevice_attribute : int {
@@ -82,6 +83,8 @@ enum CUjit_option : int {
   CU_JIT_LOG_VERBOSE = 12,
   CU_JIT_GENERATE_LINE_INFO = 13,
 };
+
+enum CUjitInputType : int { CU_JIT_INPUT_PTX = 1 };
 
 enum : unsigned {
   CU_STREAM_NON_BLOCKING = 1,

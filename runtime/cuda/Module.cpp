@@ -1,65 +1,14 @@
 #include "runtime/cuda/Module.h"
 #include "runtime/Text.h"
 #include "runtime/cuda/Cubin.h"
+#include "runtime/cuda/JitLogs.h"
 #include "runtime/cuda/PtxTarget.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tile::runtime::cuda {
 
 //===-- Modules -----------------------------------------------------------===//
-
-namespace {
-
-/// What the driver says about code, and the options that ask for it.
-class JitLogs {
-public:
-  /// The first of them serve machine code, too.
-  static constexpr unsigned countForCubin = 4, countForPtx = 6;
-
-  CUjit_option *options() { return wanted; }
-  void **values() { return given; }
-  std::string info() const { return textOf(infoBuffer); }
-  std::string errors() const { return textOf(errorBuffer); }
-
-private:
-  static constexpr size_t size = 16384;
-  /// Numbers stand where the driver wants pointers.
-  static void *number(size_t value) { return reinterpret_cast<void *>(value); }
-
-  /// Without blank lines at the end, and without control bytes.
-  static std::string textOf(const std::string &buffer) {
-    std::string text;
-    for (char c : buffer.substr(0, ::strnlen(buffer.data(), size)))
-      if (c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20)
-        text += c;
-    text.erase(text.find_last_not_of(" \t\n") + 1);
-    return text;
-  }
-
-  std::string infoBuffer = std::string(size, '\0'), errorBuffer = std::string(size, '\0');
-  CUjit_option wanted[countForPtx] = {CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-                                      CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-                                      CU_JIT_LOG_VERBOSE,      CU_JIT_GENERATE_LINE_INFO};
-  void *given[countForPtx] = {infoBuffer.data(), number(size), errorBuffer.data(),
-                              number(size),      number(1),    number(1)};
-};
-
-} // namespace
-
-/// What to do about code that the driver doesn't take.
-static std::string loadHint(const Device &device, CUresult code) {
-  Result<std::string> target = targetFor(device.properties().major, device.properties().minor);
-  std::string fitting = target ? *target : "native";
-  if (code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
-    return "update the NVIDIA driver, which is for CUDA " +
-           formatVersion(device.driver().version()) + ", or compile to a cubin";
-  if (code == CUDA_ERROR_JIT_COMPILER_NOT_FOUND)
-    return "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: reinstall the "
-           "NVIDIA driver";
-  return "compile it anew for this device: --target=" + fitting;
-}
 
 Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device, const void *image,
                                              bool isPtx, const std::string &what) {
@@ -70,26 +19,16 @@ Result<std::shared_ptr<Module>> Module::load(std::shared_ptr<Device> device, con
                                logs.options(), logs.values());
   if (!code)
     return std::shared_ptr<Module>(new Module(std::move(device), handle, logs.info()));
-  Error error =
-      device->error(code, what + " on " + device->properties().label() + " can't be loaded",
-                    loadHint(*device, code));
-  if (std::string errors = logs.errors(); !errors.empty())
-    error.message += "\n" + errors;
-  if (std::string info = logs.info(); !info.empty())
-    error.message += "\n" + info;
-  return error;
+  return logs.error(*device, code,
+                    what + " on " + device->properties().label() + " can't be loaded");
 }
 
 Result<std::shared_ptr<Module>> Module::fromPtx(std::shared_ptr<Device> device,
                                                 std::string_view ptx) {
-  std::optional<PtxTarget> target = parsePtxTarget(ptx);
-  std::string what = "code in PTX";
-  if (target) {
-    if (Status status = checkPtxTarget(*target, device->properties()); !status)
-      return status.takeError();
-    what += (target->version.empty() ? "" : " " + target->version) + " for " + target->name;
-  }
-  return load(std::move(device), std::string(ptx).c_str(), true, what);
+  Result<std::string> what = describePtx(ptx, device->properties());
+  if (!what)
+    return what.takeError();
+  return load(std::move(device), std::string(ptx).c_str(), true, *what);
 }
 
 Result<std::shared_ptr<Module>> Module::fromCubin(std::shared_ptr<Device> device,

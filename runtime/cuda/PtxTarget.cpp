@@ -80,4 +80,14 @@ Status checkPtxTarget(const PtxTarget &target, const DeviceProperties &device) {
                fitting ? "compile for this device: --target=" + *fitting : fitting.error().message};
 }
 
+Result<std::string> describePtx(std::string_view ptx, const DeviceProperties &device) {
+  std::optional<PtxTarget> target = parsePtxTarget(ptx);
+  if (!target)
+    return std::string("code in PTX"); // the driver says what is wrong
+  if (Status status = checkPtxTarget(*target, device); !status)
+    return status.takeError();
+  return "code in PTX" + (target->version.empty() ? "" : " " + target->version) + " for " +
+         target->name;
+}
+
 } // namespace tile::runtime::cuda

@@ -144,6 +144,7 @@ FakeDriver::FakeDriver() {
   FakeFunctions::fillMemory(functions);
   FakeFunctions::fillCopies(functions);
   FakeFunctions::fillModules(functions);
+  FakeFunctions::fillLinks(functions);
   FakeFunctions::fillLaunches(functions);
 }
 
@@ -177,6 +178,7 @@ std::string FakeDriver::leaks() const {
   add(streams.size(), "streams");
   add(events.size(), "events");
   add(modules.size(), "modules");
+  add(links.size(), "links");
   return text;
 }
 

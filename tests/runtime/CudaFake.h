@@ -62,7 +62,7 @@ public:
       {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}};
   /// What functions of the table return instead of doing anything, by name.
   std::map<std::string, CUresult> failures;
-  /// What the compiler says.
+  /// What the compiler says, and gives. It gives a link "cubin of " and the PTX.
   std::string jitErrors, jitInfo;
   CUresult jitResult = CUDA_SUCCESS;
 
@@ -103,6 +103,7 @@ private:
   std::set<CUstream> streams;
   std::map<CUevent, CUstream> events;
   std::map<CUmodule, FakeModule> modules;
+  std::map<CUlinkState, std::string> links;
   std::map<CUfunction, FakeFunction> kernels;
   uintptr_t nextHandle = 0x1000;
 };

@@ -44,8 +44,10 @@ struct FakeFunctions {
   static void fillMemory(DriverTable &table);
   static void fillCopies(DriverTable &table);
   static void fillModules(DriverTable &table);
+  static void fillLinks(DriverTable &table);
   static void fillLaunches(DriverTable &table);
 
+  static void writeLogs(unsigned count, CUjit_option *options, void **values);
   static CUresult loadModule(CUmodule *module, const void *image, unsigned count,
                              CUjit_option *options, void **values);
   static bool isStream(CUstream stream) { return !stream || active->streams.count(stream); }

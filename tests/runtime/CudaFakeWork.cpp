@@ -100,10 +100,7 @@ static void writeLog(const std::string &text, void *buffer, void *size) {
   std::memcpy(buffer, text.c_str(), text.size() + 1);
 }
 
-CUresult FakeFunctions::loadModule(CUmodule *module, const void *image, unsigned count,
-                                   CUjit_option *options, void **values) {
-  if (CUresult code = enterContext("moduleLoadDataEx"))
-    return code;
+void FakeFunctions::writeLogs(unsigned count, CUjit_option *options, void **values) {
   active->lastJitOptions = count;
   std::map<CUjit_option, void *> given;
   for (unsigned n = 0; n < count; ++n)
@@ -112,6 +109,13 @@ CUresult FakeFunctions::loadModule(CUmodule *module, const void *image, unsigned
            given.at(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
   writeLog(active->jitInfo, given.at(CU_JIT_INFO_LOG_BUFFER),
            given.at(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES));
+}
+
+CUresult FakeFunctions::loadModule(CUmodule *module, const void *image, unsigned count,
+                                   CUjit_option *options, void **values) {
+  if (CUresult code = enterContext("moduleLoadDataEx"))
+    return code;
+  writeLogs(count, options, values);
   if (active->jitResult)
     return active->jitResult;
   *module = newHandle<CUmodule>();
@@ -156,6 +160,36 @@ void FakeFunctions::fillModules(DriverTable &table) {
     if (!code)
       active->attributesSet.emplace_back(attribute, value);
     return code;
+  };
+}
+
+void FakeFunctions::fillLinks(DriverTable &table) {
+  table.linkCreate = [](unsigned count, CUjit_option *options, void **values, CUlinkState *state) {
+    if (CUresult code = enterContext("linkCreate"))
+      return code;
+    writeLogs(count, options, values);
+    *state = newHandle<CUlinkState>();
+    active->links[*state];
+    return CUDA_SUCCESS;
+  };
+  table.linkAddData = [](CUlinkState state, CUjitInputType type, void *data, size_t bytes,
+                         const char *, unsigned count, CUjit_option *, void **) {
+    EXPECT_EQ(type, CU_JIT_INPUT_PTX);
+    EXPECT_EQ(count, 0u);
+    EXPECT_EQ(static_cast<char *>(data)[bytes - 1], '\0');
+    active->links.at(state) = std::string("cubin of ") + static_cast<char *>(data);
+    CUresult code = enterContext("linkAddData");
+    return code ? code : active->jitResult;
+  };
+  table.linkComplete = [](CUlinkState state, void **cubin, size_t *bytes) {
+    std::string &made = active->links.at(state);
+    *cubin = made.data();
+    *bytes = made.size();
+    return enterContext("linkComplete");
+  };
+  table.linkDestroy = [](CUlinkState state) {
+    EXPECT_EQ(active->links.erase(state), 1u);
+    return enterContext("linkDestroy");
   };
 }
 

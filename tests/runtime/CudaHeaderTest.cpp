@@ -72,6 +72,8 @@ TEST(CudaHeader, SymbolsHaveTheVersionsOfCuda12) {
   EXPECT_STREQ(TILE_TEXT(cuDevicePrimaryCtxRelease), "cuDevicePrimaryCtxRelease_v2");
   EXPECT_STREQ(TILE_TEXT(cuStreamDestroy), "cuStreamDestroy_v2");
   EXPECT_STREQ(TILE_TEXT(cuEventDestroy), "cuEventDestroy_v2");
+  EXPECT_STREQ(TILE_TEXT(cuLinkCreate), "cuLinkCreate_v2");
+  EXPECT_STREQ(TILE_TEXT(cuLinkAddData), "cuLinkAddData_v2");
   EXPECT_STREQ(TILE_TEXT(cuMemGetInfo), "cuMemGetInfo_v2");
   EXPECT_STREQ(TILE_TEXT(cuMemAlloc), "cuMemAlloc_v2");
   EXPECT_STREQ(TILE_TEXT(cuMemFree), "cuMemFree_v2");
@@ -138,6 +140,7 @@ TEST(CudaHeader, Options) {
   EXPECT_NUMBER(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
   EXPECT_NUMBER(CU_JIT_LOG_VERBOSE);
   EXPECT_NUMBER(CU_JIT_GENERATE_LINE_INFO);
+  EXPECT_NUMBER(CU_JIT_INPUT_PTX);
   EXPECT_NUMBER(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
   EXPECT_NUMBER(CU_STREAM_NON_BLOCKING);
   EXPECT_NUMBER(CU_EVENT_DEFAULT);

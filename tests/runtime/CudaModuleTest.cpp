@@ -1,6 +1,7 @@
 #include "CudaFake.h"
 #include "TestSupport.h"
 
+#include "runtime/cuda/Assemble.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/cuda/Module.h"
 #include "runtime/cuda/PtxTarget.h"
@@ -118,6 +119,33 @@ TEST(CudaPtx, Heads) {
        {"", "x", ".target", ".target ", ".target compute_90", ".target sm_", ".target sm_9x0",
         ".target sm_99999999999999", "/* .target sm_90", "//", "/*", "/", ",", ";;;"})
     EXPECT_FALSE(parsePtxTarget(text)) << text;
+}
+
+TEST_F(CudaModule, CubinsOfPtx) {
+  fake.jitInfo = "ptxas info    : Used 40 registers\n";
+  auto device = fake.device();
+  auto code = assemble(*device, ptx);
+  ASSERT_TRUE(code) << code.error().str();
+  EXPECT_EQ(std::string(reinterpret_cast<const char *>(code->cubin.data()), code->cubin.size()),
+            "cubin of " + ptx);
+  EXPECT_EQ(code->infoLog, "ptxas info    : Used 40 registers");
+  EXPECT_EQ(fake.leaks(), "1 contexts");
+}
+
+TEST_F(CudaModule, PtxThatMakesNoCubin) {
+  expectError(assemble(*fake.device(), withTarget("sm_100a")), "code for 'sm_100a' runs on");
+  EXPECT_EQ(fake.count("linkCreate"), 0);
+  fake.jitResult = CUDA_ERROR_INVALID_PTX;
+  fake.jitErrors = "line 5; syntax error\n";
+  expectError(assemble(*fake.device(), ptx),
+              "code in PTX 8.7 for sm_90a can't be compiled on device 0, Fake 9000: a PTX JIT "
+              "compilation failed (CUDA_ERROR_INVALID_PTX)\nline 5; syntax error");
+  fake.jitResult = CUDA_SUCCESS;
+  for (const char *name : {"linkCreate", "linkComplete"}) {
+    fake.failures = {{name, CUDA_ERROR_OUT_OF_MEMORY}};
+    expectError(assemble(*fake.device(), ptx), "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
+    EXPECT_EQ(fake.leaks(), "");
+  }
 }
 
 //===-- Cubins ------------------------------------------------------------===//

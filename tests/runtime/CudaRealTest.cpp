@@ -2,6 +2,7 @@
 // why.
 #include "TestSupport.h"
 
+#include "runtime/cuda/Assemble.h"
 #include "runtime/cuda/DeviceBuffer.h"
 #include "runtime/cuda/Launch.h"
 #include "runtime/cuda/TensorMap.h"
@@ -145,6 +146,25 @@ TEST_F(CudaReal, AKernelRuns) {
     for (uint32_t i = 0; i < n; ++i)
       ASSERT_EQ(back[i], data[i] * factor) << i << " of " << n;
   }
+}
+
+TEST_F(CudaReal, ACubinOfPtxRuns) {
+  auto code = assemble(*device, kernels);
+  ASSERT_TRUE(code) << code.error().str();
+  auto loaded = Module::fromCubin(device, code->cubin);
+  ASSERT_TRUE(loaded) << loaded.error().str();
+  auto store = (*loaded)->function("store");
+  ASSERT_TRUE(store) << store.error().str();
+  auto buffer = DeviceBuffer::allocate(stream, 4);
+  ASSERT_TRUE(buffer);
+  CUdeviceptr address = buffer->address();
+  void *parameters[] = {&address};
+  expectRight(launch(**store, {}, *stream, parameters));
+  std::array<std::byte, 4> back;
+  expectRight(buffer->download(back));
+  EXPECT_EQ(back[0], std::byte(7));
+  expectError(Module::fromCubin(device, std::span(code->cubin).first(code->cubin.size() / 2)),
+              "is damaged");
 }
 
 TEST_F(CudaReal, AllOfTheSharedMemory) {

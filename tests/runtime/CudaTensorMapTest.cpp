@@ -4,7 +4,6 @@
 #include "runtime/cuda/TensorMap.h"
 
 #include <functional>
-#include <thread>
 
 namespace tile::runtime::cuda::test {
 namespace {
