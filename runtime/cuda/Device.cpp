@@ -35,6 +35,25 @@ Result<std::string> targetFor(int major, int minor) {
                "use a device of the Ampere generation or newer, or --device=cpu"};
 }
 
+std::vector<std::string> DeviceProperties::describe() const {
+  auto bytes = [](int amount) { return formatBytes(static_cast<uint64_t>(amount)); };
+  auto megahertz = [](int kilohertz) {
+    return kilohertz ? " at " + std::to_string(kilohertz / 1000) + " MHz" : std::string();
+  };
+  Result<std::string> target = targetFor(major, minor);
+  std::string memory = formatBytes(memoryBytes) + " of memory";
+  if (memoryBandwidth() > 0)
+    memory += ", " + std::to_string(memoryBusBits) + " bits" + megahertz(memoryClockKHz) + ": " +
+              std::to_string(static_cast<int64_t>(memoryBandwidth() / 1e9)) + " GB/s";
+  return {"compute capability " + capability() +
+              (target ? ", --target=" + *target : ", which is not supported: 8.0 is the least"),
+          std::to_string(multiprocessors) + " multiprocessors" + megahertz(clockKHz) +
+              ", each with " + std::to_string(registersPerMultiprocessor) + " registers and " +
+              bytes(sharedPerMultiprocessor) + " of shared memory (" + bytes(sharedPerBlockOptIn) +
+              " a block)",
+          memory + "; " + bytes(l2Bytes) + " of L2 cache"};
+}
+
 static Result<DeviceProperties> propertiesOf(const Driver &driver, int index, CUdevice device) {
   DeviceProperties result;
   result.index = index;
@@ -46,7 +65,6 @@ static Result<DeviceProperties> propertiesOf(const Driver &driver, int index, CU
     code = api.deviceTotalMem(&bytes, device);
   result.name = name.data();
   result.memoryBytes = bytes;
-  int pools = 0;
   const std::pair<CUdevice_attribute, int *> attributes[] = {
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &result.major},
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &result.minor},
@@ -57,17 +75,23 @@ static Result<DeviceProperties> propertiesOf(const Driver &driver, int index, CU
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &result.sharedPerMultiprocessor},
       {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &result.registersPerMultiprocessor},
       {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &result.threadsPerBlock},
-      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &result.threadsPerMultiprocessor},
-      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &result.clockKHz},
-      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &result.memoryClockKHz},
-      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &result.memoryBusBits},
-      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools}};
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &result.threadsPerMultiprocessor}};
   for (auto [attribute, value] : attributes)
     if (!code)
       code = api.deviceGetAttribute(value, attribute, device);
   if (code)
     return driver.error(code, "the properties of CUDA device " + std::to_string(index) +
                                   " can't be read");
+  // Nothing depends on these: a driver may leave them out.
+  int pools = 0;
+  const std::pair<CUdevice_attribute, int *> others[] = {
+      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &result.clockKHz},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &result.memoryClockKHz},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &result.memoryBusBits},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools}};
+  for (auto [attribute, value] : others)
+    if (api.deviceGetAttribute(value, attribute, device))
+      *value = 0;
   result.hasMemoryPools = pools != 0;
   return result;
 }

@@ -24,6 +24,7 @@ struct DeviceProperties {
   int sharedPerMultiprocessor = 0;
   int registersPerMultiprocessor = 0;
   int threadsPerBlock = 0, threadsPerMultiprocessor = 0;
+  /// 0 where the driver doesn't say.
   int clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0;
   bool hasMemoryPools = false;
 
@@ -35,6 +36,8 @@ struct DeviceProperties {
   std::string capability() const;
   /// Bytes a second between memory and chip: two transfers a clock. 0 if a clock isn't known.
   double memoryBandwidth() const;
+  /// All that matters for speed, in lines for people, the target among it. Without the name.
+  std::vector<std::string> describe() const;
 };
 
 /// The target to compile for: sm_80, sm_89, sm_90a or sm_100a, the newest whose code runs there.

@@ -66,6 +66,13 @@ TEST_F(CudaDevice, Properties) {
   EXPECT_TRUE(first.hasMemoryPools);
   // An H100: 5120 bits twice a clock of 2619 MHz are 3.35 TB/s.
   EXPECT_NEAR(first.memoryBandwidth(), 3.352e12, 1e9);
+  EXPECT_EQ(
+      first.describe(),
+      (std::vector<std::string>{
+          "compute capability 9.0, --target=sm_90a",
+          "132 multiprocessors at 1980 MHz, each with 65536 registers and 228.0 KiB of shared "
+          "memory (227.0 KiB a block)",
+          "80.0 GiB of memory, 5120 bits at 2619 MHz: 3352 GB/s; 50.0 MiB of L2 cache"}));
   EXPECT_EQ(list->back().label(), "device 1, Other,");
   EXPECT_FALSE(list->back().isHopperOrNewer());
   fake.failures["deviceGetAttribute"] = CUDA_ERROR_INVALID_VALUE;
@@ -74,6 +81,25 @@ TEST_F(CudaDevice, Properties) {
   EXPECT_EQ(failed.error().message,
             "the properties of CUDA device 0 can't be read: invalid argument "
             "(CUDA_ERROR_INVALID_VALUE)");
+}
+
+TEST_F(CudaDevice, WhatADriverLeavesOut) {
+  auto &attributes = fake.devices[0].attributes;
+  attributes.erase(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  attributes.erase(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  attributes.erase(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+  fake.devices[0].setCapability(7, 5);
+  auto list = Device::list(*fake.driver());
+  ASSERT_TRUE(list) << list.error().str();
+  EXPECT_FALSE(list->front().hasMemoryPools);
+  EXPECT_EQ(list->front().describe(),
+            (std::vector<std::string>{
+                "compute capability 7.5, which is not supported: 8.0 is the least",
+                "132 multiprocessors, each with 65536 registers and 228.0 KiB of shared memory "
+                "(227.0 KiB a block)",
+                "80.0 GiB of memory; 50.0 MiB of L2 cache"}));
+  attributes.erase(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  EXPECT_FALSE(Device::list(*fake.driver()));
 }
 
 TEST(CudaTarget, TheNewestWhoseCodeRunsThere) {

@@ -54,8 +54,11 @@ void FakeFunctions::fillDevices(DriverTable &table) {
     return enter("deviceTotalMem");
   };
   table.deviceGetAttribute = [](int *value, CUdevice_attribute attribute, CUdevice device) {
-    *value = active->devices[static_cast<size_t>(device)].attributes.at(attribute);
-    return enter("deviceGetAttribute");
+    CUresult code = enter("deviceGetAttribute");
+    const auto &known = active->devices[static_cast<size_t>(device)].attributes;
+    auto found = known.find(attribute);
+    *value = found == known.end() ? -1 : found->second;
+    return code || found != known.end() ? code : CUDA_ERROR_INVALID_VALUE;
   };
   table.devicePrimaryCtxRetain = [](CUcontext *context, CUdevice device) {
     if (CUresult code = enter("devicePrimaryCtxRetain"))
