@@ -140,7 +140,7 @@ LogicalResult ScanOp::verify() {
         left.add(axis, extentOf(input, axis.getValue()));
     if (axesOf(input) != all || !llvm::is_contained(all, getAxisAttr()))
       return emitOpError("needs inputs of the same axes, ") << getAxisAttr() << " among them";
-    if (init != left.tileOf(getElementTypeOrSelf(input)))
+    if (withoutLayout(init) != left.tileOf(getElementTypeOrSelf(input)))
       return emitOpError("needs inits of the elements' types, with the axes that are left");
     if (getScanned()[n].getType() != input || getLast()[n].getType() != init)
       return emitOpError("gives states of the types of its inputs and inits");
@@ -207,7 +207,7 @@ LogicalResult TakeOp::verify() {
     return emitOpError("maps to ") << getMap().getNumResults() << " coordinates; its input has "
                                    << axesOf(input).size() << " axes";
   Type expected = mapAxes(getMap(), getDims()).tileOf(getElementTypeOrSelf(input));
-  if (getResult().getType() != expected)
+  if (withoutLayout(getResult().getType()) != expected)
     return emitOpError("takes ") << expected << ", not " << getResult().getType();
   return success();
 }

@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace tile::ir;
 
+#include "ir/TileAttrInterfaces.cpp.inc"
 #include "ir/TileDialect.cpp.inc"
 #include "ir/TileEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -64,16 +65,15 @@ void TileDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const
   patterns.add<CloseConstant>(getContext());
 }
 
-int AxesAttr::indexOf(StringRef name) const {
-  for (auto [position, axis] : llvm::enumerate(getNames()))
-    if (axis.getValue() == name)
-      return position;
-  return -1;
+/// What names the axes of a tile; null for other types.
+static AxesEncoding encodingOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<AxesEncoding>(tensor.getEncoding()) : AxesEncoding();
 }
 
 bool tile::ir::isTileValue(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-    auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
+    AxesEncoding axes = encodingOf(type);
     return axes && static_cast<int64_t>(axes.getNames().size()) == tensor.getRank() &&
            tensor.getRank() > 0;
   }
@@ -87,23 +87,28 @@ bool tile::ir::isIndexOperand(Type type) {
 }
 
 ArrayRef<StringAttr> tile::ir::axesOf(Type type) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    if (auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding()))
-      return axes.getNames();
+  if (AxesEncoding axes = encodingOf(type))
+    return axes.getNames();
   return {};
 }
 
 int64_t tile::ir::extentOf(Type type, StringRef axis) {
-  auto tensor = cast<RankedTensorType>(type);
-  int position = cast<AxesAttr>(tensor.getEncoding()).indexOf(axis);
-  assert(position >= 0 && "the tile has no such axis");
-  return tensor.getDimSize(position);
+  ArrayRef<StringAttr> axes = axesOf(type);
+  auto found = llvm::find_if(axes, [&](StringAttr name) { return name.getValue() == axis; });
+  assert(found != axes.end() && "the tile has no such axis");
+  return cast<RankedTensorType>(type).getDimSize(found - axes.begin());
 }
 
 Type tile::ir::tileType(Type element, ArrayRef<StringAttr> axes, ArrayRef<int64_t> extents) {
   if (axes.empty())
     return element;
   return RankedTensorType::get(extents, element, AxesAttr::get(element.getContext(), axes));
+}
+
+Type tile::ir::withoutLayout(Type type) {
+  if (ArrayRef<StringAttr> axes = axesOf(type); !axes.empty())
+    return tileType(getElementTypeOrSelf(type), axes, cast<RankedTensorType>(type).getShape());
+  return type;
 }
 
 Type tile::ir::withElement(Type tile, Type element) {

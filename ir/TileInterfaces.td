@@ -1,4 +1,4 @@
-//===- TileInterfaces.td - what passes ask of tile ops ---------*- tablegen -*-===//
+//===- TileInterfaces.td - what passes ask of tile ops and types *- tablegen -*-===//
 //
 // Passes read these instead of op names, so that a new op is known to all of
 // them by what it declares here.
@@ -9,6 +9,18 @@
 #define TILE_INTERFACES
 
 include "mlir/IR/OpBase.td"
+
+def Tile_AxesEncoding : AttrInterface<"AxesEncoding"> {
+  let cppNamespace = "::tile::ir";
+  let description = [{
+    What stands as the encoding of a tile's type: it names the axes. `#tile.axes`
+    says no more; the layouts of a target say, too, who holds which elements.
+  }];
+  let methods = [
+    InterfaceMethod<"The axes of the tile, in the order of its dimensions.",
+                    "::llvm::ArrayRef<::mlir::StringAttr>", "getNames">
+  ];
+}
 
 def Tile_AlongAxes : OpInterface<"AlongAxes"> {
   let cppNamespace = "::tile::ir";

@@ -473,7 +473,7 @@ LogicalResult LoadOp::verify() {
   if (failed(verifyAccess(*this, memory, getMap(), getDims(), getSyms())))
     return failure();
   Type expected = mapAxes(getMap(), getDims()).tileOf(memory.getElementType());
-  if (getResult().getType() != expected)
+  if (withoutLayout(getResult().getType()) != expected)
     return emitOpError("loads ") << expected << ", not " << getResult().getType();
   bool pads = getBounds() == BoundsMode::pad;
   if (pads != static_cast<bool>(getPad()) ||
@@ -570,7 +570,8 @@ LogicalResult AtomicOp::verify() {
     return emitOpError("takes values of another element type than the tensor's");
   if (!canBeAtomic(getKind(), element))
     return emitOpError("has no `") << stringifyAtomicKind(getKind()) << "` of " << element;
-  if (Type expected = getAxisList().tileOf(element); getResult().getType() != expected)
+  if (Type expected = getAxisList().tileOf(element);
+      withoutLayout(getResult().getType()) != expected)
     return emitOpError("gives ") << expected << ", not " << getResult().getType();
   return success();
 }
@@ -624,7 +625,7 @@ void BroadcastOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 LogicalResult CoordsOp::verify() {
   AxisList axes;
   axes.addFrom(getSpan().getType());
-  if (getResult().getType() != axes.tileOf(IntegerType::get(getContext(), 64)))
+  if (withoutLayout(getResult().getType()) != axes.tileOf(IntegerType::get(getContext(), 64)))
     return emitOpError("gives a tile of i64 along its span");
   return success();
 }
@@ -639,7 +640,7 @@ static LogicalResult verifyReduction(Operation *op, Type input, ArrayRef<StringA
   for (StringAttr axis : reduced)
     if (!llvm::is_contained(axesOf(input), axis))
       return op->emitOpError("reduces axis ") << axis << ", which its input has not";
-  if (result != axes.tileOf(getElementTypeOrSelf(result)))
+  if (withoutLayout(result) != axes.tileOf(getElementTypeOrSelf(result)))
     return op->emitOpError("needs a result with the axes that are left");
   return success();
 }
@@ -689,7 +690,7 @@ LogicalResult DotOp::verify() {
         axes.add(axis, extentOf(operand, axis.getValue()));
   }
   Type expected = axes.tileOf(getElementTypeOrSelf(getAcc().getType()));
-  if (getResult().getType() != expected || getAcc().getType() != expected)
+  if (withoutLayout(getResult().getType()) != expected)
     return emitOpError("accumulates and gives ") << expected;
   return success();
 }

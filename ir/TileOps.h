@@ -24,12 +24,13 @@
 namespace tile::ir {
 enum class ParamMode { In, Out, InOut, Reduce };
 
-/// A tensor with #tile.axes, or a scalar number.
+/// A tensor with an AxesEncoding, or a scalar number.
 bool isTileValue(mlir::Type type);
 /// A !tile.span, or a tile or scalar of integers.
 bool isIndexOperand(mlir::Type type);
 } // namespace tile::ir
 
+#include "ir/TileAttrInterfaces.h.inc"
 #include "ir/TileDialect.h.inc"
 #include "ir/TileEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -56,6 +57,8 @@ int64_t extentOf(mlir::Type type, mlir::StringRef axis);
 /// The type of a tile with these axes; the element type itself where there are none.
 mlir::Type tileType(mlir::Type element, mlir::ArrayRef<mlir::StringAttr> axes,
                     mlir::ArrayRef<int64_t> extents);
+/// The same tile, with axes as its encoding and nothing else.
+mlir::Type withoutLayout(mlir::Type type);
 /// The same tile with another element type.
 mlir::Type withElement(mlir::Type tile, mlir::Type element);
 /// The axes that an index map's operands give a load or store, in order of

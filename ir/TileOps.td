@@ -38,15 +38,11 @@ def Tile_Dialect : Dialect {
 
 //===-- Attributes and types ----------------------------------------------===//
 
-def Tile_AxesAttr : AttrDef<Tile_Dialect, "Axes"> {
+def Tile_AxesAttr : AttrDef<Tile_Dialect, "Axes", [Tile_AxesEncoding]> {
   let mnemonic = "axes";
   let summary = "The axes of a tile, in the order of its dimensions";
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
   let assemblyFormat = "`<` $names `>`";
-  let extraClassDeclaration = [{
-    /// Position of the axis, or -1.
-    int indexOf(::mlir::StringRef name) const;
-  }];
 }
 
 def Tile_SpanType : TypeDef<Tile_Dialect, "Span"> {

@@ -2,18 +2,10 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/Fingerprint.h"
+#include "codegen/Translate.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Reports.h"
-
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/DialectConversion.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -26,34 +18,6 @@ using namespace tile::codegen;
 using tile::runtime::CpuEntry;
 
 //===-- From the kernel to LLVM IR ----------------------------------------===//
-
-static LogicalResult checkIsSpecialized(KernelOp kernel) {
-  WalkResult result = kernel.walk([&](Operation *op) {
-    bool isOpen = false;
-    if (auto parallel = dyn_cast<ParallelOp>(op))
-      isOpen = llvm::any_of(parallel.getSizes(), ShapedType::isDynamic);
-    else if (auto loop = dyn_cast<ForOp>(op))
-      isOpen = ShapedType::isDynamic(loop.getSize());
-    if (!isOpen)
-      return WalkResult::advance();
-    op->emitError("tile sizes are open: specialize the kernel first");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
-static LogicalResult convertToLlvmDialect(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  LLVMConversionTarget target(*context);
-  LLVMTypeConverter types(context);
-  RewritePatternSet patterns(context);
-  arith::populateArithToLLVMConversionPatterns(types, patterns);
-  populateMathToLLVMConversionPatterns(types, patterns);
-  target.addLegalOp<ModuleOp>();
-  ConversionConfig config;
-  config.allowPatternRollback = false;
-  return applyFullConversion(module, target, std::move(patterns), config);
-}
 
 namespace {
 /// An LLVM module with the machine it is for.
@@ -78,22 +42,15 @@ static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &opti
     return report(kernel, machine.takeError());
   TargetInfo target = describeTarget(**machine, options);
 
-  MLIRContext *context = kernel.getContext();
-  DialectRegistry registry;
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
-  context->appendDialectRegistry(registry);
-  context->loadDialect<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
-
+  loadLoweringDialects(*kernel.getContext());
   FailureOr<OwningOpRef<ModuleOp>> lowered = lowerKernel(kernel, target);
-  if (failed(lowered) || failed(convertToLlvmDialect(**lowered)))
+  if (failed(lowered))
     return failure();
   CompiledModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  result.module = translateModuleToLLVMIR(**lowered, *result.context, kernel.getSymName(),
-                                          /*disableVerification=*/true);
+  result.module = translateToLlvm(**lowered, *result.context, kernel.getSymName());
   if (!result.module)
-    return kernel.emitError("cannot be translated to LLVM IR");
+    return failure();
   result.module->setTargetTriple((*machine)->getTargetTriple());
   result.module->setDataLayout((*machine)->createDataLayout());
   for (llvm::Function &function : *result.module) {

@@ -2,8 +2,8 @@
 #ifndef TILE_CODEGEN_CPU_JIT_H
 #define TILE_CODEGEN_CPU_JIT_H
 
+#include "codegen/Elementwise.h"
 #include "codegen/cpu/CpuCompiler.h"
-#include "codegen/cpu/Elementwise.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"

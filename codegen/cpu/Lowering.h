@@ -8,7 +8,7 @@
 #ifndef TILE_CODEGEN_CPU_LOWERING_H
 #define TILE_CODEGEN_CPU_LOWERING_H
 
-#include "codegen/cpu/Elementwise.h"
+#include "codegen/Elementwise.h"
 #include "codegen/cpu/Plan.h"
 #include "ir/Domain.h"
 

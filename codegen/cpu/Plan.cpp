@@ -1,7 +1,7 @@
 //===- Plan.cpp - which tiles are kept in scratch memory ------------------===//
 
 #include "codegen/cpu/Plan.h"
-#include "codegen/cpu/Elementwise.h"
+#include "codegen/Elementwise.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Elementwise.h"
+#include "codegen/Elementwise.h"
 
 using namespace mlir;
 using namespace tile::codegen;

@@ -1,6 +1,6 @@
 //===- CodeBuilder.cpp - builds low-level loops and vector code -----------===//
 
-#include "codegen/cpu/CodeBuilder.h"
+#include "codegen/CodeBuilder.h"
 
 #include "mlir/IR/Matchers.h"
 

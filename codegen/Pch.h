@@ -1,4 +1,4 @@
-// Precompiled for every source of codegen/cpu/ that emits ops: the upstream headers they all read.
+// Precompiled for every source of codegen/ that emits ops: the upstream headers they all read.
 #include "ir/TileOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

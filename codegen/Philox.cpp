@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Elementwise.h"
+#include "codegen/Elementwise.h"
 
 #include <array>
 

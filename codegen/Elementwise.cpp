@@ -1,6 +1,6 @@
 //===- Elementwise.cpp - one element or vector of an elementwise op -------===//
 
-#include "codegen/cpu/Elementwise.h"
+#include "codegen/Elementwise.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

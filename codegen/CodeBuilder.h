@@ -1,12 +1,12 @@
 //===- CodeBuilder.h - builds low-level loops and vector code -------------===//
 //
-// An op builder for the LLVM-level functions that the CPU back end emits: arith
+// An op builder for the LLVM-level functions that the backends emit: arith
 // on scalars and vectors, memory by pointers, and control flow as plain blocks.
 // A value of one lane is a scalar; scalars widen to vectors where they meet one.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_CODEGEN_CPU_CODEBUILDER_H
-#define TILE_CODEGEN_CPU_CODEBUILDER_H
+#ifndef TILE_CODEGEN_CODEBUILDER_H
+#define TILE_CODEGEN_CODEBUILDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -98,4 +98,4 @@ mlir::Type lanesOf(mlir::Type element, int width);
 
 } // namespace tile::codegen
 
-#endif // TILE_CODEGEN_CPU_CODEBUILDER_H
+#endif // TILE_CODEGEN_CODEBUILDER_H

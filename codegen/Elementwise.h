@@ -5,10 +5,10 @@
 // instruction of theirs, and arithmetic on them is f32, rounded.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_CODEGEN_CPU_ELEMENTWISE_H
-#define TILE_CODEGEN_CPU_ELEMENTWISE_H
+#ifndef TILE_CODEGEN_ELEMENTWISE_H
+#define TILE_CODEGEN_ELEMENTWISE_H
 
-#include "codegen/cpu/CodeBuilder.h"
+#include "codegen/CodeBuilder.h"
 #include "ir/TileOps.h"
 
 namespace tile::codegen {
@@ -66,4 +66,4 @@ mlir::TypedAttr identityOf(ir::CombineKind kind, mlir::Type element);
 
 } // namespace tile::codegen
 
-#endif // TILE_CODEGEN_CPU_ELEMENTWISE_H
+#endif // TILE_CODEGEN_ELEMENTWISE_H

@@ -1,0 +1,542 @@
+//===- AssignLayouts.cpp - from the tile level to the tile_gpu level ------===//
+
+#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/TileGpuOps.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+using Axes = SmallVector<StringAttr>;
+
+static bool isTile(Value value) { return !axesOf(value.getType()).empty(); }
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op);
+}
+
+static int64_t elementsOf(Type tile) { return cast<RankedTensorType>(tile).getNumElements(); }
+
+//===-- What layouts have to agree on -------------------------------------===//
+
+static Layout reordered(const Layout &layout, ArrayRef<StringAttr> from, ArrayRef<StringAttr> to) {
+  SmallVector<unsigned> positions;
+  for (StringAttr axis : to)
+    positions.push_back(llvm::find(from, axis) - from.begin());
+  return layout.project(positions);
+}
+
+/// Whether a tile with fewer axes is held as it is in the other one.
+static bool isProjection(Value part, Value whole) {
+  return !isTile(part) ||
+         layoutOf(part.getType()) ==
+             reordered(layoutOf(whole.getType()), axesOf(whole.getType()), axesOf(part.getType()));
+}
+
+LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName);
+  if (!warps)
+    return kernel.emitOpError("needs the attribute ") << warpsAttrName;
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
+    for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+      for (Type type : types) {
+        if (axesOf(type).empty())
+          continue;
+        if (!hasLayout(type))
+          return op->emitOpError("has a tile without a layout");
+        if (layoutOf(type).numWarps() != warps.getInt())
+          return op->emitOpError("has a layout of another number of warps than the kernel");
+        for (auto [n, extent] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
+          if (ShapedType::isDynamic(extent) || layoutOf(type).extent(n) < extent)
+            return op->emitOpError("has a tile that its layout does not cover");
+      }
+    if (isa<BroadcastOp>(op) && !isProjection(op->getOperand(0), op->getResult(0)))
+      return op->emitOpError("broadcasts a tile that is not held as a part of its result");
+    if (isa<ReduceOp, ArgReduceOp>(op) && !isProjection(op->getResult(0), op->getOperand(0)))
+      return op->emitOpError("gives a tile that is not held as a part of its operand");
+    Value whole;
+    if (auto load = dyn_cast<LoadOp>(op))
+      whole = load.getResult();
+    else if (auto store = dyn_cast<StoreOp>(op))
+      whole = store.getValue();
+    for (Value dim : op->getOperands())
+      if (whole && isTile(dim) && !isProjection(dim, whole))
+        return op->emitOpError("has an index that is not held as a part of its tile");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===-- Warps -------------------------------------------------------------===//
+
+FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
+  constexpr int64_t mostWarps = 32, elementsPerThread = 16, usual = 8;
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  Attribute given = schedule ? schedule.get("warps") : Attribute();
+  if (auto list = dyn_cast_or_null<ArrayAttr>(given))
+    given = list.empty() ? Attribute() : list[0];
+  if (auto number = dyn_cast_or_null<IntegerAttr>(given)) {
+    int64_t warps = number.getInt();
+    if (warps < 1 || warps > mostWarps || !llvm::isPowerOf2_64(warps)) {
+      auto diagnostic = kernel.emitError("a program has 1, 2, 4, 8, 16 or 32 warps, not ") << warps;
+      diagnostic.attachNote() << "hint: `warps` in the schedule of `" << kernel.getSymName() << "`";
+      return failure();
+    }
+    return static_cast<unsigned>(warps);
+  }
+  int64_t most = 1;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (isTile(result) && cast<RankedTensorType>(result.getType()).hasStaticShape())
+        most = std::max(most, elementsOf(result.getType()));
+  });
+  auto busy = static_cast<int64_t>(llvm::bit_floor(
+      static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * elementsPerThread)))));
+  // More only where a thread would hold more than 64 elements.
+  int64_t limit = usual;
+  while (limit < mostWarps && most / (32 * limit) > 64)
+    limit *= 2;
+  return static_cast<unsigned>(std::min(busy, limit));
+}
+
+//===-- Accesses ----------------------------------------------------------===//
+
+namespace {
+/// How an access walks through memory.
+struct Walk {
+  /// All axes, neighbours first; whether the first one's elements are neighbours.
+  Axes order;
+  bool isUnit = false;
+  unsigned elementBytes = 4;
+};
+} // namespace
+
+/// Axes of an expression's dims, and whether it is the bare coordinate of one plus what is uniform.
+static bool collectAxes(AffineExpr expr, ValueRange dims, Axes &axes) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    Value value = dims[dim.getPosition()];
+    if (isa<SpanType>(value.getType())) {
+      axes.push_back(axisOf(value));
+      return true;
+    }
+    llvm::append_range(axes, axesOf(value.getType()));
+    return axesOf(value.getType()).empty();
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  size_t before = axes.size();
+  bool left = collectAxes(binary.getLHS(), dims, axes);
+  size_t middle = axes.size();
+  bool right = collectAxes(binary.getRHS(), dims, axes);
+  bool isUniform = axes.size() == before;
+  return isUniform || (expr.getKind() == AffineExprKind::Add && left && right &&
+                       (middle == before || axes.size() == middle));
+}
+
+static Walk walkOf(AffineMap map, ValueRange dims, Type element) {
+  Walk walk;
+  for (unsigned n = map.getNumResults(); n-- > 0;) {
+    Axes here;
+    bool isPlain = collectAxes(map.getResult(n), dims, here);
+    if (n + 1 == map.getNumResults())
+      walk.isUnit = isPlain && here.size() == 1;
+    for (StringAttr axis : llvm::reverse(here))
+      if (!llvm::is_contained(walk.order, axis))
+        walk.order.push_back(axis);
+  }
+  walk.elementBytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  return walk;
+}
+
+/// Of a load, store or update.
+template <typename OpT>
+static Walk walkOf(OpT op) {
+  Value memory;
+  if constexpr (std::is_same_v<OpT, LoadOp>)
+    memory = op.getSource();
+  else
+    memory = op.getTarget();
+  return walkOf(op.getMap(), op.getDims(), cast<MemRefType>(memory.getType()).getElementType());
+}
+
+//===-- The assignment ----------------------------------------------------===//
+
+namespace {
+class Assignment {
+public:
+  Assignment(KernelOp kernel, unsigned warps) : kernel(kernel), domains(kernel), warps(warps) {}
+  LogicalResult run();
+
+private:
+  using Key = std::vector<StringRef>; // sorted
+  static Key keyOf(ArrayRef<StringAttr> axes);
+  void vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes);
+  void collectVotes();
+  LogicalResult checkExtents();
+  void broadcastStored();
+
+  int64_t extentOf(StringAttr axis) const {
+    return cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
+  }
+  Layout blocked(ArrayRef<StringAttr> axes, const Walk &walk) const;
+  /// The layout of tiles with all of these axes, in this order of axes.
+  Layout forAxes(ArrayRef<StringAttr> axes);
+  /// The widest axes of the tiles that a value meets without going through memory.
+  void widen(Value value, Axes &widest, llvm::DenseSet<Value> &seen) const;
+  Layout chosenFor(Value value);
+  /// What an access is best done in, where that isn't the layout given.
+  std::optional<Layout> preferred(const Walk &walk, ArrayRef<StringAttr> axes,
+                                  const Layout &given) const;
+  void choose();
+  /// The layout that an operand has to have; none: any.
+  std::optional<Layout> required(OpOperand &operand);
+  void convertOperands();
+
+  KernelOp kernel;
+  Domains domains;
+  unsigned warps;
+  struct Votes {
+    Walk best;
+    int64_t bytes = -1;
+    unsigned elementBytes = 16;
+  };
+  std::map<Key, Votes> votes;
+  std::map<Key, std::pair<Axes, Layout>> layouts;
+  llvm::DenseMap<Value, Layout> chosen;
+};
+} // namespace
+
+Assignment::Key Assignment::keyOf(ArrayRef<StringAttr> axes) {
+  Key key(axes.begin(), axes.end());
+  std::sort(key.begin(), key.end());
+  return key;
+}
+
+LogicalResult Assignment::checkExtents() {
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
+    auto axis = dyn_cast<AxisOp>(op);
+    if (!axis || !ShapedType::isDynamic(axis.getSpan().getType().getExtent()))
+      return WalkResult::advance();
+    auto diagnostic = op->emitError("the length of axis `")
+                      << axis.getSpan().getType().getName().getValue()
+                      << "` is not known, and a layout needs it";
+    diagnostic.attachNote() << "hint: give the dimension with --dim, or loop over it in blocks";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void Assignment::vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes) {
+  if (axes.empty())
+    return;
+  Votes &here = votes[keyOf(axes)];
+  here.elementBytes = std::min(here.elementBytes, walk.elementBytes);
+  if (walk.isUnit && bytes > here.bytes) {
+    here.best = walk;
+    here.bytes = bytes;
+  }
+}
+
+void Assignment::collectVotes() {
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, UpdateOp>([&](auto access) {
+      AxisList axes = mapAxes(access.getMap(), access.getDims());
+      int64_t bytes = 1;
+      for (int64_t extent : axes.extents)
+        bytes *= extent;
+      Walk walk = walkOf(access);
+      vote(axes.names, walk, bytes * walk.elementBytes);
+    });
+  });
+}
+
+Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
+  constexpr int64_t accessBytes = 16;
+  SmallVector<int64_t> extents =
+      llvm::map_to_vector(axes, [&](StringAttr a) { return extentOf(a); });
+  SmallVector<unsigned> order;
+  for (StringAttr axis : walk.order)
+    if (auto found = llvm::find(axes, axis); found != axes.end())
+      order.push_back(found - axes.begin());
+  for (unsigned n = axes.size(); n-- > 0;)
+    if (!llvm::is_contained(order, n))
+      order.push_back(n);
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  int64_t perThread = std::max<int64_t>(1, elements / (32 * int64_t(warps)));
+  auto vector = static_cast<int64_t>(llvm::bit_floor(
+      static_cast<uint64_t>(std::min<int64_t>(accessBytes / walk.elementBytes, perThread))));
+  // Warps have rows of their own where a row is short: reductions along it stay in a warp then.
+  constexpr int64_t shortRow = 1024;
+  SmallVector<unsigned> warpOrder(order);
+  if (!order.empty() && extents[order.front()] <= shortRow)
+    std::rotate(warpOrder.begin(), warpOrder.begin() + 1, warpOrder.end());
+  return Layout::blocked({extents, order, warpOrder, walk.isUnit ? vector : 1, warps});
+}
+
+Layout Assignment::forAxes(ArrayRef<StringAttr> axes) {
+  Key key = keyOf(axes);
+  auto known = layouts.find(key);
+  if (known == layouts.end()) {
+    Walk walk;
+    auto voted = votes.find(key);
+    if (voted != votes.end()) {
+      walk = voted->second.best;
+      walk.elementBytes = voted->second.elementBytes;
+    }
+    Axes order(axes);
+    known = layouts.try_emplace(key, order, blocked(axes, walk)).first;
+  }
+  return reordered(known->second.second, known->second.first, axes);
+}
+
+void Assignment::widen(Value value, Axes &widest, llvm::DenseSet<Value> &seen) const {
+  if (!isTile(value) || !seen.insert(value).second)
+    return;
+  auto size = [&](ArrayRef<StringAttr> axes) {
+    int64_t product = 1;
+    for (StringAttr axis : axes)
+      product *= std::max<int64_t>(1, extentOf(axis));
+    return std::pair(axes.size(), product);
+  };
+  ArrayRef<StringAttr> axes = axesOf(value.getType());
+  if (size(axes) > size(widest))
+    widest.assign(axes.begin(), axes.end());
+  if (Operation *op = value.getDefiningOp(); isa_and_nonnull<ReduceOp, ArgReduceOp>(op))
+    widen(op->getOperand(0), widest, seen);
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<BroadcastOp>(user) || isElementwise(user))
+      widen(user->getResult(0), widest, seen);
+    else if (auto loop = dyn_cast<ForOp>(user))
+      widen(loop.getCarried()[use.getOperandNumber() - 2], widest, seen);
+  }
+}
+
+Layout Assignment::chosenFor(Value value) {
+  Axes widest;
+  llvm::DenseSet<Value> seen;
+  widen(value, widest, seen);
+  ArrayRef<StringAttr> axes = axesOf(value.getType());
+  if (!llvm::all_of(axes, [&](StringAttr axis) { return llvm::is_contained(widest, axis); }))
+    return forAxes(axes);
+  return reordered(forAxes(widest), widest, axes);
+}
+
+/// The axis along which neighbouring threads, or a thread's neighbouring registers, go.
+static int firstAxis(const Layout &layout) {
+  for (Part part : {Part::Register, Part::Lane})
+    for (const Layout::Coords &step : layout.bases(part))
+      for (unsigned axis = 0; axis < layout.rank(); ++axis)
+        if (step[axis] == 1)
+          return axis;
+  return -1;
+}
+
+std::optional<Layout> Assignment::preferred(const Walk &walk, ArrayRef<StringAttr> axes,
+                                            const Layout &given) const {
+  if (!walk.isUnit || axes.size() < 2)
+    return std::nullopt;
+  auto wanted = llvm::find(axes, walk.order.front()) - axes.begin();
+  if (firstAxis(given) == wanted || extentOf(walk.order.front()) == 1)
+    return std::nullopt;
+  return blocked(axes, walk);
+}
+
+void Assignment::choose() {
+  auto chooseAll = [&](ValueRange values) {
+    for (Value value : values)
+      if (isTile(value))
+        chosen[value] = chosenFor(value);
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    chooseAll(op->getResults());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        chooseAll(block.getArguments());
+  });
+  // Loops have one layout for a value on its way through.
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ForOp>(op))
+      for (auto [result, carried] : llvm::zip(loop.getResults(), loop.getCarried()))
+        if (isTile(result))
+          chosen[result] = chosen[carried];
+    if (auto count = dyn_cast<scf::ForOp>(op))
+      for (auto [result, carried] : llvm::zip(count.getResults(), count.getRegionIterArgs()))
+        if (isTile(result))
+          chosen[result] = chosen[carried];
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      for (auto [result, after] : llvm::zip(loop.getResults(), loop.getAfterArguments()))
+        if (isTile(result))
+          chosen[result] = chosen[after];
+    if (isa<ReduceOp, ArgReduceOp>(op) && isTile(op->getResult(0))) {
+      Value input = op->getOperand(0), result = op->getResult(0);
+      chosen[result] = reordered(chosen[input], axesOf(input.getType()), axesOf(result.getType()));
+    }
+    if (auto scan = dyn_cast<ScanOp>(op)) {
+      ArrayRef<StringAttr> axes = axesOf(scan.getInputs()[0].getType());
+      Layout layout = chosen[scan.getInputs()[0]];
+      for (auto [scanned, last] : llvm::zip(scan.getScanned(), scan.getLast())) {
+        chosen[scanned] = layout;
+        if (isTile(last))
+          chosen[last] = reordered(layout, axes, axesOf(last.getType()));
+      }
+    }
+    if (auto load = dyn_cast<LoadOp>(op); load && isTile(load.getResult()))
+      if (auto own = preferred(walkOf(load), axesOf(load.getType()), chosen[load.getResult()]))
+        chosen[load.getResult()] = *own;
+  });
+}
+
+/// The results or arguments that a terminator's values become.
+static Value receiver(OpOperand &operand) {
+  Operation *user = operand.getOwner(), *parent = user->getParentOp();
+  unsigned n = operand.getOperandNumber();
+  if (isa<YieldOp>(user))
+    return cast<ForOp>(parent).getCarried()[n];
+  if (auto condition = dyn_cast<scf::ConditionOp>(user))
+    return n == 0 ? Value() : cast<scf::WhileOp>(parent).getAfterArguments()[n - 1];
+  if (isa<scf::YieldOp>(user)) {
+    if (auto count = dyn_cast<scf::ForOp>(parent))
+      return count.getRegionIterArgs()[n];
+    if (auto loop = dyn_cast<scf::WhileOp>(parent))
+      return loop.getBeforeArguments()[n];
+    return parent->getResult(n);
+  }
+  return {};
+}
+
+std::optional<Layout> Assignment::required(OpOperand &operand) {
+  Operation *user = operand.getOwner();
+  ArrayRef<StringAttr> axes = axesOf(operand.get().getType());
+  if (Value value = receiver(operand))
+    return chosen[value];
+  return llvm::TypeSwitch<Operation *, std::optional<Layout>>(user)
+      .Case([&](ForOp loop) { return chosen[loop.getCarried()[operand.getOperandNumber() - 2]]; })
+      .Case([&](scf::ForOp loop) {
+        return chosen[loop.getRegionIterArgs()[operand.getOperandNumber() -
+                                               loop.getNumControlOperands()]];
+      })
+      .Case([&](scf::WhileOp loop) {
+        return chosen[loop.getBeforeArguments()[operand.getOperandNumber()]];
+      })
+      .Case<StoreOp, UpdateOp>([&](auto op) -> std::optional<Layout> {
+        ArrayRef<StringAttr> all = axesOf(op.getValue().getType());
+        Layout layout = chosen[op.getValue()];
+        if (auto own = preferred(walkOf(op), all, layout))
+          layout = *own;
+        return reordered(layout, all, axes);
+      })
+      .Case([&](LoadOp op) -> std::optional<Layout> {
+        return reordered(chosen[op.getResult()], axesOf(op.getType()), axes);
+      })
+      .Case([&](ScanOp op) -> std::optional<Layout> {
+        unsigned n = operand.getOperandNumber(), count = op.getCount();
+        return chosen[n < count ? op.getScanned()[n] : op.getLast()[n - count]];
+      })
+      .Case([&](DotOp op) -> std::optional<Layout> {
+        if (operand.getOperandNumber() < 2)
+          return std::nullopt;
+        return chosen[op.getResult()];
+      })
+      .Default([&](Operation *op) -> std::optional<Layout> {
+        if (op->getNumResults() == 0 || !isTile(op->getResult(0)) ||
+            !(isElementwise(op) || isa<BroadcastOp>(op)))
+          return std::nullopt;
+        return reordered(chosen[op->getResult(0)], axesOf(op->getResult(0).getType()), axes);
+      });
+}
+
+void Assignment::convertOperands() {
+  kernel.walk([&](Operation *op) {
+    if (isa<ConvertOp>(op))
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isTile(operand.get()))
+        continue;
+      std::optional<Layout> layout = required(operand);
+      if (!layout || *layout == layoutOf(operand.get().getType()))
+        continue;
+      OpBuilder builder(op);
+      operand.set(ConvertOp::create(builder, op->getLoc(),
+                                    withLayout(operand.get().getType(), *layout), operand.get()));
+    }
+  });
+}
+
+/// A stored value gets all axes that it is stored along.
+void Assignment::broadcastStored() {
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<StoreOp, UpdateOp>([&](auto write) {
+      AxisList axes = mapAxes(write.getMap(), write.getDims());
+      Value value = write.getValue();
+      if (axes.names.size() == axesOf(value.getType()).size())
+        return;
+      OpBuilder builder(op);
+      Type type = axes.tileOf(getElementTypeOrSelf(value.getType()));
+      write.getValueMutable().assign(BroadcastOp::create(builder, op->getLoc(), type, value));
+    });
+  });
+}
+
+LogicalResult Assignment::run() {
+  if (failed(checkExtents()))
+    return failure();
+  broadcastStored();
+  // A program runs a loop as a whole: nothing to merge.
+  kernel.walk([](ForOp loop) { loop.getMerge().getBlocks().clear(); });
+  collectVotes();
+  choose();
+  for (auto &[value, layout] : chosen) {
+    Value tile = value;
+    tile.setType(withLayout(tile.getType(), layout));
+    if (auto constant = tile.getDefiningOp<arith::ConstantOp>()) {
+      auto elements = cast<DenseElementsAttr>(constant.getValue());
+      constant.setValueAttr(elements.reshape(cast<ShapedType>(tile.getType())));
+    }
+  }
+  convertOperands();
+  kernel->setAttr(warpsAttrName, Builder(kernel.getContext()).getI64IntegerAttr(warps));
+  return failure(failed(verify(kernel)) || failed(verifyLayouts(kernel)));
+}
+
+LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps) {
+  return Assignment(kernel, warps).run();
+}
+
+namespace {
+class AssignLayoutsPass : public PassWrapper<AssignLayoutsPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayoutsPass)
+
+  StringRef getArgument() const override { return "tile-gpu-assign-layouts"; }
+  StringRef getDescription() const override { return "Gives the tiles of kernels layouts"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<TileGpuDialect>();
+  }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      FailureOr<unsigned> warps = chooseWarps(kernel);
+      if (failed(warps) || failed(assignLayouts(kernel, *warps)))
+        signalPassFailure();
+    });
+  }
+};
+} // namespace
+
+void tile::codegen::gpu::registerGpuPasses() {
+  registerPass([] { return std::make_unique<AssignLayoutsPass>(); });
+}

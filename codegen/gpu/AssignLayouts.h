@@ -1,0 +1,39 @@
+//===- AssignLayouts.h - from the tile level to the tile_gpu level --------===//
+//
+// Gives every tile of a specialized kernel a layout. Tiles with the same axes get
+// the same one, and a tile with some of these axes gets its projection, so that
+// elementwise work, broadcasts and reductions move nothing. The layout follows
+// the accesses: neighbours in memory are neighbours in a thread, then in a warp.
+// Where an access wants another order than the tiles it meets (a transpose), one
+// tile_gpu.convert stands between.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
+#define TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
+
+#include "ir/TileOps.h"
+
+namespace tile::codegen::gpu {
+
+/// Warps of a program: what the schedule says, or as many as the largest tile keeps busy. A power
+/// of two up to 32; none, with an error at the kernel, where the schedule says something else.
+mlir::FailureOr<unsigned> chooseWarps(ir::KernelOp kernel);
+
+/// Afterwards the kernel is on the tile_gpu level, with the attribute `tile_gpu.warps`. Fails, with
+/// an error at the place, where the extent of a tile is open.
+mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps);
+
+/// What the lowering relies on, beyond the verifiers of single ops: every tile has a layout, for
+/// the kernel's number of warps, that covers it; and where ops need tiles to be held as parts of
+/// others (broadcasts, reductions, indices), they are. An error at the first op where that is not
+/// so.
+mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
+
+/// For mlir-opt-like tools: `tile-gpu-assign-layouts`, both of the above.
+void registerGpuPasses();
+
+inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H

@@ -1,0 +1,328 @@
+//===- Exchange.cpp - elements that move between threads ------------------===//
+//
+// Within a thread nothing has to be done, within a warp shuffles do it, and between
+// warps the program's shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+//===-- Shared memory -----------------------------------------------------===//
+
+static constexpr StringLiteral sharedName = "tile_shared";
+
+void KernelLowering::barrier() {
+  LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"),
+                                ValueRange{b.integer(b.getI32Type(), 0)});
+}
+
+Value KernelLowering::shared(int64_t bytes) {
+  mostShared = std::max(mostShared, bytes);
+  auto module = function->getParentOfType<ModuleOp>();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(sharedName);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    // Of no size: the launch says how large it is.
+    constexpr unsigned sharedSpace = 3, alignment = 128;
+    global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                                    /*isConstant=*/false, LLVM::Linkage::External, sharedName,
+                                    Attribute(), alignment, sharedSpace);
+  }
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+Value KernelLowering::sharedAt(Value base, Value index, Type element, int64_t constant) {
+  auto step = [&](Value pointer, Value by) -> Value {
+    return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{by});
+  };
+  Value address = index ? step(base, index) : base;
+  return constant ? step(address, b.integer(b.getI32Type(), constant)) : address;
+}
+
+void KernelLowering::storeShared(Value value, Value address) {
+  if (value.getType().isInteger(1))
+    value = arith::ExtUIOp::create(b, b.getI8Type(), value);
+  LLVM::StoreOp::create(b, value, address,
+                        std::max(1u, value.getType().getIntOrFloatBitWidth() / 8));
+}
+
+Value KernelLowering::loadShared(Type element, Value address) {
+  bool isBool = element.isInteger(1);
+  Type type = isBool ? Type(b.getI8Type()) : element;
+  Value raw =
+      LLVM::LoadOp::create(b, type, address, std::max(1u, type.getIntOrFloatBitWidth() / 8));
+  return isBool ? b.compare(CmpIPredicate::ne, raw, b.integer(type, 0)) : raw;
+}
+
+/// A type's element in shared memory.
+static Type storedType(CodeBuilder &b, Type type) {
+  return type.isInteger(1) ? Type(b.getI8Type()) : type;
+}
+
+static int64_t bytesOf(Type type) { return std::max(1u, type.getIntOrFloatBitWidth() / 8); }
+
+Index KernelLowering::linearPlace(const Layout &layout, int64_t reg, ArrayRef<int64_t> strides) {
+  Type i32 = b.getI32Type();
+  Index place;
+  Layout::Coords constant = layout.ofRegister(reg);
+  auto add = [&](Value term) { place.base = place.base ? b.add(place.base, term) : term; };
+  for (unsigned axis = 0; axis < layout.rank(); ++axis) {
+    bool isSum = isAdditive(layout, axis);
+    Value local = isSum ? threadPlace(layout, axis) : localPlace(layout, axis, reg);
+    add(b.mul(local, b.integer(i32, strides[axis])));
+    if (isSum)
+      place.constant += constant[axis] * strides[axis];
+  }
+  return place;
+}
+
+//===-- Conversions -------------------------------------------------------===//
+
+Tile KernelLowering::convert(const Tile &from, const Layout &layout) {
+  Tile made{from.axes, layout, {}};
+  if (from.layout.hasSameThreads(layout)) {
+    for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r)
+      made.registers.push_back(from.registers[*from.layout.registerAt(layout.ofRegister(r))]);
+    return made;
+  }
+  // Rows are as the reader walks them; one more word a row keeps columns in different banks.
+  Type type = from.registers[0].getType(), stored = storedType(b, type);
+  SmallVector<int64_t> extents, strides(layout.rank());
+  for (unsigned axis = 0; axis < layout.rank(); ++axis)
+    extents.push_back(std::max(layout.extent(axis), from.layout.extent(axis)));
+  int64_t padding = std::max<int64_t>(1, 4 / bytesOf(stored)), stride = 1;
+  for (unsigned axis = layout.rank(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride = stride * extents[axis] + (axis + 1 == layout.rank() ? padding : 0);
+  }
+  Value base = shared(stride * bytesOf(stored));
+  barrier();
+  for (int64_t r = 0, count = from.layout.numRegisters(); r < count; ++r) {
+    Index place = linearPlace(from.layout, r, strides);
+    storeShared(from.registers[r], sharedAt(base, place.base, stored, place.constant));
+  }
+  barrier();
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r) {
+    Index place = linearPlace(layout, r, strides);
+    made.registers.push_back(loadShared(type, sharedAt(base, place.base, stored, place.constant)));
+  }
+  return made;
+}
+
+void KernelLowering::emitConvert(ConvertOp op) {
+  tiles[op.getResult()] = convert(tile(op.getInput()), layoutOf(op.getType()));
+}
+
+//===-- Reductions --------------------------------------------------------===//
+
+Value KernelLowering::shuffleXor(Value value, unsigned mask) {
+  Type type = value.getType(), i32 = b.getI32Type();
+  auto shuffle = [&](Value word) -> Value {
+    Value operands[] = {b.integer(i32, -1), word, b.integer(i32, mask), b.integer(i32, 31)};
+    return LLVM::CallIntrinsicOp::create(b, i32, b.getStringAttr("llvm.nvvm.shfl.sync.bfly.i32"),
+                                         operands)
+        .getResult(0);
+  };
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits == 64) {
+    Type words = VectorType::get(2, i32);
+    Value pair = LLVM::BitcastOp::create(b, words, value), moved = LLVM::PoisonOp::create(b, words);
+    for (int n = 0; n < 2; ++n)
+      moved = LLVM::InsertElementOp::create(
+          b, moved, shuffle(LLVM::ExtractElementOp::create(b, pair, b.i64(n))), b.i64(n));
+    return LLVM::BitcastOp::create(b, type, moved);
+  }
+  if (bits == 32)
+    return b.bitcast(shuffle(b.bitcast(value, i32)), type);
+  return b.fold<arith::TruncIOp>(type, shuffle(b.fold<arith::ExtUIOp>(i32, value)));
+}
+
+std::pair<Layout, SmallVector<CodeBuilder::Values>>
+KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, ArrayRef<unsigned> kept,
+                             Combine combine) {
+  Layout left = layout.project(kept);
+  size_t numbers = states.size(), count = left.numRegisters();
+  // In the thread: a tree over the registers that end in one place.
+  SmallVector<SmallVector<Values>> terms(count);
+  for (int64_t r = 0, all = layout.numRegisters(); r < all; ++r) {
+    Layout::Coords place = layout.ofRegister(r), at;
+    for (unsigned axis : kept)
+      at.push_back(place[axis]);
+    Values state;
+    for (const Values &registers : states)
+      state.push_back(registers[r]);
+    terms[*left.registerAt(at)].push_back(std::move(state));
+  }
+  SmallVector<Values> folded;
+  for (SmallVector<Values> &list : terms) {
+    while (list.size() > 1) {
+      SmallVector<Values> half;
+      for (size_t n = 0; n < list.size(); n += 2)
+        half.push_back(n + 1 < list.size() ? combine(list[n], list[n + 1]) : list[n]);
+      list = std::move(half);
+    }
+    folded.push_back(list[0]);
+  }
+  // In the warp: a shuffle for each bit of the lane that moves along what is folded.
+  unsigned lanes = layout.freeBits(Part::Lane, kept) & ~layout.freeBits(Part::Lane);
+  for (unsigned bit = 0; bit < laneBits; ++bit)
+    if (lanes >> bit & 1)
+      for (Values &state : folded) {
+        Values other =
+            llvm::map_to_vector(state, [&](Value number) { return shuffleXor(number, 1u << bit); });
+        state = combine(state, other);
+      }
+  // Between warps: each leaves what it has, and all read all of it.
+  unsigned warpMask = layout.freeBits(Part::Warp, kept) & ~layout.freeBits(Part::Warp);
+  if (warpMask) {
+    SmallVector<unsigned> bits;
+    for (unsigned bit = 0; bit < layout.bases(Part::Warp).size(); ++bit)
+      if (warpMask >> bit & 1)
+        bits.push_back(bit);
+    Type i32 = b.getI32Type();
+    SmallVector<int64_t> strides(left.rank());
+    int64_t places = 1, bytes = 0;
+    for (unsigned axis = left.rank(); axis-- > 0;) {
+      strides[axis] = places;
+      places *= left.extent(axis);
+    }
+    Value slot = b.integer(i32, 0);
+    for (auto [n, bit] : llvm::enumerate(bits)) {
+      Value isSet = b.fold<arith::AndIOp>(b.fold<arith::ShRUIOp>(warp, b.integer(i32, bit)),
+                                          b.integer(i32, 1));
+      slot = b.add(slot, b.mul(isSet, b.integer(i32, places << n)));
+    }
+    int64_t slots = places << bits.size();
+    SmallVector<int64_t> starts;
+    for (size_t n = 0; n < numbers; ++n) {
+      starts.push_back(bytes);
+      bytes += llvm::alignTo(slots * bytesOf(folded[0][n].getType()), 16);
+    }
+    Value base = shared(bytes);
+    auto arrayOf = [&](size_t n) { return sharedAt(base, Value(), b.getI8Type(), starts[n]); };
+    barrier();
+    for (size_t r = 0; r < count; ++r) {
+      Index place = linearPlace(left, r, strides);
+      Value at = place.base ? b.add(place.base, slot) : slot;
+      for (size_t n = 0; n < numbers; ++n)
+        storeShared(folded[r][n], sharedAt(arrayOf(n), at, storedType(b, folded[r][n].getType()),
+                                           place.constant));
+    }
+    barrier();
+    for (size_t r = 0; r < count; ++r) {
+      Index place = linearPlace(left, r, strides);
+      Values sum;
+      for (int64_t other = 0; other < int64_t(1) << bits.size(); ++other) {
+        Values state;
+        for (size_t n = 0; n < numbers; ++n) {
+          Type type = folded[r][n].getType();
+          state.push_back(loadShared(type, sharedAt(arrayOf(n), place.base, storedType(b, type),
+                                                    place.constant + other * places)));
+        }
+        sum = other ? combine(sum, state) : state;
+      }
+      folded[r] = sum;
+    }
+  }
+  SmallVector<Values> result(numbers);
+  for (const Values &state : folded)
+    for (auto [n, number] : llvm::enumerate(state))
+      result[n].push_back(number);
+  return {left, result};
+}
+
+void KernelLowering::emitReduce(ReduceOp op) {
+  Tile input = tile(op.getInput());
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  Values mask = domainMask(input.axes, input.layout);
+  Value identity = emitConstant(b, identityOf(op.getKind(), element));
+  for (auto [number, holds] : llvm::zip(input.registers, mask))
+    number = b.select(holds, number, identity);
+  SmallVector<unsigned> kept;
+  for (auto [n, axis] : llvm::enumerate(input.axes))
+    if (!llvm::is_contained(op.getAxes(), axis))
+      kept.push_back(n);
+  auto [layout, states] =
+      reduceStates(input.layout, input.registers, kept, [&](ValueRange x, ValueRange y) {
+        return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
+      });
+  bind(op.getResult(), states[0]);
+}
+
+void KernelLowering::emitArgReduce(ArgReduceOp op) {
+  Tile input = tile(op.getInput());
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  bool isFloat = isa<FloatType>(element), isNarrow = isNarrowFloat(element);
+  unsigned position = input.axisIndex(op.getAxisAttr());
+  Values mask = domainMask(input.axes, input.layout), places;
+  // −1 for what is outside; floats compare as f32 or f64.
+  for (auto [r, number] : llvm::enumerate(input.registers)) {
+    Value place = materialize(coordinate(op.getAxisAttr(), input.layout, position, r));
+    places.push_back(b.select(mask[r], place, b.i64(-1)));
+    if (isNarrow)
+      number = widenToF32(b, target, number, cast<FloatType>(element));
+  }
+  SmallVector<unsigned> kept;
+  for (unsigned n = 0; n < input.axes.size(); ++n)
+    if (n != position)
+      kept.push_back(n);
+  bool isMax = op.getKind() == CombineKind::max || op.getKind() == CombineKind::umax;
+  bool isUnsigned = op.getKind() == CombineKind::umax || op.getKind() == CombineKind::umin;
+  // Whether x goes before y: the first NaN, else the better number, of equal ones the lower place.
+  auto isBetter = [&](Value x, Value y) -> Value {
+    if (isFloat)
+      return arith::CmpFOp::create(b, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
+                                   x, y);
+    return b.compare(isMax ? (isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt)
+                           : (isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt),
+                     x, y);
+  };
+  auto isNaN = [&](Value x) -> Value {
+    return isFloat ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x)) : b.i1(false);
+  };
+  auto combine = [&](ValueRange x, ValueRange y) -> Values {
+    Value zero = b.i64(0), xNaN = isNaN(x[0]), yNaN = isNaN(y[0]);
+    Value lower = b.compare(CmpIPredicate::slt, x[1], y[1]);
+    Value better = b.select(xNaN, b.i1(true), b.select(yNaN, b.i1(false), isBetter(x[0], y[0])));
+    Value worse = b.select(yNaN, b.i1(true), b.select(xNaN, b.i1(false), isBetter(y[0], x[0])));
+    Value equal = b.compare(CmpIPredicate::eq, better, worse);
+    Value takes = b.select(equal, lower, better);
+    takes = b.select(b.compare(CmpIPredicate::slt, y[1], zero), b.i1(true), takes);
+    takes = b.select(b.compare(CmpIPredicate::slt, x[1], zero), b.i1(false), takes);
+    return {b.select(takes, x[0], y[0]), b.select(takes, x[1], y[1])};
+  };
+  auto states = reduceStates(input.layout, {input.registers, places}, kept, combine).second;
+  bind(op.getResult(), states[1]);
+}
+
+void KernelLowering::emitCountOp(CountOp op) {
+  SmallVector<StringAttr> axes(axesOf(op.getResult().getType()));
+  SmallVector<unsigned> kept = llvm::to_vector(llvm::seq<unsigned>(0, axes.size()));
+  for (Value span : op.getSpans())
+    axes.push_back(axisOf(span));
+  SmallVector<int64_t> extents = llvm::map_to_vector(axes, [&](StringAttr axis) {
+    return cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
+  });
+  SmallVector<unsigned> order = llvm::to_vector(llvm::reverse(llvm::seq<unsigned>(0, axes.size())));
+  Layout layout = Layout::blocked({extents, order, {}, 1, warps});
+  Values mask = domainMask(axes, layout), counts;
+  Type type = getElementTypeOrSelf(op.getResult().getType());
+  for (Value holds : mask)
+    counts.push_back(b.select(holds, b.integer(type, 1), b.integer(type, 0)));
+  // Copies of an element are counted once: the fold does not go over them.
+  auto [left, states] = reduceStates(
+      layout, counts, kept, [&](ValueRange x, ValueRange y) { return Values{b.add(x[0], y[0])}; });
+  if (kept.empty())
+    return bind(op.getResult(), states[0]);
+  Tile made{SmallVector<StringAttr>(axesOf(op.getResult().getType())), left, states[0]};
+  tiles[op.getResult()] = convert(made, layoutOf(op.getResult().getType()));
+}

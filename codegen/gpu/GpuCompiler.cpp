@@ -1,0 +1,172 @@
+//===- GpuCompiler.cpp - kernels to code of NVIDIA GPUs -------------------===//
+
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/Translate.h"
+#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/Lowering.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <mutex>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+static void initializeNvptx() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(StringRef target) {
+  initializeNvptx();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const llvm::Target *nvptx = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!nvptx)
+    return llvm::createStringError(message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(
+      nvptx->createTargetMachine(triple, target, "", options, llvm::Reloc::PIC_, std::nullopt,
+                                 llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// What is left to do on code that is straight already; the code generator has passes of its own
+/// for addresses.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::DCEPass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+}
+
+FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
+  kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
+  if (failed(checkIsSpecialized(kernel)))
+    return failure();
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  FailureOr<unsigned> warps = gpu::chooseWarps(*copy);
+  if (failed(warps) || failed(gpu::assignLayouts(*copy, *warps)))
+    return failure();
+  return copy;
+}
+
+namespace {
+struct CompiledModule {
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  GpuCode code;
+};
+} // namespace
+
+static std::string functionName(StringRef kernel) {
+  std::string name = kernel.str();
+  for (char &c : name)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return name;
+}
+
+/// All steps from a specialized kernel to LLVM IR, in order.
+static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp kernel,
+                                         const GpuOptions &options) {
+  FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
+  if (failed(onGpu))
+    return failure();
+  loadLoweringDialects(*kernel.getContext());
+  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
+  if (failed(lowered))
+    return failure();
+  CompiledModule result;
+  auto machine = createMachine(options.target);
+  if (!machine)
+    return kernel.emitError("cannot make code for the GPU: ")
+           << llvm::toString(machine.takeError());
+  result.machine = std::move(*machine);
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.module = translateToLlvm(*lowered->module, *result.context, kernel.getSymName());
+  if (!result.module)
+    return failure();
+  result.module->setTargetTriple(result.machine->getTargetTriple());
+  result.module->setDataLayout(result.machine->createDataLayout());
+  llvm::Function *function = result.module->getFunction(kernel.getSymName());
+  result.code.function = functionName(kernel.getSymName());
+  result.code.threads = lowered->threads;
+  result.code.sharedBytes = lowered->sharedBytes;
+  function->setName(result.code.function);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr("nvvm.reqntid", std::to_string(lowered->threads));
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  optimize(*result.module, *result.machine);
+  return result;
+}
+
+FailureOr<std::string> GpuCompiler::compileToLlvmIr(KernelOp kernel) const {
+  FailureOr<CompiledModule> compiled = compile(*this, kernel, options);
+  if (failed(compiled))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  compiled->module->print(stream, nullptr);
+  return text;
+}
+
+FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
+  FailureOr<CompiledModule> compiled = compile(*this, kernel, options);
+  if (failed(compiled))
+    return failure();
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (compiled->machine->addPassesToEmitFile(passes, stream, nullptr,
+                                             llvm::CodeGenFileType::AssemblyFile))
+    return kernel.emitError("LLVM makes no PTX here");
+  passes.run(*compiled->module);
+  compiled->code.ptx.assign(text.begin(), text.end());
+  return std::move(compiled->code);
+}

@@ -1,0 +1,208 @@
+//===- Layout.cpp - which thread holds which elements of a tile -----------===//
+
+#include "codegen/gpu/Layout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cassert>
+
+using namespace tile::codegen::gpu;
+using Coords = Layout::Coords;
+
+void Layout::addBasis(Part part, Coords step) {
+  assert(step.size() == rank() && "one coordinate an axis");
+  theBases[index(part)].push_back(std::move(step));
+}
+
+//===-- Making one --------------------------------------------------------===//
+
+Layout Layout::blocked(const Blocked &shape) {
+  Layout layout(shape.extents.size());
+  Coords atom(layout.rank(), 1);
+  auto give = [&](Part part, unsigned axis) {
+    Coords step(layout.rank(), 0);
+    step[axis] = atom[axis];
+    layout.addBasis(part, step);
+    atom[axis] *= 2;
+  };
+  auto giveAlong = [&](Part part, unsigned bits, llvm::ArrayRef<unsigned> order) {
+    for (; bits > 0; --bits) {
+      auto hasRoom = [&](unsigned axis) { return atom[axis] < shape.extents[axis]; };
+      auto axis = llvm::find_if(order, hasRoom);
+      if (axis != order.end())
+        give(part, *axis);
+      else
+        layout.addBasis(part, Coords(layout.rank(), 0));
+    }
+  };
+  if (!shape.order.empty()) {
+    unsigned first = shape.order.front();
+    while (atom[first] < shape.vector && atom[first] < shape.extents[first])
+      give(Part::Register, first);
+  }
+  giveAlong(Part::Lane, laneBits, shape.order);
+  giveAlong(Part::Warp, llvm::Log2_32(shape.warps),
+            shape.warpOrder.empty() ? shape.order : shape.warpOrder);
+  for (unsigned axis = 0; axis < layout.rank(); ++axis)
+    layout.setRepeat(axis, std::max<int64_t>(1, llvm::divideCeil(shape.extents[axis], atom[axis])));
+  return layout;
+}
+
+//===-- Places ------------------------------------------------------------===//
+
+int64_t Layout::atomExtent(unsigned axis) const {
+  int64_t all = 0;
+  for (const auto &steps : theBases)
+    for (const Coords &step : steps)
+      all |= step[axis];
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(all) + 1));
+}
+
+int64_t Layout::numRegisters() const {
+  int64_t count = int64_t(1) << bases(Part::Register).size();
+  for (int64_t repeat : theRepeats)
+    count *= repeat;
+  return count;
+}
+
+Coords Layout::at(Part part, unsigned number) const {
+  Coords place(rank(), 0);
+  for (auto [bit, step] : llvm::enumerate(bases(part)))
+    if (number >> bit & 1)
+      for (unsigned axis = 0; axis < rank(); ++axis)
+        place[axis] ^= step[axis];
+  return place;
+}
+
+Coords Layout::ofRegister(int64_t number) const {
+  unsigned bits = bases(Part::Register).size();
+  Coords place = at(Part::Register, number & ((int64_t(1) << bits) - 1));
+  int64_t repeat = number >> bits;
+  for (unsigned axis = rank(); axis-- > 0; repeat /= theRepeats[axis])
+    place[axis] += repeat % theRepeats[axis] * atomExtent(axis);
+  return place;
+}
+
+Coords Layout::of(int64_t reg, unsigned lane, unsigned warp) const {
+  Coords ofLane = at(Part::Lane, lane), ofWarp = at(Part::Warp, warp), place = ofRegister(reg);
+  // Repeats are multiples of the atom's extent: they have no bits in common with its places.
+  for (unsigned axis = 0; axis < rank(); ++axis)
+    place[axis] ^= ofLane[axis] ^ ofWarp[axis];
+  return place;
+}
+
+std::optional<int64_t> Layout::registerAt(llvm::ArrayRef<int64_t> place) const {
+  int64_t repeat = 0;
+  Coords within(rank(), 0);
+  for (unsigned axis = 0; axis < rank(); ++axis) {
+    int64_t atom = atomExtent(axis);
+    if (place[axis] < 0 || place[axis] >= extent(axis))
+      return std::nullopt;
+    repeat = repeat * theRepeats[axis] + place[axis] / atom;
+    within[axis] = place[axis] % atom;
+  }
+  unsigned bits = bases(Part::Register).size();
+  for (int64_t number = 0; number < int64_t(1) << bits; ++number)
+    if (at(Part::Register, number) == within)
+      return repeat << bits | number;
+  return std::nullopt;
+}
+
+//===-- Bits --------------------------------------------------------------===//
+
+unsigned Layout::freeBits(Part part, llvm::ArrayRef<unsigned> axes) const {
+  unsigned mask = 0;
+  for (auto [bit, step] : llvm::enumerate(bases(part)))
+    if (llvm::all_of(axes, [&, &step = step](unsigned axis) { return step[axis] == 0; }))
+      mask |= 1u << bit;
+  return mask;
+}
+
+unsigned Layout::freeBits(Part part) const {
+  return freeBits(part, llvm::to_vector(llvm::seq<unsigned>(0, rank())));
+}
+
+Layout Layout::project(llvm::ArrayRef<unsigned> axes) const {
+  Layout result(axes.size());
+  for (unsigned n = 0; n < numParts; ++n) {
+    auto part = static_cast<Part>(n);
+    for (const Coords &step : bases(part)) {
+      Coords kept = llvm::map_to_vector<4>(axes, [&](unsigned axis) { return step[axis]; });
+      if (part != Part::Register || llvm::any_of(kept, [](int64_t x) { return x != 0; }))
+        result.addBasis(part, std::move(kept));
+    }
+  }
+  for (auto [position, axis] : llvm::enumerate(axes))
+    result.setRepeat(position, theRepeats[axis]);
+  return result;
+}
+
+int64_t Layout::contiguity(unsigned axis) const {
+  int64_t count = 1;
+  for (const Coords &step : bases(Part::Register)) {
+    for (unsigned other = 0; other < rank(); ++other)
+      if (step[other] != (other == axis ? count : 0))
+        return count;
+    count *= 2;
+  }
+  return count;
+}
+
+bool Layout::isOnto() const {
+  // Gaussian elimination; a place is one number, the axes' bits side by side.
+  llvm::SmallVector<unsigned> shift(rank(), 0);
+  unsigned bits = 0;
+  for (unsigned axis = 0; axis < rank(); ++axis) {
+    shift[axis] = bits;
+    bits += llvm::Log2_64(atomExtent(axis));
+  }
+  if (bits > 64)
+    return false;
+  llvm::SmallVector<uint64_t> pivots;
+  for (const auto &steps : theBases) {
+    for (const Coords &step : steps) {
+      uint64_t packed = 0;
+      for (unsigned axis = 0; axis < rank(); ++axis)
+        packed |= static_cast<uint64_t>(step[axis]) << shift[axis];
+      bool isStep = packed != 0;
+      for (uint64_t pivot : pivots) // each has a leading bit of its own
+        packed = std::min(packed, packed ^ pivot);
+      if (isStep && packed == 0)
+        return false;
+      if (packed != 0)
+        pivots.push_back(packed);
+    }
+  }
+  return pivots.size() == bits;
+}
+
+bool Layout::hasSameThreads(const Layout &other) const {
+  if (rank() != other.rank() || theRepeats != other.theRepeats ||
+      bases(Part::Lane) != other.bases(Part::Lane) || bases(Part::Warp) != other.bases(Part::Warp))
+    return false;
+  for (int64_t number = 0, count = numRegisters(); number < count; ++number)
+    if (!other.registerAt(ofRegister(number)))
+      return false;
+  return numRegisters() == other.numRegisters();
+}
+
+//===-- Text --------------------------------------------------------------===//
+
+static std::string listOf(llvm::ArrayRef<int64_t> numbers) {
+  auto text = llvm::map_range(numbers, [](int64_t number) { return std::to_string(number); });
+  return "[" + llvm::join(text, ", ") + "]";
+}
+
+std::string Layout::str() const {
+  static constexpr const char *names[] = {"register", "lane", "warp"};
+  std::string text;
+  for (unsigned n = 0; n < numParts; ++n) {
+    auto steps = llvm::map_range(theBases[n], [](const Coords &step) { return listOf(step); });
+    text += std::string(names[n]) + " = [" + llvm::join(steps, ", ") + "], ";
+  }
+  return text + "repeat = " + listOf(theRepeats);
+}

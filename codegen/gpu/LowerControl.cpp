@@ -1,0 +1,148 @@
+//===- LowerControl.cpp - loops and conditions ----------------------------===//
+//
+// Carried tiles are carried register by register. All threads of a program take
+// the same way, since conditions have no axes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+CodeBuilder::Values KernelLowering::keepMask(ForOp op, Value carried) {
+  Axes axes = axesOf(carried.getType());
+  SmallVector<StringAttr> outer;
+  SmallVector<RestrictOp> relevant;
+  for (RestrictOp restrict : domains.restrictsOf(op)) {
+    SmallVector<StringAttr> others;
+    for (Value span : restrict.getDims())
+      if (span != op.getSpan())
+        others.push_back(axisOf(span));
+    if (!llvm::all_of(others, [&](StringAttr axis) { return llvm::is_contained(axes, axis); }))
+      continue;
+    relevant.push_back(restrict);
+    for (StringAttr axis : others)
+      if (!llvm::is_contained(outer, axis))
+        outer.push_back(axis);
+  }
+  if (relevant.empty())
+    return {};
+  // Whether any coordinate of the loop's axis is inside, for each of the other axes'.
+  SmallVector<StringAttr> all(outer);
+  all.push_back(op.getNameAttr());
+  SmallVector<int64_t> extents;
+  SmallVector<unsigned> order, kept;
+  for (auto [n, axis] : llvm::enumerate(all)) {
+    extents.push_back(cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent());
+    order.insert(order.begin(), n);
+    if (n < outer.size())
+      kept.push_back(n);
+  }
+  Layout layout = Layout::blocked({extents, order, {}, 1, warps});
+  Values inside = domainMask(all, layout);
+  for (Value &holds : inside)
+    if (!holds)
+      holds = b.i1(true);
+  auto [left, states] = reduceStates(layout, {inside}, kept, [&](ValueRange x, ValueRange y) {
+    return Values{b.either(x[0], y[0])};
+  });
+  Layout of = isa<RankedTensorType>(carried.getType()) ? layoutOf(carried.getType()) : Layout(0);
+  Values result;
+  if (outer.empty()) {
+    result.assign(of.numRegisters(), states[0][0]);
+    return result;
+  }
+  // To the threads that hold the carried elements.
+  SmallVector<unsigned> positions;
+  for (StringAttr axis : outer)
+    positions.push_back(llvm::find(axes, axis) - axes.begin());
+  Tile mask{outer, left, states[0]};
+  Tile moved = convert(mask, of.project(positions));
+  for (int64_t r = 0, count = of.numRegisters(); r < count; ++r) {
+    Layout::Coords place = of.ofRegister(r), from;
+    for (unsigned position : positions)
+      from.push_back(place[position]);
+    result.push_back(moved.registers[*moved.layout.registerAt(from)]);
+  }
+  return result;
+}
+
+void KernelLowering::emitFor(ForOp op) {
+  Value lower = scalar(op.getLower()), upper = scalar(op.getUpper());
+  Value size = b.i64(op.getSize());
+  Values inits = flatten(op.getInits());
+  Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange carried) {
+    ranges[op.getNameAttr()] = {origin, b.add(origin, b.minS(size, b.sub(upper, origin)))};
+    bind(op.getCarried(), carried);
+    emitBlock(op.getBody().front());
+    if (failed)
+      return Values(carried);
+    Values next;
+    for (auto [value, old] : llvm::zip(op.getYield().getOperands(), op.getCarried())) {
+      Values now = flatten(value), before = flatten(old), holds = keepMask(op, old);
+      for (auto [r, element] : llvm::enumerate(now))
+        next.push_back(holds.empty() ? element : b.select(holds[r], element, before[r]));
+    }
+    return next;
+  });
+  ranges.erase(op.getNameAttr());
+  bind(op.getResults(), last);
+}
+
+void KernelLowering::emitCount(scf::ForOp op) {
+  Values last = b.loop(scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()),
+                       flatten(op.getInitArgs()), [&](Value index, ValueRange carried) {
+                         scalars[op.getInductionVar()] = index;
+                         bind(op.getRegionIterArgs(), carried);
+                         emitBlock(*op.getBody());
+                         return failed ? Values(carried)
+                                       : flatten(op.getBody()->getTerminator()->getOperands());
+                       });
+  bind(op.getResults(), last);
+}
+
+void KernelLowering::emitIf(scf::IfOp op) {
+  auto emitRegion = [&](Region &region) -> Values {
+    if (region.empty())
+      return {};
+    emitBlock(region.front());
+    return failed ? Values() : flatten(region.front().getTerminator()->getOperands());
+  };
+  Values result = b.branch(
+      scalar(op.getCondition()), [&] { return emitRegion(op.getThenRegion()); },
+      [&] { return emitRegion(op.getElseRegion()); });
+  if (!failed)
+    bind(op.getResults(), result);
+}
+
+void KernelLowering::emitWhile(scf::WhileOp op) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults()) {
+    Type element = registerType(getElementTypeOrSelf(result.getType()));
+    int64_t count =
+        axesOf(result.getType()).empty() ? 1 : layoutOf(result.getType()).numRegisters();
+    types.append(count, element);
+  }
+  auto head = [&](ValueRange carried) -> std::pair<Value, Values> {
+    bind(op.getBeforeArguments(), carried);
+    emitBlock(*op.getBeforeBody());
+    if (failed)
+      return {b.i1(false), Values()};
+    auto condition = op.getConditionOp();
+    return {scalar(condition.getCondition()), flatten(condition.getArgs())};
+  };
+  auto body = [&](ValueRange passed) -> Values {
+    if (failed)
+      return {};
+    bind(op.getAfterArguments(), passed);
+    emitBlock(*op.getAfterBody());
+    return failed ? Values() : flatten(op.getYieldOp().getOperands());
+  };
+  Values last = b.repeat(flatten(op.getInits()), head, body, types);
+  if (!failed)
+    bind(op.getResults(), last);
+}

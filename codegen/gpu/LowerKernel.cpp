@@ -1,0 +1,314 @@
+//===- LowerKernel.cpp - one kernel, op by op -----------------------------===//
+
+#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Lowering.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+static bool isTile(Value value) { return !axesOf(value.getType()).empty(); }
+
+//===-- Values ------------------------------------------------------------===//
+
+void KernelLowering::fail(Operation *op, const Twine &what) {
+  if (!failed)
+    op->emitError(what);
+  failed = true;
+}
+
+Value KernelLowering::scalar(Value value) const {
+  Value known = scalars.lookup(value);
+  assert(known && "values are emitted in order");
+  return known;
+}
+
+Tile KernelLowering::tile(Value value) const {
+  auto known = tiles.find(value);
+  assert(known != tiles.end() && "values are emitted in order");
+  return known->second;
+}
+
+CodeBuilder::Values KernelLowering::flatten(ValueRange values) const {
+  Values result;
+  for (Value value : values) {
+    if (isTile(value))
+      llvm::append_range(result, tile(value).registers);
+    else
+      result.push_back(scalar(value));
+  }
+  return result;
+}
+
+void KernelLowering::bind(ValueRange values, ValueRange registers) {
+  for (Value value : values) {
+    size_t count = 1;
+    if (isTile(value)) {
+      Layout layout = layoutOf(value.getType());
+      count = layout.numRegisters();
+      tiles[value] = {SmallVector<StringAttr>(axesOf(value.getType())), layout,
+                      Values(registers.take_front(count))};
+    } else {
+      scalars[value] = registers.front();
+    }
+    registers = registers.drop_front(count);
+  }
+}
+
+//===-- Parameters and programs -------------------------------------------===//
+
+KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function)
+    : b(b), kernel(kernel), function(function), domains(kernel),
+      prologue(&function.getBody().front()) {
+  target.vectorBits = 32;
+  target.hasF16c = target.hasFma = true;
+  warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+}
+
+static Value special(CodeBuilder &b, StringRef name) {
+  return LLVM::CallIntrinsicOp::create(b, b.getI32Type(), b.getStringAttr(name), ValueRange())
+      .getResult(0);
+}
+
+void KernelLowering::bindParameters() {
+  unsigned numParams = kernel.getNumArguments();
+  dims.assign(prologue->args_begin() + numParams, prologue->args_end());
+  DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
+  for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
+    Value given = prologue->getArgument(n);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      scalars[argument] = fromMemory(given, argument.getType());
+      continue;
+    }
+    Tensor &tensor = tensors[argument];
+    tensor.pointer = given;
+    tensor.element = type.getElementType();
+    tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
+    SmallVector<int64_t> extentDivisors;
+    SmallVector<Index> none;
+    for (auto [d, expr] : llvm::enumerate(kernel.getParamShape(n).getResults())) {
+      Value extent = type.isDynamicDim(d) ? materialize(evaluate(expr, none, dims))
+                                          : b.i64(type.getDimSize(d));
+      tensor.extents.push_back(extent);
+      int64_t divisor = 1;
+      if (!type.isDynamicDim(d))
+        divisor = type.getDimSize(d) ? type.getDimSize(d) & -type.getDimSize(d) : 64;
+      else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr); symbol && divisors)
+        if (auto known = divisors.getAs<IntegerAttr>(
+                cast<StringAttr>(kernel.getDims()[symbol.getPosition()]).getValue()))
+          divisor = known.getInt();
+      extentDivisors.push_back(std::min<int64_t>(divisor, 64));
+    }
+    Value stride = b.i64(1);
+    int64_t divisor = 1;
+    tensor.strides.resize(tensor.extents.size());
+    tensor.strideDivisors.resize(tensor.extents.size());
+    for (size_t d = tensor.extents.size(); d-- > 0;) {
+      tensor.strides[d] = stride;
+      tensor.strideDivisors[d] = divisor;
+      stride = b.mul(stride, tensor.extents[d]);
+      divisor = std::min<int64_t>(64, divisor * extentDivisors[d]);
+    }
+  }
+}
+
+/// How many blocks a binder has.
+static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) {
+  Value length = b.maxS(b.sub(upper, lower), b.i64(0));
+  return b.fold<arith::DivUIOp>(b.add(length, b.i64(size - 1)), b.i64(size));
+}
+
+void KernelLowering::emitParallel(ParallelOp op) {
+  // There are fewer than 2³¹ programs, so each count is, too.
+  Type i32 = b.getI32Type();
+  Value rest = special(b, "llvm.nvvm.read.ptx.sreg.ctaid.x");
+  for (size_t n = op.getNames().size(); n-- > 0;) {
+    Value lower = scalar(op.getLower()[n]), upper = scalar(op.getUpper()[n]);
+    int64_t size = op.getSizes()[n];
+    Value number = rest;
+    if (n > 0) {
+      Value count = b.fold<arith::TruncIOp>(i32, blockCount(b, lower, upper, size));
+      Value quotient = b.fold<arith::DivUIOp>(rest, count);
+      number = b.sub(rest, b.mul(quotient, count));
+      rest = quotient;
+    }
+    Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), number);
+    Value origin = b.add(lower, b.mul(wide, b.i64(size)));
+    BlockArgument argument = op.getBody().getArgument(n);
+    if (op.getEach()[n])
+      scalars[argument] = origin;
+    else
+      ranges[axisOf(argument)] = {origin, b.add(origin, b.minS(b.i64(size), b.sub(upper, origin)))};
+  }
+  emitBlock(op.getBody().front());
+}
+
+//===-- Ops in order ------------------------------------------------------===//
+
+void KernelLowering::emitBlock(Block &block) {
+  for (Operation &op : block) {
+    if (failed)
+      return;
+    b.setLoc(op.getLoc());
+    emitOp(&op);
+  }
+}
+
+void KernelLowering::emitOp(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ParallelOp parallel) { emitParallel(parallel); })
+      .Case([&](AxisOp axis) {
+        Value lower = scalar(axis.getLower());
+        ranges[axisOf(axis.getSpan())] = {lower, b.maxS(lower, scalar(axis.getUpper()))};
+      })
+      .Case([&](DimOp dim) {
+        auto found = llvm::find(kernel.getDims(), dim.getNameAttr());
+        scalars[dim.getResult()] = dims[found - kernel.getDims().begin()];
+      })
+      .Case([&](LoadOp load) { emitLoad(load); })
+      .Case([&](StoreOp store) { emitStore(store); })
+      .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
+      .Case([&](CoordsOp coords) { emitCoords(coords); })
+      .Case([&](ConvertOp convert) { emitConvert(convert); })
+      .Case([&](ReduceOp reduce) { emitReduce(reduce); })
+      .Case([&](ArgReduceOp reduce) { emitArgReduce(reduce); })
+      .Case([&](CountOp count) { emitCountOp(count); })
+      .Case([&](DotOp dot) { emitDot(dot); })
+      .Case([&](ForOp loop) { emitFor(loop); })
+      .Case([&](scf::ForOp loop) { emitCount(loop); })
+      .Case([&](scf::IfOp branch) { emitIf(branch); })
+      .Case([&](scf::WhileOp loop) { emitWhile(loop); })
+      .Case<RestrictOp, RequireOp>([](auto) {}) // read where they matter, or by the launch
+      .Default([&](Operation *other) {
+        if (other->hasTrait<OpTrait::IsTerminator>())
+          return;
+        bool isKnown = isa<arith::ConstantOp, arith::SelectOp>(other) ||
+                       other->hasTrait<OpTrait::Elementwise>();
+        if (!isKnown || other->getNumRegions() > 0)
+          return fail(other, "the GPU backend does not have `" + other->getName().getStringRef() +
+                                 "` yet");
+        emitElementwiseOp(other);
+      });
+}
+
+/// Functions that are calls of the C library on the CPU.
+static bool needsLibrary(Operation *op) {
+  if (!isa<math::MathDialect>(op->getDialect()))
+    return false;
+  if (isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::FloorOp, math::CeilOp, math::RoundOp,
+          math::RoundEvenOp, math::TruncOp, math::SqrtOp, math::CopySignOp, math::RsqrtOp,
+          math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
+    return false;
+  bool isExpanded =
+      isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op,
+          math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::TanOp>(op);
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return isa<FloatType>(element) && (!isExpanded || element.isF64());
+}
+
+void KernelLowering::emitElementwiseOp(Operation *op) {
+  if (needsLibrary(op))
+    return fail(op, "the GPU backend does not have `" + op->getName().getStringRef() + "` of " +
+                        (getElementTypeOrSelf(op->getResult(0).getType()).isF64() ? "f64 yet"
+                                                                                  : "floats yet"));
+  for (Value result : op->getResults()) {
+    auto emitOne = [&](ArrayRef<Value> operands) {
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        return emitConstant(b, constant.getValue());
+      return emitElementwise(b, target, op, operands);
+    };
+    if (!isTile(result)) {
+      SmallVector<Value> operands =
+          llvm::map_to_vector(op->getOperands(), [&](Value operand) { return scalar(operand); });
+      scalars[result] = emitOne(operands);
+      continue;
+    }
+    Tile &made = tiles[result];
+    made.axes.assign(axesOf(result.getType()).begin(), axesOf(result.getType()).end());
+    made.layout = layoutOf(result.getType());
+    Values registers;
+    for (int64_t r = 0, count = made.layout.numRegisters(); r < count; ++r) {
+      SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+        return isTile(operand) ? tiles[operand].registers[r] : scalar(operand);
+      });
+      registers.push_back(emitOne(operands));
+    }
+    tiles[result].registers = std::move(registers);
+  }
+}
+
+void KernelLowering::emitBroadcast(BroadcastOp op) {
+  Tile made{SmallVector<StringAttr>(axesOf(op.getType())), layoutOf(op.getType()), {}};
+  int64_t count = made.layout.numRegisters();
+  if (!isTile(op.getInput())) {
+    made.registers.assign(count, scalar(op.getInput()));
+  } else {
+    Tile input = tile(op.getInput());
+    for (int64_t r = 0; r < count; ++r) {
+      Layout::Coords place = made.layout.ofRegister(r), from;
+      for (StringAttr axis : input.axes)
+        from.push_back(place[made.axisIndex(axis)]);
+      std::optional<int64_t> source = input.layout.registerAt(from);
+      assert(source && "the input's layout is the result's projection");
+      made.registers.push_back(input.registers[*source]);
+    }
+  }
+  tiles[op.getResult()] = std::move(made);
+}
+
+void KernelLowering::emitCoords(CoordsOp op) {
+  StringAttr axis = axisOf(op.getSpan());
+  Tile made{{axis}, layoutOf(op.getType()), {}};
+  for (int64_t r = 0, count = made.layout.numRegisters(); r < count; ++r)
+    made.registers.push_back(materialize(coordinate(axis, made.layout, 0, r)));
+  tiles[op.getResult()] = std::move(made);
+}
+
+//===-- The function ------------------------------------------------------===//
+
+LogicalResult KernelLowering::run() {
+  b.setInsertionPointToEnd(prologue);
+  Value thread = special(b, "llvm.nvvm.read.ptx.sreg.tid.x");
+  lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
+  warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
+  bindParameters();
+  Block *start = b.newBlock({});
+  b.setInsertionPointToStart(start);
+  emitBlock(kernel.getBody().front());
+  LLVM::ReturnOp::create(b, ValueRange());
+  b.setInsertionPointToEnd(prologue);
+  LLVM::BrOp::create(b, ValueRange(), start);
+  return failure(failed);
+}
+
+FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
+  if (failed(verifyLayouts(kernel)))
+    return failure();
+  LoweredKernel result;
+  result.module = ModuleOp::create(kernel.getLoc());
+  CodeBuilder b(kernel.getLoc(), kernel.getContext());
+  b.setInsertionPointToEnd(result.module->getBody());
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes())
+    types.push_back(isa<MemRefType>(type) ? Type(LLVM::LLVMPointerType::get(b.getContext(), 1))
+                                          : memoryType(type));
+  types.append(kernel.getDims().size(), b.getI64Type());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
+  auto function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
+  function.addEntryBlock(b);
+  for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
+    if (isa<MemRefType>(parameter)) // no tensor overlaps another
+      function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+  KernelLowering lowering(b, kernel, function);
+  if (failed(lowering.run()))
+    return failure();
+  result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+  result.sharedBytes = lowering.sharedBytes();
+  return result;
+}

@@ -1,0 +1,383 @@
+//===- LowerMemory.cpp - loads and stores of tiles ------------------------===//
+//
+// Registers that are neighbours in memory are read and written together, up to 16
+// bytes at once, where the address is known to be a multiple of that and all of
+// them are inside or none is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+/// One load or store of a tile, as it is being emitted.
+struct KernelLowering::Access {
+  Tensor tensor;
+  AffineMap map;
+  ValueRange dims;
+  SmallVector<Value> syms;
+  SmallVector<Value> symSources; // of the IR
+  SmallVector<StringAttr> axes;
+  Layout layout;
+  Values mask;
+};
+
+KernelLowering::Access KernelLowering::accessOf(Value memory, AffineMap map, ValueRange dimValues,
+                                                ValueRange syms, Axes axes, const Layout &layout) {
+  Access access{tensors.lookup(memory),        map,    dimValues, {}, {},
+                SmallVector<StringAttr>(axes), layout, Values()};
+  for (Value sym : syms) {
+    access.syms.push_back(scalar(sym));
+    access.symSources.push_back(sym);
+  }
+  access.mask = domainMask(axes, layout);
+  return access;
+}
+
+SmallVector<Index> KernelLowering::indicesAt(const Access &access, int64_t reg) {
+  SmallVector<Index> at;
+  for (auto [n, dim] : llvm::enumerate(access.dims)) {
+    if (!access.map.isFunctionOfDim(n)) {
+      at.push_back({});
+    } else if (isa<SpanType>(dim.getType())) {
+      StringAttr axis = axisOf(dim);
+      at.push_back(coordinate(axis, access.layout,
+                              llvm::find(access.axes, axis) - access.axes.begin(), reg));
+    } else {
+      // A tile of integers, whose layout is this one's projection.
+      Value element;
+      if (axesOf(dim.getType()).empty()) {
+        element = scalar(dim);
+      } else {
+        Tile index = tile(dim);
+        Layout::Coords place = access.layout.ofRegister(reg), from;
+        for (StringAttr axis : index.axes)
+          from.push_back(place[llvm::find(access.axes, axis) - access.axes.begin()]);
+        element = index.registers[*index.layout.registerAt(from)];
+      }
+      if (!element.getType().isInteger(64))
+        element = b.fold<arith::ExtSIOp>(b.getI64Type(), element);
+      at.push_back({element});
+    }
+  }
+  return llvm::map_to_vector(access.map.getResults(),
+                             [&](AffineExpr expr) { return evaluate(expr, at, access.syms); });
+}
+
+static Value elementAt(CodeBuilder &b, Value pointer, Value offset, Type element) {
+  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{offset});
+}
+
+Value KernelLowering::addressOf(const Access &access, ArrayRef<Index> indices) {
+  Value base, constant;
+  auto add = [&](Value &sum, Value term) { sum = sum ? b.add(sum, term) : term; };
+  for (auto [index, stride] : llvm::zip(indices, access.tensor.strides)) {
+    if (index.base)
+      add(base, b.mul(index.base, stride));
+    if (index.constant)
+      add(constant, b.mul(b.i64(index.constant), stride));
+  }
+  Type element = memoryType(access.tensor.element);
+  Value address = access.tensor.pointer;
+  if (base)
+    address = elementAt(b, address, base, element);
+  return constant ? elementAt(b, address, constant, element) : address;
+}
+
+//===-- Vectors -----------------------------------------------------------===//
+
+int64_t KernelLowering::divisorOf(AffineExpr expr, const Access &access) const {
+  constexpr int64_t most = 64;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    Value value = access.dims[dim.getPosition()];
+    if (!isa<SpanType>(value.getType()))
+      return 1;
+    // Threads' parts are multiples of the registers that one of them has together.
+    unsigned position = llvm::find(access.axes, axisOf(value)) - access.axes.begin();
+    return std::min(originDivisor(axisOf(value)), access.layout.contiguity(position));
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return divisorOf(access.symSources[symbol.getPosition()]);
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() ? std::min(most, constant.getValue() & -constant.getValue()) : most;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t left = divisorOf(binary.getLHS(), access), right = divisorOf(binary.getRHS(), access);
+  if (expr.getKind() == AffineExprKind::Add)
+    return std::min(left, right);
+  return expr.getKind() == AffineExprKind::Mul ? std::min(most, left * right) : 1;
+}
+
+/// Whether an expression is the coordinate of a span plus what has no axes.
+static bool isPlainIn(AffineExpr expr, unsigned dim) {
+  if (auto only = dyn_cast<AffineDimExpr>(expr))
+    return only.getPosition() == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || expr.getKind() != AffineExprKind::Add)
+    return false;
+  return (isPlainIn(binary.getLHS(), dim) && !binary.getRHS().isFunctionOfDim(dim)) ||
+         (isPlainIn(binary.getRHS(), dim) && !binary.getLHS().isFunctionOfDim(dim));
+}
+
+int64_t KernelLowering::vectorFor(const Access &access, bool isChecked) {
+  if (access.map.getNumResults() == 0)
+    return 1;
+  AffineExpr last = access.map.getResults().back();
+  // The span along which registers are neighbours.
+  std::optional<unsigned> along;
+  unsigned position = 0;
+  for (auto [n, dim] : llvm::enumerate(access.dims))
+    if (isa<SpanType>(dim.getType()) && isPlainIn(last, n)) {
+      position = llvm::find(access.axes, axisOf(dim)) - access.axes.begin();
+      if (access.layout.contiguity(position) > 1)
+        along = n;
+    }
+  if (!along || isChecked)
+    return 1;
+  StringAttr axis = axisOf(access.dims[*along]);
+  auto usesAxis = [&](AffineExpr expr) {
+    for (auto [n, dim] : llvm::enumerate(access.dims)) {
+      bool has = isa<SpanType>(dim.getType()) ? axisOf(dim) == axis
+                                              : llvm::is_contained(axesOf(dim.getType()), axis);
+      if (has && n != *along && expr.isFunctionOfDim(n))
+        return true;
+    }
+    return false;
+  };
+  int64_t bytes = std::max(1u, memoryType(access.tensor.element).getIntOrFloatBitWidth() / 8);
+  int64_t width = std::min(16 / bytes, access.layout.contiguity(position));
+  for (auto [d, expr] : llvm::enumerate(access.map.getResults())) {
+    bool isLast = d + 1 == access.map.getNumResults();
+    if (usesAxis(expr) || (!isLast && expr.isFunctionOfDim(*along)))
+      return 1;
+    width = std::min(width, isLast ? divisorOf(expr, access) : access.tensor.strideDivisors[d]);
+  }
+  // One mask for all: the end of the axis does not fall between them.
+  if (limitFor(axis, access.layout, position))
+    width = std::min(width, limitDivisor(axis));
+  for (RestrictOp restrict : domains.restrictsOn(access.axes))
+    for (Value span : restrict.getDims())
+      if (axisOf(span) == axis)
+        return 1;
+  return std::max<int64_t>(1, width);
+}
+
+//===-- Elements ----------------------------------------------------------===//
+
+Value KernelLowering::fromMemory(Value raw, Type element) {
+  return element.isInteger(1) ? b.compare(CmpIPredicate::ne, raw, b.integer(raw.getType(), 0))
+                              : raw;
+}
+
+Value KernelLowering::toMemory(Value value, Type element) {
+  return element.isInteger(1) ? Value(arith::ExtUIOp::create(b, b.getI8Type(), value)) : value;
+}
+
+/// A vector of elements as words of 16, 32 or 64 bits, which is what accesses move.
+static SmallVector<Value> toWords(CodeBuilder &b, Value vector, unsigned bits) {
+  unsigned wordBits = std::min(bits, 32u);
+  Type word = b.getIntegerType(std::max(wordBits, 16u));
+  if (bits < 16)
+    return {b.fold<arith::ExtUIOp>(word, b.bitcast(vector, b.getIntegerType(bits)))};
+  unsigned count = bits / wordBits;
+  if (count == 1)
+    return {LLVM::BitcastOp::create(b, word, vector)};
+  Value words = LLVM::BitcastOp::create(b, VectorType::get(count, word), vector);
+  SmallVector<Value> result;
+  for (unsigned n = 0; n < count; ++n)
+    result.push_back(LLVM::ExtractElementOp::create(b, words, b.i64(n)));
+  return result;
+}
+
+/// A predicated access of so many bits: registers, or one of 8 bits, which PTX keeps in one of 16.
+struct AccessForm {
+  std::string suffix, constraint;
+  unsigned words;
+  Type word;
+};
+
+static AccessForm formFor(CodeBuilder &b, unsigned bits) {
+  if (bits == 8)
+    return {".b8", "h", 1, b.getI16Type()};
+  if (bits == 16)
+    return {".b16", "h", 1, b.getI16Type()};
+  unsigned words = bits / 32;
+  std::string vector = words == 1 ? "" : ".v" + std::to_string(words);
+  return {vector + ".b32", "r", words, b.getI32Type()};
+}
+
+static std::string operandList(unsigned first, unsigned count) {
+  std::string list;
+  for (unsigned n = 0; n < count; ++n)
+    list += (n ? ", $" : "$") + std::to_string(first + n);
+  return count == 1 ? list : "{" + list + "}";
+}
+
+static Value inlineAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
+                       const std::string &constraints, bool hasSideEffects) {
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  auto op = LLVM::InlineAsmOp::create(
+      b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
+      hasSideEffects, /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect, ArrayAttr());
+  return result ? op->getResult(0) : Value();
+}
+
+/// Reads where the predicate holds; elsewhere the words are `otherwise`.
+static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value predicate,
+                                         unsigned bits, ArrayRef<Value> otherwise, bool invariant) {
+  AccessForm form = formFor(b, bits);
+  std::string constraints, ties;
+  SmallVector<Value> operands = {address, predicate};
+  SmallVector<Type> types(form.words, form.word);
+  for (unsigned n = 0; n < form.words; ++n) {
+    constraints += "=" + form.constraint + ",";
+    ties += "," + std::to_string(n);
+    operands.push_back(otherwise[n]);
+  }
+  std::string text = "@$" + std::to_string(form.words + 1) + " ld.global" +
+                     (invariant ? ".nc" : "") + form.suffix + " " + operandList(0, form.words) +
+                     ", [$" + std::to_string(form.words) + "];";
+  Type result =
+      form.words == 1 ? form.word : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
+  // What may change is read where it stands.
+  Value read = inlineAsm(b, result, operands, text, constraints + "l,b" + ties, !invariant);
+  SmallVector<Value> words;
+  for (unsigned n = 0; n < form.words; ++n)
+    words.push_back(form.words == 1 ? read : Value(LLVM::ExtractValueOp::create(b, read, n)));
+  return words;
+}
+
+static Value fromWords(CodeBuilder &b, ArrayRef<Value> words, Type type, unsigned bits) {
+  if (bits == 8) {
+    Value narrow = b.fold<arith::TruncIOp>(b.getI8Type(), words[0]);
+    return type.isInteger(8) ? narrow : Value(LLVM::BitcastOp::create(b, type, narrow));
+  }
+  Value joined = words[0];
+  if (words.size() > 1) {
+    joined = LLVM::PoisonOp::create(b, VectorType::get(words.size(), words[0].getType()));
+    for (auto [n, word] : llvm::enumerate(words))
+      joined = LLVM::InsertElementOp::create(b, joined, word, b.i64(n));
+  }
+  return joined.getType() == type ? joined : Value(LLVM::BitcastOp::create(b, type, joined));
+}
+
+CodeBuilder::Values KernelLowering::read(const Tensor &tensor, Value address, int64_t count,
+                                         Value mask, Value otherwise) {
+  Type element = memoryType(tensor.element), type = lanesOf(element, count);
+  unsigned bits = element.getIntOrFloatBitWidth() * count;
+  Value raw;
+  if (!mask) {
+    raw = LLVM::LoadOp::create(b, type, address, bits / 8, false, false, tensor.isInvariant);
+  } else {
+    Value rest = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
+    if (otherwise)
+      rest = toMemory(otherwise, tensor.element);
+    rest = b.splat(rest, count);
+    SmallVector<Value> words =
+        readPredicated(b, address, mask, bits, toWords(b, rest, bits), tensor.isInvariant);
+    raw = fromWords(b, words, type, bits);
+  }
+  Values elements;
+  for (int64_t n = 0; n < count; ++n)
+    elements.push_back(fromMemory(b.lane(raw, n), tensor.element));
+  return elements;
+}
+
+void KernelLowering::write(const Tensor &tensor, Value address, ValueRange elements, Value mask) {
+  Type element = memoryType(tensor.element);
+  int64_t count = elements.size();
+  unsigned bits = element.getIntOrFloatBitWidth() * count;
+  Value raw = toMemory(elements[0], tensor.element);
+  if (count > 1) {
+    raw = LLVM::PoisonOp::create(b, lanesOf(element, count));
+    for (auto [n, value] : llvm::enumerate(elements))
+      raw = b.insert(raw, toMemory(value, tensor.element), n);
+  }
+  if (!mask) {
+    LLVM::StoreOp::create(b, raw, address, bits / 8);
+    return;
+  }
+  AccessForm form = formFor(b, bits);
+  SmallVector<Value> operands = {address, mask};
+  llvm::append_range(operands, toWords(b, raw, bits));
+  std::string constraints = "l,b";
+  for (unsigned n = 0; n < form.words; ++n)
+    constraints += "," + form.constraint;
+  inlineAsm(b, Type(), operands,
+            "@$1 st.global" + form.suffix + " [$0], " + operandList(2, form.words) + ";",
+            constraints + ",~{memory}", /*hasSideEffects=*/true);
+}
+
+//===-- Loads -------------------------------------------------------------===//
+
+void KernelLowering::applyBounds(LoadOp op, const Access &access, SmallVectorImpl<Index> &indices,
+                                 Value &mask) {
+  if (op.getBounds() == BoundsMode::exact || op.getBounds() == BoundsMode::within)
+    return;
+  for (auto [index, extent] : llvm::zip(indices, access.tensor.extents)) {
+    Value value = materialize(index);
+    if (op.getBounds() == BoundsMode::pad) {
+      // Unsigned: a negative index is a huge one.
+      mask = b.both(mask, b.compare(CmpIPredicate::ult, value, extent));
+      continue;
+    }
+    Value zero = b.i64(0), last = b.sub(extent, b.i64(1));
+    index = {b.maxS(b.minS(value, last), zero)};
+    // Of an empty tensor: zero.
+    mask = b.both(mask, b.compare(CmpIPredicate::sgt, extent, zero));
+  }
+}
+
+void KernelLowering::emitScalarLoad(LoadOp op) {
+  Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(), {}, Layout(0));
+  SmallVector<Index> indices = indicesAt(access, 0);
+  Value mask;
+  applyBounds(op, access, indices, mask);
+  Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+  scalars[op.getResult()] = read(access.tensor, addressOf(access, indices), 1, mask, pad)[0];
+}
+
+void KernelLowering::emitLoad(LoadOp op) {
+  Axes axes = axesOf(op.getType());
+  if (axes.empty())
+    return emitScalarLoad(op);
+  Layout layout = layoutOf(op.getType());
+  Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
+  bool isChecked = op.getBounds() == BoundsMode::pad || op.getBounds() == BoundsMode::clamp;
+  int64_t width = vectorFor(access, isChecked);
+  Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+  Tile made{SmallVector<StringAttr>(axes), layout, {}};
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+    SmallVector<Index> indices = indicesAt(access, r);
+    Value mask = access.mask[r];
+    applyBounds(op, access, indices, mask);
+    llvm::append_range(made.registers,
+                       read(access.tensor, addressOf(access, indices), width, mask, pad));
+  }
+  tiles[op.getResult()] = std::move(made);
+}
+
+//===-- Stores ------------------------------------------------------------===//
+
+void KernelLowering::emitStore(StoreOp op) {
+  if (kernel.isGrid())
+    return fail(op, "the GPU backend does not have grid kernels yet");
+  Axes axes = axesOf(op.getValue().getType());
+  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getValue().getType());
+  if (axes.empty()) { // one element, of which all threads have a copy
+    for (unsigned bit = 0; bit < laneBits; ++bit)
+      layout.addBasis(Part::Lane, {});
+    for (unsigned n = 1; n < warps; n *= 2)
+      layout.addBasis(Part::Warp, {});
+  }
+  Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
+  Values registers = flatten(op.getValue());
+  Value first = isFirstCopy(layout);
+  int64_t width = vectorFor(access, /*isChecked=*/false);
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width)
+    write(access.tensor, addressOf(access, indicesAt(access, r)),
+          ValueRange(registers).slice(r, width), b.both(access.mask[r], first));
+}

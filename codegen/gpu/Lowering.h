@@ -1,0 +1,185 @@
+//===- Lowering.h - from the tile_gpu level to LLVM's ---------------------===//
+//
+// One kernel becomes one function that each thread runs: a tile is the list of
+// the registers that its layout gives the thread, an elementwise op one operation
+// a register. Control flow is the same for all threads of a program, so barriers
+// may stand anywhere.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_LOWERING_H
+#define TILE_CODEGEN_GPU_LOWERING_H
+
+#include "codegen/Elementwise.h"
+#include "codegen/gpu/TileGpuOps.h"
+#include "ir/Domain.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace tile::codegen::gpu {
+
+/// What a lowered kernel needs of its launch.
+struct LoweredKernel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  unsigned threads = 0;
+  /// Of dynamic shared memory.
+  int64_t sharedBytes = 0;
+};
+
+/// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
+/// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
+/// order (bool as i8), then the dims as i64. Program n is block n of the grid, the last binder
+/// fastest; there are fewer than 2^31. Fails, with an error at the op, where the backend lacks it.
+mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
+
+/// A tile in registers.
+struct Tile {
+  llvm::SmallVector<mlir::StringAttr> axes;
+  Layout layout;
+  CodeBuilder::Values registers;
+
+  int axisIndex(mlir::StringAttr axis) const {
+    auto found = llvm::find(axes, axis);
+    return found == axes.end() ? -1 : static_cast<int>(found - axes.begin());
+  }
+};
+
+/// base + constant; no base is 0.
+struct Index {
+  mlir::Value base;
+  int64_t constant = 0;
+};
+
+/// A tensor in memory, row-major.
+struct Tensor {
+  mlir::Value pointer;
+  mlir::Type element; // of the IR
+  llvm::SmallVector<mlir::Value> extents, strides;
+  /// Powers of two that divide the strides.
+  llvm::SmallVector<int64_t> strideDivisors;
+  bool isInvariant = false;
+};
+
+class KernelLowering {
+public:
+  KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function);
+  mlir::LogicalResult run();
+  int64_t sharedBytes() const { return mostShared; }
+
+private:
+  using Value = mlir::Value;
+  using Values = CodeBuilder::Values;
+  using Axes = llvm::ArrayRef<mlir::StringAttr>;
+
+  //===-- Ops in order (LowerKernel.cpp, LowerControl.cpp) ----------------===//
+  void bindParameters();
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitParallel(ir::ParallelOp op);
+  void emitElementwiseOp(mlir::Operation *op);
+  void emitBroadcast(ir::BroadcastOp op);
+  void emitCoords(ir::CoordsOp op);
+  void emitFor(ir::ForOp op);
+  void emitCount(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+  void emitWhile(mlir::scf::WhileOp op);
+  void fail(mlir::Operation *op, const llvm::Twine &what);
+
+  Value scalar(Value value) const;
+  Tile tile(Value value) const;
+  /// All registers of values one after the other, and back.
+  Values flatten(mlir::ValueRange values) const;
+  void bind(mlir::ValueRange values, mlir::ValueRange registers);
+  /// Where a carried value has an element in a loop's block; empty: everywhere.
+  Values keepMask(ir::ForOp op, Value carried);
+
+  //===-- Places and masks (Places.cpp) -----------------------------------===//
+  /// What the thread's number adds to a coordinate, as i32.
+  Value threadPlace(const Layout &layout, unsigned axis);
+  /// Whether a register's constant adds to it without carry.
+  static bool isAdditive(const Layout &layout, unsigned axis);
+  /// A coordinate within the tile, from 0, as i32.
+  Value localPlace(const Layout &layout, unsigned axis, int64_t reg);
+  Index coordinate(mlir::StringAttr axis, const Layout &layout, unsigned position, int64_t reg);
+  Value materialize(Index index);
+  Index evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Index> dims, llvm::ArrayRef<Value> syms);
+  /// The greatest power of two known to divide a value, at most 64.
+  int64_t divisorOf(Value value) const;
+  int64_t originDivisor(mlir::StringAttr axis) const;
+  int64_t limitDivisor(mlir::StringAttr axis) const;
+  /// How many coordinates the axis has here, as i32; null if the layout covers no more.
+  Value limitFor(mlir::StringAttr axis, const Layout &layout, unsigned position);
+  /// Whether each register holds an element of the domain; null registers: always.
+  Values domainMask(Axes axes, const Layout &layout);
+  /// Where this thread is the one of several with copies that acts; null: always.
+  Value isFirstCopy(const Layout &layout);
+
+  //===-- Memory (LowerMemory.cpp) ----------------------------------------===//
+  struct Access;
+  void emitLoad(ir::LoadOp op);
+  void emitScalarLoad(ir::LoadOp op);
+  void emitStore(ir::StoreOp op);
+  Access accessOf(mlir::Value memory, mlir::AffineMap map, mlir::ValueRange dims,
+                  mlir::ValueRange syms, Axes axes, const Layout &layout);
+  llvm::SmallVector<Index> indicesAt(const Access &access, int64_t reg);
+  Value addressOf(const Access &access, llvm::ArrayRef<Index> indices);
+  /// How many registers from an aligned one on one access may take.
+  int64_t vectorFor(const Access &access, bool isChecked);
+  int64_t divisorOf(mlir::AffineExpr expr, const Access &access) const;
+  /// Applies a load's bounds: may change indices and the mask.
+  void applyBounds(ir::LoadOp op, const Access &access, llvm::SmallVectorImpl<Index> &indices,
+                   Value &mask);
+  /// Reads `count` elements; `otherwise` where the mask does not hold.
+  Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
+  void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
+  Value fromMemory(Value raw, mlir::Type element);
+  Value toMemory(Value value, mlir::Type element);
+
+  //===-- Between threads (Exchange.cpp) ----------------------------------===//
+  void emitConvert(ConvertOp op);
+  Tile convert(const Tile &tile, const Layout &layout);
+  using Combine = llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)>;
+  /// Folds states of several numbers, each a list of registers, along axes. Every register is taken
+  /// to be inside; gives the layout of what is left, and the states.
+  std::pair<Layout, llvm::SmallVector<Values>> reduceStates(const Layout &layout,
+                                                            llvm::ArrayRef<Values> states,
+                                                            llvm::ArrayRef<unsigned> kept,
+                                                            Combine combine);
+  void emitReduce(ir::ReduceOp op);
+  void emitArgReduce(ir::ArgReduceOp op);
+  void emitCountOp(ir::CountOp op);
+  void emitDot(ir::DotOp op);
+  Value shuffleXor(Value value, unsigned mask);
+  void barrier();
+  /// Address of byte `offset` of the program's shared memory; asks for so many bytes.
+  Value shared(int64_t bytes);
+  Value sharedAt(Value base, Value index, mlir::Type element, int64_t constant = 0);
+  void storeShared(Value value, Value address);
+  Value loadShared(mlir::Type element, Value address);
+  /// Position of a register in a row-major array of the layout's extents; `strides` of the axes.
+  Index linearPlace(const Layout &layout, int64_t reg, llvm::ArrayRef<int64_t> strides);
+
+  CodeBuilder &b;
+  ir::KernelOp kernel;
+  mlir::LLVM::LLVMFuncOp function;
+  TargetInfo target;
+  ir::Domains domains;
+  mlir::Block *prologue;
+  Value lane, warp; // i32
+  unsigned warps;
+  Values dims;
+  llvm::DenseMap<Value, Value> scalars;
+  llvm::DenseMap<Value, Tile> tiles;
+  llvm::DenseMap<Value, Tensor> tensors;
+  /// First coordinate of an axis' tile, and the first one past it.
+  struct Range {
+    Value origin, end;
+  };
+  llvm::DenseMap<mlir::StringAttr, Range> ranges;
+  std::map<std::vector<int64_t>, Value> threadPlaces;
+  int64_t mostShared = 0;
+  bool failed = false;
+};
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_LOWERING_H

@@ -1,0 +1,31 @@
+//===- TileGpuOps.h - the tile_gpu level ----------------------------------===//
+//
+// Layouts as encodings of tiles, and the ops that move elements between threads
+// (see TileGpuOps.td).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_TILEGPUOPS_H
+#define TILE_CODEGEN_GPU_TILEGPUOPS_H
+
+#include "codegen/gpu/Layout.h"
+#include "ir/TileOps.h"
+
+namespace tile::codegen::gpu {
+/// Whether the type is a tile whose encoding is a layout.
+bool hasLayout(mlir::Type type);
+} // namespace tile::codegen::gpu
+
+#include "codegen/gpu/TileGpuDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "codegen/gpu/TileGpuAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "codegen/gpu/TileGpuOps.h.inc"
+
+namespace tile::codegen::gpu {
+/// Of a tile that has one.
+Layout layoutOf(mlir::Type tile);
+/// The tile with this layout in the place of its encoding.
+mlir::Type withLayout(mlir::Type tile, const Layout &layout);
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_TILEGPUOPS_H
