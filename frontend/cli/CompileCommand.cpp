@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - tilec compile ---------------------------------===//
 
 #include "codegen/cpu/CpuCompiler.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "dsl/AstPrinter.h"
 #include "frontend/ArtifactBuilder.h"
 #include "frontend/CrashReport.h"
@@ -54,9 +55,16 @@ private:
   Outcome<std::monostate> checkDims();
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
+  Outcome<std::monostate> checkTarget() const;
+  Outcome<ir::KernelOp> oneKernel();
   Outcome<std::string> emitForCpu();
+  Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
   std::string cpu() const { return options.target == "cpu" ? "native" : options.target; }
+  bool isForGpu() const {
+    return llvm::is_contained(codegen::gpuTargets, options.target) || options.emit == "gpu" ||
+           options.emit == "ptx";
+  }
   Outcome<std::monostate> write(const std::string &text);
 
   const CompileOptions &options;
@@ -160,23 +168,29 @@ Outcome<std::string> Compile::emitTile() {
   return text;
 }
 
-/// LLVM IR, assembly and objects are those of one kernel.
-Outcome<std::string> Compile::emitForCpu() {
+/// LLVM IR, assembly, objects and PTX are those of one kernel.
+Outcome<ir::KernelOp> Compile::oneKernel() {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
-  if (kernels.size() != 1) {
-    SmallVector<StringRef> names;
-    for (ir::KernelOp kernel : kernels)
-      names.push_back(sourceName(kernel.getSymName()));
-    return Failure::usage({"--emit=" + options.emit + " takes one kernel",
-                           "name it with --entry; there are " + llvm::join(names, ", ")});
-  }
-  ir::Bindings bindings = bindingsOf(kernels.front());
+  if (kernels.size() == 1)
+    return kernels.front();
+  SmallVector<StringRef> names;
+  for (ir::KernelOp kernel : kernels)
+    names.push_back(sourceName(kernel.getSymName()));
+  return Failure::usage({"--emit=" + options.emit + " takes one kernel",
+                         "name it with --entry; there are " + llvm::join(names, ", ")});
+}
+
+Outcome<std::string> Compile::emitForCpu() {
+  auto source = oneKernel();
+  if (!source)
+    return source.takeFailure();
+  ir::Bindings bindings = bindingsOf(*source);
   SmallVector<int64_t> known;
-  for (StringRef name : kernels.front().getDims().getAsValueRange<StringAttr>())
+  for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
     known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
   auto threads = runtime::parseThreadCount(nullptr);
-  Compiler::chooseTiles(kernels.front(), bindings, known, threads ? *threads : 1);
-  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(kernels.front(), bindings);
+  Compiler::chooseTiles(*source, bindings, known, threads ? *threads : 1);
+  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindings);
   if (!kernel)
     return Failure::reported();
   CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
@@ -188,6 +202,55 @@ Outcome<std::string> Compile::emitForCpu() {
   if (failed(code))
     return Failure::reported();
   return std::move(*code);
+}
+
+Outcome<std::string> Compile::emitForGpu() {
+  auto source = oneKernel();
+  if (!source)
+    return source.takeFailure();
+  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindingsOf(*source));
+  if (!kernel)
+    return Failure::reported();
+  CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
+                           kernel.get());
+  codegen::GpuOptions gpu;
+  if (llvm::is_contained(codegen::gpuTargets, options.target))
+    gpu.target = options.target;
+  codegen::GpuCompiler compiler(gpu);
+  if (options.emit == "gpu") {
+    auto lowered = compiler.lowerToTileGpu(*kernel);
+    if (failed(lowered))
+      return Failure::reported();
+    // In a module, where layouts have names.
+    OwningOpRef<ModuleOp> module = ModuleOp::create((*lowered)->getLoc());
+    module->push_back(lowered->release());
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  }
+  if (options.emit == "llvm") {
+    FailureOr<std::string> text = compiler.compileToLlvmIr(*kernel);
+    return failed(text) ? Outcome<std::string>(Failure::reported()) : std::move(*text);
+  }
+  FailureOr<codegen::GpuCode> code = compiler.compileToPtx(*kernel);
+  if (failed(code))
+    return Failure::reported();
+  return std::move(code->ptx);
+}
+
+/// What can be made for which target.
+Outcome<std::monostate> Compile::checkTarget() const {
+  bool isGpuTarget = llvm::is_contained(codegen::gpuTargets, options.target);
+  bool isCpuCode = llvm::is_contained({"asm", "obj", "artifact"}, StringRef(options.emit));
+  bool isGpuCode = options.emit == "gpu" || options.emit == "ptx";
+  if (isGpuTarget && isCpuCode)
+    return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
+                           "gpu, ptx and llvm are made for GPUs"});
+  if (!isGpuTarget && isGpuCode && options.target != "native")
+    return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
+                           "the targets are " + llvm::join(ArrayRef(codegen::gpuTargets), ", ")});
+  return Done{};
 }
 
 //===-- Artifacts ---------------------------------------------------------===//
@@ -322,6 +385,8 @@ Outcome<std::string> Compile::compile() {
   if ((options.emit == "obj" || options.emit == "artifact") && options.output.empty())
     return Failure::usage(
         {"--emit=" + options.emit + " needs -o FILE", "-o - writes to standard output"});
+  if (auto checked = checkTarget(); !checked)
+    return checked.takeFailure();
   if (options.emit != "artifact" && options.files.size() > 1)
     return Failure::usage({"--emit=" + options.emit + " takes one file",
                            "several files go into one artifact: --emit=artifact"});
@@ -347,7 +412,7 @@ Outcome<std::string> Compile::compile() {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   if (auto checked = sizes.check(kernels); !checked)
     return checked.takeFailure();
-  return options.emit == "tile" ? emitTile() : emitForCpu();
+  return options.emit == "tile" ? emitTile() : isForGpu() ? emitForGpu() : emitForCpu();
 }
 
 Outcome<std::monostate> Compile::write(const std::string &text) {
@@ -363,7 +428,8 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
-  const std::vector<std::string> targets = {"native", "cpu", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  std::vector<std::string> targets = {"native", "cpu", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  targets.insert(targets.end(), std::begin(codegen::gpuTargets), std::end(codegen::gpuTargets));
   auto options = std::make_shared<CompileOptions>();
   command
       ->add_option("FILE[:NAME]", options->files,
@@ -378,13 +444,16 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   command
       ->add_option("--emit", options->emit,
                    "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
+                   "gpu: one kernel with the layouts of its tiles; ptx: its code for a GPU;\n"
                    "artifact: all that is compiled, to be run without the compiler")
-      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj", "artifact"}))
+      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj", "gpu", "ptx", "artifact"}))
       ->capture_default_str();
   command
-      ->add_option("--target", options->target,
-                   "The processor of llvm, asm, obj and artifact: " + llvm::join(targets, ", ") +
-                       ";\nnative and cpu are this one")
+      ->add_option(
+          "--target", options->target,
+          "The processor of llvm, asm, obj and artifact, or the GPU of llvm, gpu and ptx:\n" +
+              llvm::join(targets, ", ") +
+              ";\nnative and cpu are this processor, and native sm_90a for gpu and ptx")
       ->check(oneOf(targets))
       ->capture_default_str();
   addRepeated(*command, "--bind", options->types,
@@ -407,6 +476,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
                   "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
                   "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
                   "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
+                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
                   "  tilec compile net.tile softmax.tile --emit=artifact --target=x86-64-v3 "
                   "-o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};
