@@ -3,6 +3,7 @@
 #include "frontend/Execution.h"
 
 #include "codegen/cpu/Reports.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
@@ -23,7 +24,17 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 
-StringRef tile::frontend::nameOf(Device device) { return device == Device::Cpu ? "cpu" : "interp"; }
+StringRef tile::frontend::nameOf(Device device) {
+  switch (device) {
+  case Device::Cpu:
+    return "cpu";
+  case Device::Cuda:
+    return "cuda";
+  case Device::Interp:
+    return "interp";
+  }
+  llvm_unreachable("covered switch");
+}
 
 Executor::Executor(Compiler &compiler, ModuleOp module, Device device)
     : compiler(compiler), module(module), device(device) {}
@@ -134,6 +145,16 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
   return launch.takeOutputs();
 }
 
+Outcome<Done> Executor::openCuda() {
+  if (cuda)
+    return Done{};
+  auto opened = CudaContext::open();
+  if (!opened)
+    return opened.takeFailure();
+  cuda = *std::move(opened);
+  return Done{};
+}
+
 Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);
   if (device == Device::Cpu) {
@@ -142,10 +163,25 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
       return Failure::environment(pool.takeError());
     Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads());
   }
+  DictionaryAttr divisors;
+  std::vector<int64_t> dependsOn;
+  if (device == Device::Cuda) {
+    if (auto opened = openCuda(); !opened)
+      return opened.takeFailure();
+    CudaContext::bind(kernel, dims, bindings);
+    divisors = CudaContext::divisorsOf(kernel, dims);
+    for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
+      auto bound = bindings.dims.find(name);
+      auto divisor = divisors.getAs<IntegerAttr>(name);
+      dependsOn.push_back(bound != bindings.dims.end() ? bound->second : -1);
+      dependsOn.push_back(divisor ? divisor.getInt() : 1);
+    }
+  }
   TileSizes::ByBinder key;
   for (const auto &[binder, size] : bindings.sizes)
     key[binder.str()] = size;
-  std::unique_ptr<Compiled> &entry = cache[{kernel.getOperation(), std::move(key), sanitizes}];
+  std::unique_ptr<Compiled> &entry =
+      cache[{kernel.getOperation(), std::move(key), sanitizes, std::move(dependsOn)}];
   if (entry)
     return entry.get();
   auto start = std::chrono::steady_clock::now();
@@ -158,6 +194,12 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     if (failed(code))
       return Failure::reported();
     fresh->code.emplace(std::move(*code));
+  } else if (device == Device::Cuda) {
+    fresh->kernel.get()->setAttr(codegen::divisorsAttrName, divisors);
+    Outcome<CudaKernel> code = cuda->load(fresh->kernel.get());
+    if (!code)
+      return code.takeFailure();
+    fresh->cuda.emplace(*std::move(code));
   }
   compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
@@ -167,6 +209,9 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (device == Device::Interp)
     return interpret(code, launch);
+  if (device == Device::Cuda)
+    return cuda->launch(code.kernel.get(), *code.cuda,
+                        {launch.params, launch.shapes, launch.dims, poisons});
   std::optional<runtime::Sanitizer> sanitizer;
   if (sanitizes) {
     try {

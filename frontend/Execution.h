@@ -20,7 +20,9 @@
 
 namespace tile::frontend {
 
-enum class Device { Cpu, Interp };
+class CudaContext;
+
+enum class Device { Cpu, Cuda, Interp };
 llvm::StringRef nameOf(Device device);
 
 /// A tensor, or the bits of a scalar.
@@ -79,9 +81,13 @@ private:
   Compiler &compiler;
   mlir::ModuleOp module;
   Device device;
-  /// By kernel and tile sizes, watched or not.
-  std::map<std::tuple<mlir::Operation *, TileSizes::ByBinder, bool>, std::unique_ptr<Compiled>>
-      cache;
+  /// By kernel and tile sizes, watched or not; on a GPU by dimensions, too, as far as the code
+  /// depends on them.
+  using Key = std::tuple<mlir::Operation *, TileSizes::ByBinder, bool, std::vector<int64_t>>;
+  std::map<Key, std::unique_ptr<Compiled>> cache;
+  /// Open once a kernel has needed it.
+  std::unique_ptr<CudaContext> cuda;
+  Outcome<std::monostate> openCuda();
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;

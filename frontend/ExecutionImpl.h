@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_EXECUTIONIMPL_H
 #define TILE_FRONTEND_EXECUTIONIMPL_H
 
+#include "frontend/CudaExecution.h"
 #include "frontend/Execution.h"
 #include "frontend/Rules.h"
 
@@ -11,6 +12,8 @@ struct Executor::Compiled {
   mlir::OwningOpRef<ir::KernelOp> kernel;
   /// On the CPU only.
   std::optional<codegen::CpuCode> code;
+  /// On a GPU only.
+  std::optional<CudaKernel> cuda;
 };
 
 /// A launch that is checked, with memory for all it writes; everything by parameter.

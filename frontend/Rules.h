@@ -29,6 +29,9 @@ public:
   mlir::LogicalResult add(mlir::Operation *op);
   /// An expression over the dimensions as its symbols.
   uint32_t add(mlir::AffineExpr expr);
+  /// ⌈(upper − lower) / size⌉ of values that were added, as the program's value.
+  void addBlockCount(mlir::Value lower, mlir::Value upper, int64_t size);
+  bool has(mlir::Value value) const { return positions.contains(value); }
   /// The position of a value that was added.
   uint32_t at(mlir::Value value) const { return positions.at(value); }
 

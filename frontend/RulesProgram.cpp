@@ -291,6 +291,12 @@ LogicalResult ProgramBuilder::add(Operation *op) {
   return success();
 }
 
+void ProgramBuilder::addBlockCount(Value lower, Value upper, int64_t size) {
+  uint32_t length = push({Opcode::Sub, Number::I64, {at(upper), at(lower), 0}, 0});
+  uint32_t divisor = push({Opcode::Constant, Number::I64, {}, static_cast<uint64_t>(size)});
+  push({Opcode::DivCeil, Number::I64, {length, divisor, 0}, 0});
+}
+
 uint32_t ProgramBuilder::add(AffineExpr expr) {
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return push({Opcode::Dim, Number::I64, {}, symbol.getPosition()});

@@ -72,12 +72,14 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 //===-- Before the launch -------------------------------------------------===//
 
 Outcome<std::monostate> Run::prepare() {
-  if (options.device != "cpu" && options.device != "interp")
+  constexpr Device devices[] = {Device::Cpu, Device::Cuda, Device::Interp};
+  auto found = llvm::find_if(devices, [&](Device d) { return nameOf(d) == options.device; });
+  if (found == std::end(devices))
     return Failure::usage({"there is no device '" + options.device + "'",
-                           "the devices are cpu and interp, the reference interpreter"});
-  device = options.device == "cpu" ? Device::Cpu : Device::Interp;
+                           "the devices are cpu, cuda and interp, the reference interpreter"});
+  device = *found;
   if (options.sanitize && device != Device::Cpu)
-    return Failure::usage({"--sanitize watches the code of the CPU, not the interpreter",
+    return Failure::usage({"--sanitize watches the code of the CPU, and no other device",
                            "leave out --device=" + options.device});
   if (device == Device::Cpu && !options.noCache)
     session.useCache();
@@ -265,7 +267,9 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->required();
   command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
       ->type_name("NAME");
-  command.add_option("--device", options.device, "cpu, or interp: the reference interpreter")
+  command
+      .add_option("--device", options.device,
+                  "cpu; cuda, an NVIDIA GPU; or interp, the reference interpreter")
       ->capture_default_str();
   addRepeated(command, "--in", options.inputs, "An input: see below for SPEC")
       ->type_name("NAME=SPEC");

@@ -2,7 +2,7 @@
 """Runs every lesson of samples/ and every folder of tests/e2e/kernels/, each on every shape of its
 shapes.json, and compares it with its reference.
 
-    run_samples.py TILEC [SAMPLE...] [--device cpu|interp|artifact|sanitize] [--jobs N]
+    run_samples.py TILEC [SAMPLE...] [--device cpu|cuda|interp|artifact|sanitize] [--jobs N]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
@@ -10,7 +10,8 @@ outputs. The outputs are then compared with reference.py, which knows nothing of
 NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
 the compiled code runs without the compiler, with the tile sizes of the schedule. On the device `sanitize` each
-runs once on the CPU with --sanitize, which has nothing to report.
+runs once on the CPU with --sanitize, which has nothing to report. On the device `cuda` kernels that the GPU
+backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are counted and shown.
 
 The tolerance is that of the kernel, or the shape's own where it has one: shapes of halves do, because
 there the rounding of the result comes on top, at most 2^-11 of it for f16 and 2^-8 for bf16. Two results
@@ -62,6 +63,14 @@ def load_reference(folder):
     return module
 
 
+# Of the GPU: what it has no code for, and tiles that it has no room for.
+MISSING = r"the GPU backend (does not have .* yet)|needs [0-9]+ bytes of shared memory"
+
+
+class Refused(Exception):
+    """The device can't do this yet."""
+
+
 class Case:
     """One kernel or graph of a sample, and one set of inputs."""
 
@@ -106,7 +115,9 @@ class Case:
                                  capture_output=True, text=True, timeout=600)
             report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             # A run that was refused has diagnostics in the place of results.
-            if "outputs" not in report or ("check" not in report and device in ("cpu", "interp")):
+            if device == "cuda" and (missing := re.search(MISSING, ran.stderr)):
+                raise Refused(missing[1] or "has too little shared memory")
+            if "outputs" not in report or ("check" not in report and device in ("cpu", "cuda", "interp")):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
             return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
@@ -176,7 +187,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "interp", "artifact", "sanitize"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda", "interp", "artifact", "sanitize"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
@@ -202,12 +213,24 @@ def compile_artifacts(tilec, cases, place):
 
 
 def run_cases(tilec, folders, cases, options):
-    failures = 0
+    failures, refusals = 0, {}
+
+    def run(case):
+        try:
+            return case.run(tilec, options.device)
+        except Refused as refused:
+            refusals.setdefault(str(refused), set()).add(f"{case.source.parent.name}:{case.kernel}")
+            return ""
+        except subprocess.TimeoutExpired as timeout:
+            return f"{timeout}"
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for case, problem in zip(cases, pool.map(lambda case: case.run(tilec, options.device), cases)):
+        for case, problem in zip(cases, pool.map(run, cases)):
             if problem:
                 failures += 1
                 print(f"FAILED {case}\n    " + problem.replace("\n", "\n    "), flush=True)
+    for missing, kernels in sorted(refusals.items()):
+        print(f"{options.device} {missing}: {', '.join(sorted(kernels))}")
     print(f"{len(cases)} runs of {len(folders)} samples on {options.device}, {failures} failed")
     return 1 if failures or not cases else 0
 

@@ -1,1 +1,1 @@
-tilec run $KERNELS/softmax.tile --device=cuda --in x=ones:1x2:f32
+tilec run $KERNELS/softmax.tile --device=gpu --in x=ones:1x2:f32

@@ -1,1 +1,1 @@
-tilec compile $KERNELS/softmax.tile --emit=ptx
+tilec compile $KERNELS/softmax.tile --emit=wasm

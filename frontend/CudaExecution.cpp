@@ -1,0 +1,200 @@
+//===- CudaExecution.cpp - kernels on a CUDA device -----------------------===//
+
+#include "frontend/CudaExecution.h"
+
+#include "codegen/gpu/GpuCompiler.h"
+#include "frontend/Rules.h"
+#include "runtime/DType.h"
+#include "runtime/Evaluate.h"
+#include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/cuda/Launch.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+namespace cuda = tile::runtime::cuda;
+
+CudaContext::CudaContext(std::shared_ptr<cuda::Device> device, std::shared_ptr<cuda::Stream> stream,
+                         std::string target)
+    : device(std::move(device)), stream(std::move(stream)), target(std::move(target)) {}
+CudaContext::~CudaContext() = default;
+
+Outcome<std::unique_ptr<CudaContext>> CudaContext::open(int index) {
+  auto driver = cuda::Driver::open();
+  if (!driver)
+    return Failure::environment(driver.takeError());
+  auto device = cuda::Device::open(*driver, index);
+  if (!device)
+    return Failure::environment(device.takeError());
+  const cuda::DeviceProperties &properties = (*device)->properties();
+  auto target = cuda::targetFor(properties.major, properties.minor);
+  if (!target)
+    return Failure::environment(target.takeError());
+  auto stream = cuda::Stream::create(*device);
+  if (!stream)
+    return Failure::environment(stream.takeError());
+  // What one launch gives back serves the next.
+  if (auto kept = (*device)->keepMemory(properties.memoryBytes / 2); !kept)
+    return Failure::environment(kept.takeError());
+  return std::unique_ptr<CudaContext>(new CudaContext(*device, *stream, *std::move(target)));
+}
+
+//===-- Compiling ---------------------------------------------------------===//
+
+/// The dimensions that a value is computed from.
+static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto dim = dyn_cast<ir::DimOp>(op))
+    names.insert(dim.getName());
+  for (Value operand : op->getOperands())
+    collectDims(operand, names);
+}
+
+void CudaContext::bind(ir::KernelOp kernel, ArrayRef<int64_t> dims, ir::Bindings &bindings) {
+  llvm::SetVector<StringRef> names;
+  kernel.walk([&](ir::AxisOp axis) {
+    collectDims(axis.getLower(), names);
+    collectDims(axis.getUpper(), names);
+  });
+  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims))
+    if (names.contains(name))
+      bindings.dims.try_emplace(name, value);
+}
+
+DictionaryAttr CudaContext::divisorsOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  constexpr int64_t most = 16;
+  Builder builder(kernel.getContext());
+  NamedAttrList divisors;
+  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims)) {
+    int64_t divisor = value == 0 ? most : std::min(most, value & -value);
+    if (divisor > 1)
+      divisors.set(name, builder.getI64IntegerAttr(divisor));
+  }
+  return divisors.getDictionary(kernel.getContext());
+}
+
+/// How many blocks each binder has, computed from dimensions and scalars.
+static Outcome<std::vector<runtime::Program>> countPrograms(ir::KernelOp kernel) {
+  ir::ParallelOp parallel = kernel.getParallel();
+  std::vector<runtime::Program> programs;
+  for (unsigned n = 0; n < parallel.getNames().size(); ++n) {
+    ProgramBuilder builder(kernel.getDims());
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      if (!isa<MemRefType>(argument.getType()))
+        builder.addScalar(argument, argument.getArgNumber());
+    for (Operation &op : kernel.getBody().front()) {
+      if (&op == parallel)
+        break;
+      (void)builder.add(&op); // what bounds don't need may be anything
+    }
+    for (Value bound : {parallel.getLower()[n], parallel.getUpper()[n]})
+      if (!builder.has(bound))
+        return Failure::internal("the bounds of `" +
+                                 cast<StringAttr>(parallel.getNames()[n]).str() +
+                                 "` can't be computed before the launch");
+    builder.addBlockCount(parallel.getLower()[n], parallel.getUpper()[n], parallel.getSizes()[n]);
+    programs.push_back(std::move(builder.program));
+  }
+  return programs;
+}
+
+Outcome<CudaKernel> CudaContext::load(ir::KernelOp kernel) {
+  FailureOr<codegen::GpuCode> code = codegen::GpuCompiler({.target = target}).compileToPtx(kernel);
+  if (failed(code))
+    return Failure::reported();
+  auto programs = countPrograms(kernel);
+  if (!programs)
+    return programs.takeFailure();
+  auto module = cuda::Module::fromPtx(device, code->ptx);
+  if (!module)
+    return Failure::environment(module.takeError());
+  auto function = (*module)->function(code->function);
+  if (!function)
+    return Failure::environment(function.takeError());
+  if (auto allowed = (*function)->allowShared(code->sharedBytes); !allowed) {
+    runtime::Error error = allowed.takeError();
+    error.hint = "smaller tile sizes need less: --set BINDER=SIZE, or the schedule";
+    return Failure::invalid({std::move(error.message), std::move(error.hint)});
+  }
+  return CudaKernel{*function, code->threads, code->sharedBytes, *std::move(programs)};
+}
+
+//===-- Launching ---------------------------------------------------------===//
+
+/// The number of programs; a grid has fewer than 2³¹.
+static Outcome<uint32_t> numPrograms(ir::KernelOp kernel, const CudaKernel &code,
+                                     ArrayRef<int64_t> dims, ArrayRef<uint64_t> scalars) {
+  __int128 count = 1;
+  for (const runtime::Program &program : code.programs) {
+    auto blocks = runtime::evaluateInteger(program, dims, scalars);
+    count =
+        blocks ? std::min<__int128>(count * std::max<int64_t>(0, *blocks), INT64_MAX) : INT64_MAX;
+  }
+  if (count > INT32_MAX)
+    return Failure::invalid({"`" + kernel.getSymName().str() +
+                                 "` has more programs than a launch takes, which is 2^31 - 1",
+                             "larger tile sizes make fewer"});
+  return static_cast<uint32_t>(count);
+}
+
+Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKernel &code,
+                                            const CudaLaunch &launch) {
+  size_t count = launch.params.size();
+  std::vector<cuda::DeviceBuffer> buffers(count);
+  std::vector<uint64_t> words(count, 0);
+  std::vector<void *> arguments;
+  auto bytesOf = [&](unsigned n) {
+    int64_t elements = 1;
+    for (int64_t extent : launch.shapes[n])
+      elements *= extent;
+    auto type = runtime::parseDType(kernel.getParamType(n));
+    return static_cast<size_t>(elements) * runtime::sizeOf(*type);
+  };
+  for (unsigned n = 0; n < count; ++n) {
+    if (!isa<MemRefType>(kernel.getArgumentTypes()[n])) {
+      std::memcpy(&words[n], launch.params[n], sizeof words[n]);
+      continue;
+    }
+    size_t bytes = bytesOf(n);
+    auto buffer = cuda::DeviceBuffer::allocate(stream, bytes);
+    if (!buffer)
+      return Failure::environment(buffer.takeError());
+    buffers[n] = *std::move(buffer);
+    words[n] = buffers[n].address();
+    if (kernel.getParamMode(n) == ir::ParamMode::Out && !launch.poisons)
+      continue;
+    auto data = std::span(static_cast<const std::byte *>(launch.params[n]), bytes);
+    if (auto done = buffers[n].upload(data); !done)
+      return Failure::environment(done.takeError());
+  }
+  auto programs = numPrograms(kernel, code, launch.dims, words);
+  if (!programs)
+    return programs.takeFailure();
+  for (uint64_t &word : words)
+    arguments.push_back(&word);
+  for (const int64_t &dim : launch.dims)
+    arguments.push_back(const_cast<int64_t *>(&dim));
+  cuda::LaunchConfig config;
+  config.grid.x = *programs;
+  config.block.x = code.threads;
+  config.sharedBytes = static_cast<uint32_t>(code.sharedBytes);
+  if (auto done = cuda::launch(*code.function, config, *stream, arguments.data()); !done)
+    return Failure::environment(done.takeError());
+  for (unsigned n = 0; n < count; ++n) {
+    if (!isa<MemRefType>(kernel.getArgumentTypes()[n]) ||
+        kernel.getParamMode(n) == ir::ParamMode::In)
+      continue;
+    auto *data = static_cast<std::byte *>(const_cast<void *>(launch.params[n]));
+    if (auto done = buffers[n].download(std::span(data, bytesOf(n))); !done)
+      return Failure::environment(done.takeError());
+  }
+  if (auto done = stream->synchronize(); !done)
+    return Failure::environment(done.takeError());
+  return Done{};
+}

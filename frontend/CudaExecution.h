@@ -1,0 +1,72 @@
+//===- CudaExecution.h - kernels on a CUDA device -------------------------===//
+//
+// Opens the device when the first kernel needs it, compiles for it, and launches
+// on host tensors: what a kernel reads is copied to the device, what it writes
+// back.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_CUDAEXECUTION_H
+#define TILE_FRONTEND_CUDAEXECUTION_H
+
+#include "frontend/Outcome.h"
+#include "ir/Specialize.h"
+#include "runtime/artifact/Program.h"
+
+#include <memory>
+
+namespace tile::runtime::cuda {
+class Device;
+class Function;
+class Stream;
+} // namespace tile::runtime::cuda
+
+namespace tile::frontend {
+
+/// A kernel that is loaded on the device.
+struct CudaKernel {
+  std::shared_ptr<runtime::cuda::Function> function;
+  unsigned threads = 0;
+  int64_t sharedBytes = 0;
+  /// How many programs a launch has: the product of these, each at least 0.
+  std::vector<runtime::Program> programs;
+};
+
+/// One launch on host memory; everything by parameter.
+struct CudaLaunch {
+  llvm::ArrayRef<const void *> params;
+  /// Null for scalars.
+  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes;
+  llvm::ArrayRef<int64_t> dims;
+  /// Outputs go to the device, too: what nobody writes shows.
+  bool poisons = false;
+};
+
+class CudaContext {
+public:
+  /// Opens a device by its index.
+  static Outcome<std::unique_ptr<CudaContext>> open(int index = 0);
+  ~CudaContext();
+
+  /// Binds what code for the GPU depends on: dimensions that whole axes are as long as, and the
+  /// powers of two that divide the others.
+  static void bind(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
+  /// The divisors of dimensions, as an attribute that the kernel gets (codegen/gpu/Lowering.h).
+  static mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+
+  /// Compiles a specialized kernel and loads it. Problems of the kernel are reported.
+  Outcome<CudaKernel> load(ir::KernelOp kernel);
+  /// Launches, and waits.
+  Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
+                                 const CudaLaunch &launch);
+
+private:
+  CudaContext(std::shared_ptr<runtime::cuda::Device> device,
+              std::shared_ptr<runtime::cuda::Stream> stream, std::string target);
+  std::shared_ptr<runtime::cuda::Device> device;
+  std::shared_ptr<runtime::cuda::Stream> stream;
+  std::string target;
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_CUDAEXECUTION_H
