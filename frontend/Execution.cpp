@@ -271,13 +271,12 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   }
   if (result.isPromiseBroken) {
     emitError(result.loc.value_or(kernel.getLoc()), result.message);
-    if (kernel.isGrid())
-      return Failure::invalid(
-          {"grid kernel `" + kernel.getSymName().str() +
-               "` breaks a promise: its author answers for what it reads and stores",
-           "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"});
-    return Failure::invalid({"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
-                             "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
+    std::string name = "kernel `" + kernel.getSymName().str() + "`";
+    return Failure::invalid(
+        {kernel.isGrid()
+             ? "grid " + name + " breaks a promise: its author answers for what it reads and stores"
+             : name + " reads outside a tensor",
+         hintForOutside(kernel).str()});
   }
   // The launch was checked and the kernel proved: what is left is a fault of ours.
   emitError(result.loc.value_or(kernel.getLoc()), result.message);
