@@ -164,6 +164,12 @@ BodyElaborator::Combination BodyElaborator::combinationOf(const dsl::Expr &funct
       return [this, name](ArrayRef<ir::Expr> states) {
         return SmallVector<ir::Expr>{builder.call(name, states)};
       };
+    bool isOther =
+        typeNamed(name) || isAlongFunction(name) || llvm::is_contained(visibleNames(), name);
+    if (!isOther) {
+      unknownName(function);
+      return nullptr;
+    }
   }
   error(function.range, "what combines two states is the name of a `fn`, of a `map`, or of a "
                         "function of the language such as `max`");

@@ -52,6 +52,27 @@ std::optional<ir::ElementType> tile::dsl::elementTypeOf(dsl::DiagnosticEngine &d
   return std::nullopt;
 }
 
+/// `cdiv(K, 128)` as an extent may have it: "(K + 127) / 128".
+static std::optional<std::string> roundedUp(const SourceFile &file, const dsl::Expr &call) {
+  if (call.kind != dsl::Expr::Kind::Call || call.children[0]->kind != dsl::Expr::Kind::Name ||
+      call.children[0]->text != "cdiv" || call.args.size() != 2 || call.args[0].name ||
+      call.args[1].name)
+    return std::nullopt;
+  auto textOf = [&](const dsl::Expr &part) {
+    return std::string(file.text().substr(part.range.begin, part.range.end - part.range.begin));
+  };
+  const dsl::Expr &by = *call.args[1].value;
+  std::string dividend = textOf(*call.args[0].value), divisor = textOf(by);
+  if (by.kind == dsl::Expr::Kind::Int)
+    if (std::optional<ir::WideInteger> value = ir::parseInteger(by.text);
+        value && 1 < *value && *value <= ir::maxExtent)
+      return "(" + dividend + " + " + std::to_string(static_cast<int64_t>(*value) - 1) + ") / " +
+             divisor;
+  if (by.kind != dsl::Expr::Kind::Name && by.kind != dsl::Expr::Kind::Int)
+    divisor = "(" + divisor + ")";
+  return "(" + dividend + " + " + divisor + " - 1) / " + divisor;
+}
+
 AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &diags,
                                  const SourceFile &file, const Signature &signature,
                                  const dsl::Expr &expr) {
@@ -105,8 +126,13 @@ AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &di
       return fail("an extent is made of + - * / %");
     }
   }
-  default:
-    return fail("an extent is made of dimensions, integers and + - * / %");
+  default: {
+    auto &error =
+        diags.error(&file, expr.range, "an extent is made of dimensions, integers and + - * / %");
+    if (std::optional<std::string> quotient = roundedUp(file, expr))
+      error.hints.push_back("`/` rounds down; rounded up it is `" + *quotient + "`");
+    return {};
+  }
   }
 }
 
@@ -332,8 +358,10 @@ private:
       if (clause.kind == Clause::Kind::Dim) {
         if (isDimension(clause.name.text))
           refuseSecond(clause.name);
-        if (AffineExpr value = extentExpr(context, diags, file, signature, *clause.value))
-          signature.spec.derivedDims.emplace_back(clause.name.text, value);
+        AffineExpr value = extentExpr(context, diags, file, signature, *clause.value);
+        // One that is wrong is known all the same: that it is used is no second error.
+        signature.spec.derivedDims.emplace_back(clause.name.text,
+                                                value ? value : getAffineConstantExpr(1, context));
         continue;
       }
       // `requires A == B` makes two dimensions one.

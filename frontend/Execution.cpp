@@ -206,6 +206,14 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   return entry.get();
 }
 
+/// An error of a kernel's program, and where graphs called it.
+static void reportFault(Location loc, const Twine &message, ArrayRef<Location> callers) {
+  InFlightDiagnostic diagnostic = emitError(loc, message);
+  for (Location caller : callers)
+    if (!isa<UnknownLoc>(caller))
+      diagnostic.attachNote(caller) << "called here";
+}
+
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (device == Device::Interp)
     return interpret(code, launch);
@@ -241,7 +249,7 @@ Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (!report.failure)
     return Failure::environment(status.takeError());
   Operation *assertion = codegen::reportSites(code.kernel.get())[report.failure->site];
-  emitError(assertion->getLoc(), report.failure->message);
+  reportFault(assertion->getLoc(), report.failure->message, launch.callers);
   return Failure::reported();
 }
 
@@ -311,18 +319,17 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
                     ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
                     " of memory are available");
   if (result.isAssertion) {
-    emitError(result.loc.value_or(kernel.getLoc()), result.message);
+    reportFault(result.loc.value_or(kernel.getLoc()), result.message, launch.callers);
     return Failure::reported();
   }
   if (result.isPromiseBroken) {
-    emitError(result.loc.value_or(kernel.getLoc()), result.message);
-    if (kernel.isGrid())
-      return Failure::invalid(
-          {"grid kernel `" + kernel.getSymName().str() +
-               "` breaks a promise: its author answers for what it reads and stores",
-           "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"});
-    return Failure::invalid({"kernel `" + kernel.getSymName().str() + "` reads outside a tensor",
-                             "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices"});
+    reportFault(result.loc.value_or(kernel.getLoc()), result.message, launch.callers);
+    std::string name = "kernel `" + kernel.getSymName().str() + "`";
+    return Failure::invalid(
+        {kernel.isGrid()
+             ? "grid " + name + " breaks a promise: its author answers for what it reads and stores"
+             : name + " reads outside a tensor",
+         hintForOutside(kernel).str()});
   }
   // The launch was checked and the kernel proved: what is left is a fault of ours.
   emitError(result.loc.value_or(kernel.getLoc()), result.message);

@@ -75,6 +75,7 @@ private:
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
   void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);
+  static llvm::SmallVector<mlir::Location> callersOf(const Plan &plan, uint32_t call);
   Failure explain(const Plan &plan, runtime::GraphFailure failure,
                   llvm::MutableArrayRef<std::optional<Failure>> ofCalls) const;
 

@@ -23,6 +23,8 @@ struct Executor::RawLaunch {
   /// Null for scalars.
   llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes;
   llvm::ArrayRef<int64_t> dims;
+  /// Of a call in a graph: where it stands, and the calls of the graphs around it.
+  llvm::ArrayRef<mlir::Location> callers = {};
 };
 
 struct Executor::Plan {

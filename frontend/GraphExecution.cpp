@@ -49,6 +49,16 @@ Failure Executor::explain(const Plan &plan, runtime::GraphFailure failure,
   return Failure::reported();
 }
 
+/// Where a call of a kernel stands, and the calls of the graphs around it.
+SmallVector<Location> Executor::callersOf(const Plan &plan, uint32_t call) {
+  auto placeOf = [](ir::CallOp caller) { return caller.getLoc(); };
+  SmallVector<Location> places{placeOf(plan.source.calls[call])};
+  for (uint32_t frame = plan.plan.calls[call].frame; frame != 0;
+       frame = plan.plan.frames[frame].caller)
+    places.push_back(placeOf(plan.source.frames[frame]));
+  return places;
+}
+
 Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
                                     const llvm::StringMap<int64_t> &explicitDims) {
   if (auto checked = checkArguments(interfaceOf(graph), arguments); !checked)
@@ -88,8 +98,9 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   };
   auto launch = [&](const runtime::KernelLaunch &bound) -> runtime::Status {
     SmallVector<ArrayRef<int64_t>> shapes(bound.shapes.begin(), bound.shapes.end());
-    Outcome<Done> done =
-        this->launch(*code[bound.call], {bound.params, bound.elements, shapes, bound.dims});
+    SmallVector<Location> callers = callersOf(plan, bound.call);
+    Outcome<Done> done = this->launch(*code[bound.call],
+                                      {bound.params, bound.elements, shapes, bound.dims, callers});
     if (done)
       return {};
     failures[bound.call + 1] = done.takeFailure();

@@ -21,6 +21,7 @@ struct Failure {
   Kind kind = Kind::Reported;
   std::string message;
   std::string hint;
+  std::vector<std::string> notes = {};
 
   static Failure reported() { return {}; }
   static Failure invalid(ir::UserError error) {

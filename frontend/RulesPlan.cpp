@@ -1,8 +1,7 @@
 //===- RulesPlan.cpp - graphs as plans of the runtime ---------------------===//
 
 #include "frontend/Rules.h"
-
-#include "llvm/Support/Path.h"
+#include "ir/Spelling.h"
 
 using namespace mlir;
 using namespace tile;
@@ -10,15 +9,6 @@ using namespace tile::frontend;
 using runtime::GraphPlan;
 using runtime::PlanFrame;
 using runtime::PlanStep;
-
-/// "net.tile:12:9", wherever the file is.
-static std::string placeOf(Location loc) {
-  auto place = loc->findInstanceOf<FileLineColLoc>();
-  if (!place)
-    return "";
-  return llvm::sys::path::filename(place.getFilename()).str() + ":" +
-         std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
-}
 
 namespace {
 class Planner {
@@ -80,7 +70,7 @@ Outcome<uint32_t> Planner::open(ir::GraphOp graph, ir::CallOp call) {
   }
   frame.program = builder.program;
   if (call)
-    frame.place = placeOf(call.getLoc());
+    frame.place = ir::placeOf(call.getLoc());
   programs.push_back(std::move(builder));
   plan.frames.push_back(std::move(frame));
   plan.steps.push_back({PlanStep::Kind::Open, index});
@@ -127,7 +117,7 @@ Outcome<Done> Planner::visit(ir::CallOp call, uint32_t frame) {
 void Planner::visitKernel(ir::CallOp call, ir::KernelOp callee, uint32_t frame) {
   auto index = static_cast<uint32_t>(plan.calls.size());
   runtime::PlanCall entry{numbers.of(callee),       frame, operandsOf(call, frame),
-                          constantsOf(call, frame), {},    placeOf(call.getLoc())};
+                          constantsOf(call, frame), {},    ir::placeOf(call.getLoc())};
   for (Value result : call.getResults()) {
     tensors[result] = plan.numTensors;
     entry.outputs.push_back(plan.numTensors++);

@@ -108,8 +108,7 @@ public:
           << "the program at " << programText(finding.otherProgram) << " "
           << verb(*finding.otherSite) << " it here";
     if (finding.kind == SanitizerFinding::Kind::Outside)
-      diagnostic.attachNote(loc)
-          << "hint: read `.pad(0)[…]` or `.clamp[…]`, or give it other indices";
+      diagnostic.attachNote(loc) << "hint: " << hintForOutside(kernel);
   }
 
 private:
@@ -168,6 +167,12 @@ private:
   SmallVector<Operation *> sites;
 };
 } // namespace
+
+StringRef tile::frontend::hintForOutside(ir::KernelOp kernel) {
+  return kernel.isGrid()
+             ? "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"
+             : "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices";
+}
 
 Outcome<Done> tile::frontend::reportFindings(ir::KernelOp kernel,
                                              const runtime::Sanitizer &sanitizer) {

@@ -16,6 +16,10 @@ runtime::Sanitizer makeSanitizer(ir::KernelOp kernel,
 /// then their number. Fails if there is anything.
 Outcome<std::monostate> reportFindings(ir::KernelOp kernel, const runtime::Sanitizer &sanitizer);
 
+/// What to do where an access that no proof covers goes outside: of a grid kernel any, of others
+/// what the author promised with `within`.
+llvm::StringRef hintForOutside(ir::KernelOp kernel);
+
 } // namespace tile::frontend
 
 #endif // TILE_FRONTEND_SANITIZE_H

@@ -146,6 +146,11 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
     memory.sumNumber = isFloat(*number) && bitWidth(*number) < 32 ? Number::F32 : *number;
     if (!canCombine(memory.kind, memory.sumNumber))
       return fail(kernel, "`" + memory.name + "` combines in a way its type has not");
+    if (combinesWide(memory.kind, memory.sumNumber)) {
+      memory.wide.assign(memory.size, memory.kind == CombineKind::add ? 0 : 1);
+      memories[kernel.getArgument(param)] = std::move(memory);
+      return success();
+    }
     memory.sums.resize(memory.size * byteWidth(memory.sumNumber));
     for (int64_t index = 0; index < memory.size; ++index)
       writeIdentity(memory.kind, memory.sumNumber,

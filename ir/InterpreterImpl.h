@@ -94,10 +94,12 @@ struct Memory {
   int64_t size = 1;
   /// Of outputs: the program that stored each element, counted from 1; 0 for none.
   std::vector<int64_t> writers;
-  /// Of reduce outputs: what has been combined so far, halves in f32.
+  /// Of reduce outputs: what has been combined so far, halves in f32; sums and products of floats
+  /// in `wide`.
   CombineKind kind = CombineKind::add;
   Number sumNumber;
   std::vector<char> sums;
+  std::vector<Wide> wide;
 };
 
 class Machine {

@@ -232,8 +232,14 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
       return success(); // dropped: the index is data
     }
     Number number = memory.sumNumber;
-    char *sum = memory.sums.data() + elementAt(memory, at) * byteWidth(number);
+    int64_t element = elementAt(memory, at);
     const char *term = value.at(offsetOf(position, strides));
+    if (!memory.wide.empty()) {
+      memory.wide[element] =
+          combineWide(memory.kind, memory.wide[element], readFloat(value.number, term));
+      return success();
+    }
+    char *sum = memory.sums.data() + element * byteWidth(number);
     if (isFloat(number))
       writeFloat(number, sum,
                  combineFloats(memory.kind, readFloat(number, sum), readFloat(value.number, term)));
@@ -338,6 +344,11 @@ LogicalResult Machine::finishOutputs() {
         }
     if (memory.mode == ParamMode::Reduce)
       for (int64_t element = 0; element < memory.size; ++element) {
+        if (!memory.wide.empty()) {
+          writeFloat(memory.number, addressOf(memory, element),
+                     static_cast<double>(memory.wide[element]));
+          continue;
+        }
         const char *sum = memory.sums.data() + element * byteWidth(memory.sumNumber);
         if (memory.sumNumber == memory.number)
           std::memcpy(addressOf(memory, element), sum, byteWidth(memory.number));

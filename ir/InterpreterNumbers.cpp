@@ -296,6 +296,14 @@ double interpreter::combineFloats(CombineKind kind, double x, double y) {
   llvm_unreachable("no combination of floats");
 }
 
+bool interpreter::combinesWide(CombineKind kind, Number number) {
+  return isFloat(number) && (kind == CombineKind::add || kind == CombineKind::mul);
+}
+
+Wide interpreter::combineWide(CombineKind kind, Wide x, Wide y) {
+  return kind == CombineKind::add ? x + y : x * y;
+}
+
 int64_t interpreter::combineIntegers(CombineKind kind, int64_t x, int64_t y) {
   auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
   switch (kind) {

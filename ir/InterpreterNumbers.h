@@ -99,6 +99,13 @@ double fusedMultiplyAdd(Number number, double a, double b, double c);
 /// What a reduction over nothing gives, as bits of the type in memory.
 void writeIdentity(CombineKind kind, Number number, char *at);
 double combineFloats(CombineKind kind, double x, double y);
+/// What sums, products and dots of floats run up in, to be rounded once at their end: backends may
+/// add in any order, and the oracle's own order must not show in what it gives.
+using Wide = long double;
+/// True of sums and products of floats; all else that combines is exact.
+bool combinesWide(CombineKind kind, Number number);
+/// Of 0 or 1 and the numbers so far, the combination with one more.
+Wide combineWide(CombineKind kind, Wide x, Wide y);
 /// Of sign-extended integers; `umax` and `umin` compare them as unsigned.
 int64_t combineIntegers(CombineKind kind, int64_t x, int64_t y);
 /// True if the kind has a meaning for the type.

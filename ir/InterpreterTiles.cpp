@@ -99,6 +99,19 @@ LogicalResult Machine::executeCoords(CoordsOp op) {
 
 //===-- Reductions --------------------------------------------------------===//
 
+/// result = the sums or products of the elements of `input` in `box`.
+static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile &result) {
+  std::vector<Wide> sums(result.size, kind == CombineKind::add ? 0 : 1);
+  Extents strides = result.stridesAlong(input.axes);
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    Wide &sum = sums[offsetOf(position, strides)];
+    sum = combineWide(kind, sum, readFloat(input.number, input.at(index)));
+    return success();
+  });
+  for (int64_t index = 0; index < result.size; ++index)
+    writeFloat(result.number, result.at(index), static_cast<double>(sums[index]));
+}
+
 LogicalResult Machine::executeReduce(ReduceOp op) {
   const Tile &input = values.at(op.getInput());
   Tile result;
@@ -109,6 +122,11 @@ LogicalResult Machine::executeReduce(ReduceOp op) {
   Number number = result.number;
   if (!canCombine(op.getKind(), number))
     return fail(op, "no such combination of this type");
+  if (combinesWide(op.getKind(), number)) {
+    reduceWide(op.getKind(), input, box, result);
+    values[op.getResult()] = std::move(result);
+    return success();
+  }
   for (int64_t index = 0; index < result.size; ++index)
     writeIdentity(op.getKind(), number, result.at(index));
   Extents strides = result.stridesAlong(input.axes);
@@ -194,10 +212,6 @@ LogicalResult Machine::executeCount(CountOp op) {
 //===-- Dot ---------------------------------------------------------------===//
 
 namespace {
-float multiplyAdd(float x, float y, float sum) { return std::fmaf(x, y, sum); }
-double multiplyAdd(double x, double y, double sum) { return std::fma(x, y, sum); }
-uint64_t multiplyAdd(uint64_t x, uint64_t y, uint64_t sum) { return x * y + sum; }
-
 /// The elements of a tile as numbers to compute with; what does not exist is 0.
 template <typename T>
 std::vector<T> elementsOf(const Tile &tile) {
@@ -210,7 +224,7 @@ std::vector<T> elementsOf(const Tile &tile) {
   return elements;
 }
 
-/// result += Σ lhs · rhs along the axis, in the order of its coordinates.
+/// result += Σ lhs · rhs along the axis; floats are rounded once, at the end.
 template <typename T>
 void contract(const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length, Tile &result) {
   std::vector<T> left = elementsOf<T>(lhs), right = elementsOf<T>(rhs);
@@ -219,16 +233,17 @@ void contract(const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length,
   bool isWhole = !lhs.defined && !rhs.defined;
   (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
     int64_t i = offsetOf(position, leftStrides), j = offsetOf(position, rightStrides);
-    T sum;
+    using Sum = std::conditional_t<std::is_floating_point_v<T>, Wide, T>;
+    Sum sum;
     if constexpr (std::is_floating_point_v<T>)
-      sum = static_cast<T>(readFloat(result.number, result.at(index)));
+      sum = readFloat(result.number, result.at(index));
     else
       sum = readUnsigned(result.number, result.at(index));
     for (int64_t k = 0; k < length; ++k, i += leftStep, j += rightStep)
       if (isWhole || (lhs.contains(i) && rhs.contains(j)))
-        sum = multiplyAdd(left[i], right[j], sum);
+        sum += static_cast<Sum>(left[i]) * static_cast<Sum>(right[j]);
     if constexpr (std::is_floating_point_v<T>)
-      writeFloat(result.number, result.at(index), sum);
+      writeFloat(result.number, result.at(index), static_cast<double>(sum));
     else
       writeInteger(result.number, result.at(index), sum);
     return success();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ir/KernelBuilder.h"
+#include "ir/Spelling.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -82,7 +83,10 @@ bool KernelBuilder::requireEqual(StringRef function, const Expr &from, const Exp
   builder.restoreInsertionPoint(entryPoint());
   Value first = materialize(from), second = materialize(to);
   Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, first, second);
-  entryEnd = RequireOp::create(builder, loc, equal, builder.getStringAttr(*left + " == " + *right));
+  std::string place = placeOf(loc);
+  std::string text = *left + " == " + *right + " (for `" + function.str() + "`" +
+                     (place.empty() ? ")" : " at " + place + ")");
+  entryEnd = RequireOp::create(builder, loc, equal, builder.getStringAttr(text));
   return true;
 }
 

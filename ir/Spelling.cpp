@@ -3,6 +3,7 @@
 #include "ir/Spelling.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -18,6 +19,14 @@ StringRef tile::ir::nameIn(Location loc) {
       if (StringRef name = nameIn(part); !name.empty())
         return name;
   return {};
+}
+
+std::string tile::ir::placeOf(Location loc) {
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return "";
+  return llvm::sys::path::filename(place.getFilename()).str() + ":" +
+         std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
 }
 
 Spelled Spelling::join(Spelled left, StringRef op, Spelled right) {

@@ -54,6 +54,9 @@ private:
 /// The name that a location carries, or the empty string.
 llvm::StringRef nameIn(mlir::Location loc);
 
+/// "net.tile:12:9", wherever the file is; empty where no place is known.
+std::string placeOf(mlir::Location loc);
+
 } // namespace tile::ir
 
 #endif // TILE_IR_SPELLING_H

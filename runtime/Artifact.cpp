@@ -4,6 +4,7 @@
 #include "runtime/Encoding.h"
 #include "runtime/Evaluate.h"
 #include "runtime/FileIO.h"
+#include "runtime/KernelReports.h"
 #include "runtime/Scalar.h"
 #include "runtime/Text.h"
 
@@ -346,15 +347,35 @@ ArtifactFunction::State::launchKernel(uint32_t kernel, std::span<const GraphInpu
   return outcome;
 }
 
+/// Where a call of a kernel stands, and the calls of the graphs around it.
+static std::vector<std::string> callersOf(const GraphPlan &plan, uint32_t call) {
+  std::vector<std::string> notes;
+  auto add = [&](const std::string &place) {
+    if (!place.empty())
+      notes.push_back(place + ": called here");
+  };
+  add(plan.calls[call].place);
+  for (uint32_t frame = plan.calls[call].frame; frame != 0; frame = plan.frames[frame].caller)
+    add(plan.frames[frame].place);
+  return notes;
+}
+
 Result<ArtifactFunction::Outcome>
 ArtifactFunction::State::launchGraph(const GraphPlan &plan, std::span<const GraphInput> inputs,
                                      const DimValues &dims) const {
+  // Calls whose assertions failed: such an error begins with the assertion's own place.
+  std::vector<char> asserts(plan.calls.size());
   auto launch = [&](const KernelLaunch &bound) -> Status {
     Result<const CpuEntry *> entry = artifact->entry(bound.kernel, bound.dims);
     if (!entry)
       return entry.takeError();
-    return launchCpu(**entry,
-                     {.params = bound.params, .dims = bound.dims, .elements = bound.elements});
+    LaunchReport report;
+    Status done = launchCpu(**entry, {.params = bound.params,
+                                      .dims = bound.dims,
+                                      .elements = bound.elements,
+                                      .report = &report});
+    asserts[bound.call] = report.failure.has_value();
+    return done;
   };
   GraphOptions options;
   options.prepare = [&](std::span<const KernelLaunch> launches) -> Status {
@@ -371,6 +392,10 @@ ArtifactFunction::State::launchGraph(const GraphPlan &plan, std::span<const Grap
   if (!ran.failure)
     return Outcome{std::move(ran.results), ran.memory};
   Error error = std::move(ran.failure->error);
+  if (ran.failure->call && asserts[*ran.failure->call]) {
+    error.notes = callersOf(plan, *ran.failure->call);
+    return error;
+  }
   const std::string *place = ran.failure->call    ? &plan.calls[*ran.failure->call].place
                              : ran.failure->frame ? &plan.frames[*ran.failure->frame].place
                                                   : nullptr;

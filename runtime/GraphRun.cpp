@@ -406,16 +406,19 @@ void GraphRun::setPointers() {
 //===-- Running -----------------------------------------------------------===//
 
 bool GraphRun::runCalls() {
-  ThreadPool *pool = nullptr;
-  if (options.isParallel) {
-    Result<ThreadPool *> global = ThreadPool::global();
-    if (!global)
-      return fail(GraphFailure::Kind::Memory, global.takeError(), {}, {});
-    pool = *global;
+  if (!options.isParallel) {
+    // Each call comes after those it depends on, so their own order is one to run them in.
+    for (uint32_t call = 0; call < launches.size() && !outcome.failure; ++call)
+      runCall(call);
+    return !outcome.failure;
   }
+  Result<ThreadPool *> global = ThreadPool::global();
+  if (!global)
+    return fail(GraphFailure::Kind::Memory, global.takeError(), {}, {});
+  ThreadPool *pool = *global;
   for (const std::vector<uint32_t> &wave : order->waves()) {
     auto count = static_cast<int64_t>(wave.size());
-    if (pool && count > 1)
+    if (count > 1)
       pool->parallelChunks(count, count, [&](int64_t chunk, int64_t, int64_t) {
         runCall(wave[static_cast<size_t>(chunk)]);
       });

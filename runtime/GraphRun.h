@@ -31,7 +31,8 @@ struct KernelLaunch {
 using LaunchFunction = FunctionRef<Status(const KernelLaunch &launch)>;
 
 struct GraphOptions {
-  /// Independent calls at the same time.
+  /// Independent calls at the same time. Else one after the other, in the order of the plan, and
+  /// none after one that fails.
   bool isParallel = true;
   /// Fill what is to be written with wrong values first.
   bool poisons = false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace tile::runtime {
 
@@ -13,9 +14,16 @@ namespace tile::runtime {
 struct Error {
   std::string message;
   std::string hint;
+  /// What belongs to it elsewhere: "net.tile:12:9: called here".
+  std::vector<std::string> notes = {};
 
-  /// "message" or "message\nhint: hint".
-  std::string str() const { return hint.empty() ? message : message + "\nhint: " + hint; }
+  /// "message", with "\nhint: hint" and "\nnote: note" for each where there are any.
+  std::string str() const {
+    std::string text = hint.empty() ? message : message + "\nhint: " + hint;
+    for (const std::string &note : notes)
+      text += "\nnote: " + note;
+    return text;
+  }
 };
 
 /// A T or an Error. Test it before taking the value.

@@ -251,8 +251,11 @@ Outcome<Done> ArtifactRun::launch() {
     auto outcome = function->launchInstance(instance, arguments, dims);
     report.seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    if (!outcome)
-      return Failure::invalid({outcome.error().message, outcome.error().hint});
+    if (!outcome) {
+      Failure failure = Failure::invalid({outcome.error().message, outcome.error().hint});
+      failure.notes = outcome.takeError().notes;
+      return failure;
+    }
     report.outputs = std::move(outcome->outputs);
     if (instances[instance].isGraph)
       report.memory = outcome->memory;

@@ -235,6 +235,9 @@ int Session::fail(Failure failure) {
     dsl::Diagnostic &error = diags.error(nullptr, {}, failure.message);
     if (!failure.hint.empty())
       error.hints.push_back(failure.hint);
+    for (std::string &note : failure.notes)
+      error.notes.push_back(
+          {dsl::Diagnostic::Severity::Note, nullptr, {}, std::move(note), {}, {}, {}});
   }
   print();
   switch (failure.kind) {

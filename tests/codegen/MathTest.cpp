@@ -24,17 +24,33 @@ struct Function {
   double (*exact)(double);
   /// Greatest error in units of the last place of the exact result.
   double ulps;
-  /// Magnitudes up to here.
+  /// Magnitudes up to here, and nothing below `lowest`.
   double limit;
+  double lowest = -INFINITY;
+
+  bool takes(double x) const { return std::isnan(x) || (std::fabs(x) <= limit && x >= lowest); }
 };
+
+/// The function in tile IR: %w of %v.
+std::string textOf(const std::string &op) {
+  if (op != "sigmoid")
+    return "%w = math." + op + " %v : !i\n";
+  return R"(
+    %one = arith.constant dense<1.0> : !i
+    %negated = arith.negf %v : !i
+    %grown = math.exp %negated : !i
+    %below = arith.addf %one, %grown : !i
+    %w = arith.divf %one, %below : !i
+)";
+}
 
 std::ostream &operator<<(std::ostream &stream, const Function &function) {
   return stream << function.op;
 }
 
-class MathTest : public ::testing::TestWithParam<Function> {
+class FunctionTest : public ::testing::Test {
 protected:
-  MathTest() {
+  FunctionTest() {
     context.loadDialect<TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect>();
   }
 
@@ -52,7 +68,7 @@ tile.kernel @f(%x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape 
   %N = tile.dim "N"
   tile.parallel (%i = tiles "i" %c0 to %N by 64) {
     %v = tile.load %x at #id(%i)[] <exact> : memref<?xf32>, (!tile.span<"i", 64>) -> !i
-    %w = math.)" + op + R"( %v : !i
+    )" + textOf(op) + R"(
     tile.store %w, %y at #id(%i)[] : !i, memref<?xf32>, (!tile.span<"i", 64>)
   }
   tile.return
@@ -73,6 +89,8 @@ tile.kernel @f(%x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape 
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
 };
+
+class MathTest : public FunctionTest, public ::testing::WithParamInterface<Function> {};
 
 /// Bit patterns at equal distances, from a random start, and all kinds of ends.
 std::vector<float> samples() {
@@ -111,7 +129,7 @@ TEST_P(MathTest, ErrorIsWithinItsBound) {
   const Function &function = GetParam();
   std::vector<float> x;
   for (float value : samples())
-    if (std::isnan(value) || std::fabs(value) <= function.limit)
+    if (function.takes(value))
       x.push_back(value);
   std::vector<float> y = run(function.op, x);
   double worst = 0;
@@ -147,7 +165,7 @@ TEST_P(MathTest, OtherCpusAreAsGood) {
   const Function &function = GetParam();
   std::vector<float> x;
   for (float value : samples())
-    if (std::fabs(value) <= std::min(function.limit, 1e5) && x.size() < 100000)
+    if (function.takes(value) && std::fabs(value) <= 1e5 && x.size() < 100000)
       x.push_back(value);
   for (const char *cpu : {"x86-64", "x86-64-v3"}) {
     std::vector<float> y = run(function.op, x, cpu);
@@ -159,6 +177,19 @@ TEST_P(MathTest, OtherCpusAreAsGood) {
 }
 
 double rsqrt(double x) { return 1 / std::sqrt(x); }
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Below this 1 + exp(−x) overflows, and what would be less than 2⁻¹²⁸ is 0.
+constexpr float lowestSigmoid = -88.72283F;
+
+TEST_F(FunctionTest, SigmoidsOfWhatOverflowsAreZero) {
+  std::vector<float> x{-INFINITY, -3e38F, -1e5F, -104, -89, std::nextafter(-88.73F, -89.0F)};
+  for (int n = 0; n < 1000; ++n)
+    x.push_back(-88.73F - static_cast<float>(n) * 0.017F);
+  for (const char *cpu : {"native", "x86-64", "x86-64-v3"})
+    for (float y : run("sigmoid", x, cpu))
+      ASSERT_EQ(y, 0) << cpu;
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, MathTest,
@@ -171,7 +202,9 @@ INSTANTIATE_TEST_SUITE_P(
         Function{"erf", std::erf, 3, INFINITY}, Function{"sin", std::sin, 2, INFINITY},
         Function{"cos", std::cos, 2, INFINITY}, Function{"tan", std::tan, 4, INFINITY},
         Function{"sqrt", std::sqrt, 0.5, INFINITY}, Function{"rsqrt", rsqrt, 1.5, INFINITY},
-        Function{"atan", std::atan, 1, INFINITY}),
+        Function{"atan", std::atan, 1, INFINITY},
+        // Every f32 from 2⁻¹⁰ on was tried, of both signs: at worst 2.481 ulp, at −16.6357.
+        Function{"sigmoid", sigmoid, 2.49, INFINITY, lowestSigmoid}),
     [](const auto &info) { return info.param.op; });
 
 } // namespace

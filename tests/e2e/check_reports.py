@@ -46,6 +46,31 @@ kernel shown(x: i32[M, N], n: i64) -> (y: i32[M]) {
     }
 }
 
+kernel first(x: i32[M]) -> (y: i32[M]) {
+    parallel i in tiles(M) {
+        print("first", x[i])
+        y[i] = x[i] + 1
+    }
+}
+
+kernel second(x: i32[M]) -> (y: i32[M]) {
+    parallel i in tiles(M) {
+        print("second", x[i])
+        assert(x[i] < 4, "too much")
+        y[i] = x[i] + 1
+    }
+}
+
+graph twice(x: i32[M]) -> (y: i32[M]) {
+    y = second(second(x))
+}
+
+graph branches(x: i32[M]) -> (u: i32[M], v: i32[M], w: i32[M]) {
+    u = first(first(x))
+    v = twice(x)
+    w = first(x)
+}
+
 graph both(x: i32[M, N]) -> (a: i32[M], b: i32[M]) {
     a = shown(x, 1)
     b = shown(x, 2)
@@ -185,11 +210,47 @@ def check_prints(checker, rng):
         checker.expect("both", (code, err.splitlines()), (0, shown_lines(x, 1, i, j) + shown_lines(x, 2, i, j)))
 
 
+def place_of(text):
+    """"speaks.tile:line:column" of the first place where the text stands in the source."""
+    before = SOURCE[:SOURCE.index(text)]
+    return f"speaks.tile:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
+def check_branches(checker, rng):
+    """Lines come in the order of the calls, whichever depend on which; a failed assertion ends them, and has its
+    place and those of the calls around it."""
+    for _ in range(4):
+        count, size = rng.randint(1, 30), rng.choice([2, 5, 16])
+        x = np.array([rng.randint(-4, rng.choice([2, 4])) for _ in range(count)], dtype=np.int32)
+        lines, failed = [], False
+        for name, plus in [("first", 0), ("first", 1), ("second", 0), ("second", 1), ("first", 0)]:
+            for rows in blocks(count, size):
+                if failed:
+                    break
+                lines.append(f"{name} {line_of('i', rows, [str(x[r] + plus) for r in rows])}")
+                failed = name == "second" and any(x[r] + plus >= 4 for r in rows)
+        outer, inner = place_of("twice(x)\n    w"), "second(second(x))" if x.max() < 4 else "second(x))"
+        for who, code, _, err in checker.everywhere("branches", checker.tensor("x", x), {"i": size}):
+            checker.expect(f"branches, {who}: exit code", code, 1 if failed else 0)
+            said = [line for line in err.splitlines() if line.startswith(("first", "second"))]
+            checker.expect(f"branches, {who}", said, lines)
+            if not failed:
+                continue
+            lead = [line for line in err.splitlines() if "assertion failed" in line]
+            checker.expect(f"branches, {who}: one error", len(lead), 1)
+            checker.expect(f"branches, {who}: places before it", "".join(lead).partition("assertion")[0].count(".tile:"), 1)
+            checker.expect(f"branches, {who}: its place", place_of('assert(x[i] < 4') in "".join(lead), True)
+            notes = [line for line in err.splitlines() if "called here" in line]
+            checker.expect(f"branches, {who}: two notes", len(notes), 2)
+            for note, place in zip(notes, (place_of(inner), outer)):
+                checker.expect(f"branches, {who}: {note} has {place}", place in note and "note: " in note, True)
+
+
 def main():
     seed = int(os.environ.get("TILE_TEST_SEED", random.randrange(1 << 30)))
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(sys.argv[1], folder)
-        for check in (check_guard, check_first, check_prints):
+        for check in (check_guard, check_first, check_prints, check_branches):
             check(checker, random.Random(seed))
     if checker.failures:
         sys.exit(f"{checker.failures} failures with TILE_TEST_SEED={seed}")

@@ -211,6 +211,29 @@ TEST(GraphRun, RandomGraphsGiveWhatCallsOneByOneGive) {
   EXPECT_GT(inPlace, 20u);
 }
 
+TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
+  std::vector<KernelData> all = kernels();
+  std::vector<const Signature *> signatures{&all[0].signature, &all[1].signature};
+  std::mt19937 random(std::random_device{}());
+  for (int round = 0; round < 20; ++round) {
+    RandomGraph graph = randomGraph(random, {std::vector<int64_t>(3)});
+    std::vector<GraphInput> inputs{{std::make_shared<Tensor>(*Tensor::create(DType::I64, {3})), 0}};
+    auto fails = static_cast<uint32_t>(random() % (graph.plan.calls.size() + 1));
+    std::vector<uint32_t> order, expected;
+    for (uint32_t call = 0; call < graph.plan.calls.size() && call <= fails; ++call)
+      expected.push_back(call);
+    auto note = [&](const KernelLaunch &bound) -> Status {
+      order.push_back(bound.call);
+      return bound.call == fails ? Status(Error{"no", ""}) : launch(bound);
+    };
+    GraphOptions options;
+    options.isParallel = false;
+    GraphOutcome outcome = runGraph(graph.plan, signatures, inputs, {}, note, options);
+    EXPECT_EQ(order, expected);
+    EXPECT_EQ(outcome.failure.has_value(), fails < graph.plan.calls.size());
+  }
+}
+
 TEST(GraphRun, FindsErrorsBeforeAnythingRuns) {
   std::vector<KernelData> all = kernels();
   std::vector<const Signature *> signatures{&all[0].signature, &all[1].signature};

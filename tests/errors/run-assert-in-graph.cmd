@@ -1,0 +1,7 @@
+# Where it fails, and the calls around it: from a source and from an artifact.
+for device in cpu interp; do
+    tilec run $KERNELS/calls.tile --entry outer --device=$device --in x=arange:4:i32
+    echo "and: $?"
+done
+tilec compile $KERNELS/calls.tile --emit=artifact -o calls.tileart
+tilec run calls.tileart --entry outer --in x=arange:4:i32 --json
