@@ -125,20 +125,18 @@ void KernelReports::show(std::string &text) {
   text.clear();
 }
 
-void KernelReports::Chunk::finish(int64_t lo, int64_t hi) {
+void KernelReports::Chunk::finish(int64_t, int64_t hi) {
   std::lock_guard lock(all.mutex);
+  all.waiting[number] = {std::move(text), hi};
   int64_t failed = all.failedProgram.load(std::memory_order_relaxed);
-  if (all.next != number) {
-    all.waiting[number] = std::move(text);
-    return;
-  }
-  all.show(text);
-  // What comes after a failure is not shown: it might not have run.
-  if (lo <= failed && failed < hi)
-    return;
-  for (++all.next; !all.waiting.empty() && all.waiting.begin()->first == all.next; ++all.next) {
-    all.show(all.waiting.begin()->second);
+  while (!all.waiting.empty() && all.waiting.begin()->first == all.next) {
+    Waiting first = std::move(all.waiting.begin()->second);
     all.waiting.erase(all.waiting.begin());
+    all.show(first.text);
+    // What comes after a failure is not shown: it might not have run.
+    if (failed < first.end)
+      return;
+    ++all.next;
   }
 }
 

@@ -71,7 +71,11 @@ private:
   std::optional<AssertionFailure> first;
   /// The chunk whose turn it is to print, and what later ones have said.
   int64_t next = 0;
-  std::map<int64_t, std::string> waiting;
+  struct Waiting {
+    std::string text;
+    int64_t end; // its programs are before this one
+  };
+  std::map<int64_t, Waiting> waiting;
 };
 
 } // namespace tile::runtime

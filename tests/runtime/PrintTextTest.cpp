@@ -137,4 +137,26 @@ TEST(KernelReports, ordered) {
   }
 }
 
+TEST(KernelReports, NothingAfterAFailureThatFinishedBeforeItsTurn) {
+  std::string shown;
+  LaunchReport report;
+  report.print = [&](std::string_view lines) { shown += lines; };
+  KernelReports reports(&report);
+  KernelReports::Chunk first(reports, 0), second(reports, 1), third(reports, 2);
+  auto print = [](KernelReports::Chunk &chunk, const std::string &text) {
+    std::string line = encodeSite({"0", "", text});
+    chunk.print(&chunk, line.data(), nullptr);
+  };
+  print(third, "third");
+  third.finish(4, 6);
+  print(second, "second");
+  std::string site = encodeSite({"7", "here:1:2", "no", "p", "i"});
+  int64_t values[] = {3, 0};
+  second.fail(&second, site.data(), 3, values);
+  second.finish(2, 4);
+  print(first, "first");
+  first.finish(0, 2);
+  EXPECT_EQ(shown, "first\nsecond\n");
+}
+
 } // namespace
