@@ -535,8 +535,24 @@ public:
     });
   }
 };
+
+class VerifyLayoutsPass : public PassWrapper<VerifyLayoutsPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyLayoutsPass)
+
+  StringRef getArgument() const override { return "tile-gpu-verify-layouts"; }
+  StringRef getDescription() const override { return "Checks that the layouts of tiles agree"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      if (failed(verifyLayouts(kernel)))
+        signalPassFailure();
+    });
+  }
+};
 } // namespace
 
 void tile::codegen::gpu::registerGpuPasses() {
   registerPass([] { return std::make_unique<AssignLayoutsPass>(); });
+  registerPass([] { return std::make_unique<VerifyLayoutsPass>(); });
 }

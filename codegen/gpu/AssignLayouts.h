@@ -29,7 +29,8 @@ mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps);
 /// so.
 mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
 
-/// For mlir-opt-like tools: `tile-gpu-assign-layouts`, both of the above.
+/// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen, and
+/// `tile-gpu-verify-layouts`.
 void registerGpuPasses();
 
 inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";

@@ -167,6 +167,9 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
                                              llvm::CodeGenFileType::AssemblyFile))
     return kernel.emitError("LLVM makes no PTX here");
   passes.run(*compiled->module);
-  compiled->code.ptx.assign(text.begin(), text.end());
+  GpuCode &code = compiled->code;
+  code.ptx = "// " + code.function + ": " + std::to_string(code.threads) + " threads, " +
+             std::to_string(code.sharedBytes) + " bytes of shared memory\n";
+  code.ptx.append(text.begin(), text.end());
   return std::move(compiled->code);
 }
