@@ -17,6 +17,8 @@ namespace tile::codegen {
 struct TargetInfo {
   int vectorBits = 128;
   bool hasF16c = false;
+  /// Has an instruction that rounds f32 to bf16, to nearest even.
+  bool hasBf16Rounding = false;
   bool hasFma = false;
   bool hasAvx512dq = false;
   /// Outputs of this size and more are stored past the caches, which they would only empty.

@@ -86,6 +86,8 @@ Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Valu
   Type narrow = lanesOf(registerType(to), width);
   if (to.isF16() && target.hasF16c && !towardZero)
     return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getF16Type(), width), value), narrow);
+  if (to.isBF16() && target.hasBf16Rounding && !towardZero)
+    return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getBF16Type(), width), value), narrow);
   Bits i{b, width};
   Format format = formatOf(to);
   int shift = 23 - format.mantissaBits;

@@ -66,7 +66,7 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
     : b(b), kernel(kernel), function(function), domains(kernel),
       prologue(&function.getBody().front()) {
   target.vectorBits = 32;
-  target.hasF16c = target.hasFma = true;
+  target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
 }
 
