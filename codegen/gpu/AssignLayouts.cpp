@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/VerifyLayouts.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Verifier.h"
@@ -26,56 +27,6 @@ static bool isElementwise(Operation *op) {
 }
 
 static int64_t elementsOf(Type tile) { return cast<RankedTensorType>(tile).getNumElements(); }
-
-//===-- What layouts have to agree on -------------------------------------===//
-
-static Layout reordered(const Layout &layout, ArrayRef<StringAttr> from, ArrayRef<StringAttr> to) {
-  SmallVector<unsigned> positions;
-  for (StringAttr axis : to)
-    positions.push_back(llvm::find(from, axis) - from.begin());
-  return layout.project(positions);
-}
-
-/// Whether a tile with fewer axes is held as it is in the other one.
-static bool isProjection(Value part, Value whole) {
-  return !isTile(part) ||
-         layoutOf(part.getType()) ==
-             reordered(layoutOf(whole.getType()), axesOf(whole.getType()), axesOf(part.getType()));
-}
-
-LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
-  auto warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName);
-  if (!warps)
-    return kernel.emitOpError("needs the attribute ") << warpsAttrName;
-  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
-    for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-      for (Type type : types) {
-        if (axesOf(type).empty())
-          continue;
-        if (!hasLayout(type))
-          return op->emitOpError("has a tile without a layout");
-        if (layoutOf(type).numWarps() != warps.getInt())
-          return op->emitOpError("has a layout of another number of warps than the kernel");
-        for (auto [n, extent] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
-          if (ShapedType::isDynamic(extent) || layoutOf(type).extent(n) < extent)
-            return op->emitOpError("has a tile that its layout does not cover");
-      }
-    if (isa<BroadcastOp>(op) && !isProjection(op->getOperand(0), op->getResult(0)))
-      return op->emitOpError("broadcasts a tile that is not held as a part of its result");
-    if (isa<ReduceOp, ArgReduceOp>(op) && !isProjection(op->getResult(0), op->getOperand(0)))
-      return op->emitOpError("gives a tile that is not held as a part of its operand");
-    Value whole;
-    if (auto load = dyn_cast<LoadOp>(op))
-      whole = load.getResult();
-    else if (auto store = dyn_cast<StoreOp>(op))
-      whole = store.getValue();
-    for (Value dim : op->getOperands())
-      if (whole && isTile(dim) && !isProjection(dim, whole))
-        return op->emitOpError("has an index that is not held as a part of its tile");
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
 
 //===-- Warps -------------------------------------------------------------===//
 
@@ -535,24 +486,9 @@ public:
     });
   }
 };
-
-class VerifyLayoutsPass : public PassWrapper<VerifyLayoutsPass, OperationPass<>> {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyLayoutsPass)
-
-  StringRef getArgument() const override { return "tile-gpu-verify-layouts"; }
-  StringRef getDescription() const override { return "Checks that the layouts of tiles agree"; }
-
-  void runOnOperation() override {
-    getOperation()->walk([&](KernelOp kernel) {
-      if (failed(verifyLayouts(kernel)))
-        signalPassFailure();
-    });
-  }
-};
 } // namespace
 
 void tile::codegen::gpu::registerGpuPasses() {
   registerPass([] { return std::make_unique<AssignLayoutsPass>(); });
-  registerPass([] { return std::make_unique<VerifyLayoutsPass>(); });
+  registerPass([] { return createVerifyLayoutsPass(); });
 }

@@ -23,17 +23,9 @@ mlir::FailureOr<unsigned> chooseWarps(ir::KernelOp kernel);
 /// an error at the place, where the extent of a tile is open.
 mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps);
 
-/// What the lowering relies on, beyond the verifiers of single ops: every tile has a layout, for
-/// the kernel's number of warps, that covers it; and where ops need tiles to be held as parts of
-/// others (broadcasts, reductions, indices), they are. An error at the first op where that is not
-/// so.
-mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
-
 /// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen, and
 /// `tile-gpu-verify-layouts`.
 void registerGpuPasses();
-
-inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";
 
 } // namespace tile::codegen::gpu
 

@@ -146,13 +146,14 @@ Value KernelLowering::shuffleXor(Value value, unsigned mask) {
   return b.fold<arith::TruncIOp>(type, shuffle(b.fold<arith::ExtUIOp>(i32, value)));
 }
 
-std::pair<Layout, SmallVector<CodeBuilder::Values>>
-KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, ArrayRef<unsigned> kept,
-                             Combine combine) {
-  Layout left = layout.project(kept);
-  size_t numbers = states.size(), count = left.numRegisters();
-  // In the thread: a tree over the registers that end in one place.
-  SmallVector<SmallVector<Values>> terms(count);
+/// The states of a thread's registers that end in one place, folded as a tree; by register of what
+/// is left.
+static SmallVector<CodeBuilder::Values> foldRegisters(const Layout &layout, const Layout &left,
+                                                      ArrayRef<CodeBuilder::Values> states,
+                                                      ArrayRef<unsigned> kept,
+                                                      KernelLowering::Combine combine) {
+  using Values = CodeBuilder::Values;
+  SmallVector<SmallVector<Values>> terms(left.numRegisters());
   for (int64_t r = 0, all = layout.numRegisters(); r < all; ++r) {
     Layout::Coords place = layout.ofRegister(r), at;
     for (unsigned axis : kept)
@@ -172,6 +173,67 @@ KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, Arra
     }
     folded.push_back(list[0]);
   }
+  return folded;
+}
+
+void KernelLowering::foldWarps(const Layout &left, unsigned warpMask,
+                               MutableArrayRef<Values> folded, Combine combine) {
+  SmallVector<unsigned> bits;
+  for (unsigned bit = 0; bit < laneBits; ++bit)
+    if (warpMask >> bit & 1)
+      bits.push_back(bit);
+  Type i32 = b.getI32Type();
+  SmallVector<int64_t> strides(left.rank());
+  int64_t places = 1, bytes = 0;
+  for (unsigned axis = left.rank(); axis-- > 0;) {
+    strides[axis] = places;
+    places *= left.extent(axis);
+  }
+  Value slot = b.integer(i32, 0);
+  for (auto [n, bit] : llvm::enumerate(bits)) {
+    Value isSet =
+        b.fold<arith::AndIOp>(b.fold<arith::ShRUIOp>(warp, b.integer(i32, bit)), b.integer(i32, 1));
+    slot = b.add(slot, b.mul(isSet, b.integer(i32, places << n)));
+  }
+  int64_t slots = places << bits.size();
+  size_t numbers = folded[0].size();
+  SmallVector<int64_t> starts;
+  for (size_t n = 0; n < numbers; ++n) {
+    starts.push_back(bytes);
+    bytes += llvm::alignTo(slots * bytesOf(folded[0][n].getType()), 16);
+  }
+  Value base = shared(bytes);
+  auto arrayOf = [&](size_t n) { return sharedAt(base, Value(), b.getI8Type(), starts[n]); };
+  barrier();
+  for (auto [r, state] : llvm::enumerate(folded)) {
+    Index place = linearPlace(left, r, strides);
+    Value at = place.base ? b.add(place.base, slot) : slot;
+    for (auto [n, number] : llvm::enumerate(state))
+      storeShared(number,
+                  sharedAt(arrayOf(n), at, storedType(b, number.getType()), place.constant));
+  }
+  barrier();
+  for (auto [r, state] : llvm::enumerate(folded)) {
+    Index place = linearPlace(left, r, strides);
+    Values sum;
+    for (int64_t other = 0; other < int64_t(1) << bits.size(); ++other) {
+      Values theirs;
+      for (auto [n, number] : llvm::enumerate(state)) {
+        Type type = number.getType();
+        theirs.push_back(loadShared(type, sharedAt(arrayOf(n), place.base, storedType(b, type),
+                                                   place.constant + other * places)));
+      }
+      sum = other ? combine(sum, theirs) : theirs;
+    }
+    state = sum;
+  }
+}
+
+std::pair<Layout, SmallVector<CodeBuilder::Values>>
+KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, ArrayRef<unsigned> kept,
+                             Combine combine) {
+  Layout left = layout.project(kept);
+  SmallVector<Values> folded = foldRegisters(layout, left, states, kept, combine);
   // In the warp: a shuffle for each bit of the lane that moves along what is folded.
   unsigned lanes = layout.freeBits(Part::Lane, kept) & ~layout.freeBits(Part::Lane);
   for (unsigned bit = 0; bit < laneBits; ++bit)
@@ -181,59 +243,9 @@ KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, Arra
             llvm::map_to_vector(state, [&](Value number) { return shuffleXor(number, 1u << bit); });
         state = combine(state, other);
       }
-  // Between warps: each leaves what it has, and all read all of it.
-  unsigned warpMask = layout.freeBits(Part::Warp, kept) & ~layout.freeBits(Part::Warp);
-  if (warpMask) {
-    SmallVector<unsigned> bits;
-    for (unsigned bit = 0; bit < layout.bases(Part::Warp).size(); ++bit)
-      if (warpMask >> bit & 1)
-        bits.push_back(bit);
-    Type i32 = b.getI32Type();
-    SmallVector<int64_t> strides(left.rank());
-    int64_t places = 1, bytes = 0;
-    for (unsigned axis = left.rank(); axis-- > 0;) {
-      strides[axis] = places;
-      places *= left.extent(axis);
-    }
-    Value slot = b.integer(i32, 0);
-    for (auto [n, bit] : llvm::enumerate(bits)) {
-      Value isSet = b.fold<arith::AndIOp>(b.fold<arith::ShRUIOp>(warp, b.integer(i32, bit)),
-                                          b.integer(i32, 1));
-      slot = b.add(slot, b.mul(isSet, b.integer(i32, places << n)));
-    }
-    int64_t slots = places << bits.size();
-    SmallVector<int64_t> starts;
-    for (size_t n = 0; n < numbers; ++n) {
-      starts.push_back(bytes);
-      bytes += llvm::alignTo(slots * bytesOf(folded[0][n].getType()), 16);
-    }
-    Value base = shared(bytes);
-    auto arrayOf = [&](size_t n) { return sharedAt(base, Value(), b.getI8Type(), starts[n]); };
-    barrier();
-    for (size_t r = 0; r < count; ++r) {
-      Index place = linearPlace(left, r, strides);
-      Value at = place.base ? b.add(place.base, slot) : slot;
-      for (size_t n = 0; n < numbers; ++n)
-        storeShared(folded[r][n], sharedAt(arrayOf(n), at, storedType(b, folded[r][n].getType()),
-                                           place.constant));
-    }
-    barrier();
-    for (size_t r = 0; r < count; ++r) {
-      Index place = linearPlace(left, r, strides);
-      Values sum;
-      for (int64_t other = 0; other < int64_t(1) << bits.size(); ++other) {
-        Values state;
-        for (size_t n = 0; n < numbers; ++n) {
-          Type type = folded[r][n].getType();
-          state.push_back(loadShared(type, sharedAt(arrayOf(n), place.base, storedType(b, type),
-                                                    place.constant + other * places)));
-        }
-        sum = other ? combine(sum, state) : state;
-      }
-      folded[r] = sum;
-    }
-  }
-  SmallVector<Values> result(numbers);
+  if (unsigned mask = layout.freeBits(Part::Warp, kept) & ~layout.freeBits(Part::Warp))
+    foldWarps(left, mask, folded, combine);
+  SmallVector<Values> result(states.size());
   for (const Values &state : folded)
     for (auto [n, number] : llvm::enumerate(state))
       result[n].push_back(number);

@@ -1,8 +1,8 @@
 //===- LowerKernel.cpp - one kernel, op by op -----------------------------===//
 
-#include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/VerifyLayouts.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -65,6 +65,9 @@ public:
   mlir::LogicalResult run();
   int64_t sharedBytes() const { return mostShared; }
 
+  /// The state that two make.
+  using Combine = llvm::function_ref<CodeBuilder::Values(mlir::ValueRange, mlir::ValueRange)>;
+
 private:
   using Value = mlir::Value;
   using Values = CodeBuilder::Values;
@@ -137,7 +140,9 @@ private:
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
   Tile convert(const Tile &tile, const Layout &layout);
-  using Combine = llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)>;
+  /// Between warps: each leaves its states in shared memory, and all read all of them.
+  void foldWarps(const Layout &left, unsigned warpMask, llvm::MutableArrayRef<Values> folded,
+                 Combine combine);
   /// Folds states of several numbers, each a list of registers, along axes. Every register is taken
   /// to be inside; gives the layout of what is left, and the states.
   std::pair<Layout, llvm::SmallVector<Values>> reduceStates(const Layout &layout,

@@ -144,6 +144,14 @@ Layout tile::codegen::gpu::layoutOf(Type tile) {
   return cast<LayoutAttr>(cast<RankedTensorType>(tile).getEncoding()).getLayout();
 }
 
+Layout tile::codegen::gpu::reordered(const Layout &layout, ArrayRef<StringAttr> from,
+                                     ArrayRef<StringAttr> to) {
+  SmallVector<unsigned> positions;
+  for (StringAttr axis : to)
+    positions.push_back(llvm::find(from, axis) - from.begin());
+  return layout.project(positions);
+}
+
 Type tile::codegen::gpu::withLayout(Type tile, const Layout &layout) {
   auto tensor = cast<RankedTensorType>(tile);
   return tensor.cloneWithEncoding(LayoutAttr::get(tile.getContext(), axesOf(tile), layout));

@@ -24,6 +24,11 @@ bool hasLayout(mlir::Type type);
 namespace tile::codegen::gpu {
 /// Of a tile that has one.
 Layout layoutOf(mlir::Type tile);
+/// A layout of these axes as the layout of a tile with those, which are among them.
+Layout reordered(const Layout &layout, mlir::ArrayRef<mlir::StringAttr> from,
+                 mlir::ArrayRef<mlir::StringAttr> to);
+/// How many warps a kernel on this level has: an attribute of it.
+inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";
 /// The tile with this layout in the place of its encoding.
 mlir::Type withLayout(mlir::Type tile, const Layout &layout);
 } // namespace tile::codegen::gpu

@@ -1,0 +1,25 @@
+//===- VerifyLayouts.h - what the layouts of a kernel agree on ------------===//
+#ifndef TILE_CODEGEN_GPU_VERIFYLAYOUTS_H
+#define TILE_CODEGEN_GPU_VERIFYLAYOUTS_H
+
+#include "ir/TileOps.h"
+
+#include <memory>
+
+namespace mlir {
+class Pass;
+}
+
+namespace tile::codegen::gpu {
+
+/// What the lowering relies on, beyond the verifiers of single ops: every tile has a layout, for
+/// the kernel's number of warps, that covers it; and where ops need tiles to be held as parts of
+/// others (broadcasts, reductions, indices), they are. An error at the first op where that is not
+/// so.
+mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
+
+std::unique_ptr<mlir::Pass> createVerifyLayoutsPass();
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_VERIFYLAYOUTS_H
