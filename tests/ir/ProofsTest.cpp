@@ -221,7 +221,9 @@ TEST_F(ProofsTest, boundsAgainstAllSmallShapes) {
     Verdict verdict = prove(text);
     SCOPED_TRACE(verdict.messages);
     bool fails = false;
-    for (int64_t n = -3; n < 40 && !fails; ++n) {
+    // Where divisions cancel, a range may have to be long before its end leaves the tensor.
+    int64_t most = verdict.accepted ? 40 : 600;
+    for (int64_t n = -3; n < most && !fails; ++n) {
       int64_t size = extent.value(n, 0, 0);
       if (size < 0) // such a launch is refused
         continue;
