@@ -201,8 +201,9 @@ TEST(Layout, SameThreadsMeansTheSamePlacesInEachThread) {
         isSame &= x == y;
       }
     // It may say no where a repeat and a bit of the register do the same.
-    if (layout.hasSameThreads(other))
+    if (layout.hasSameThreads(other)) {
       EXPECT_TRUE(isSame) << layout.str() << "\n" << other.str();
+    }
     EXPECT_TRUE(layout.hasSameThreads(layout));
   }
 }
