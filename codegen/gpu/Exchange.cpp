@@ -20,24 +20,30 @@ using arith::CmpIPredicate;
 static constexpr StringLiteral sharedName = "tile_shared";
 
 void KernelLowering::barrier() {
-  LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"),
-                                ValueRange{b.integer(b.getI32Type(), 0)});
+  auto number = [&](unsigned value) { return b.integer(b.getI32Type(), value); };
+  if (barrierNumber == 0)
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"),
+                                  ValueRange{number(0)});
+  else // of the warps of one role
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.count"),
+                                  ValueRange{number(barrierNumber), number(warps * 32)});
 }
 
 Value KernelLowering::shared(int64_t bytes) {
-  mostShared = std::max(mostShared, bytes);
+  mostShared = std::max(mostShared, sharedFloor + bytes);
   auto module = function->getParentOfType<ModuleOp>();
   auto global = module.lookupSymbol<LLVM::GlobalOp>(sharedName);
   if (!global) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    // Of no size: the launch says how large it is.
-    constexpr unsigned sharedSpace = 3, alignment = 128;
+    // Of no size: the launch says how large it is. Slots of channels are aligned to 1024 bytes.
+    constexpr unsigned sharedSpace = 3;
+    unsigned alignment = sharedFloor ? 1024 : 128;
     global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                                     /*isConstant=*/false, LLVM::Linkage::External, sharedName,
                                     Attribute(), alignment, sharedSpace);
   }
-  return LLVM::AddressOfOp::create(b, global);
+  return sharedAt(LLVM::AddressOfOp::create(b, global), Value(), b.getI8Type(), sharedFloor);
 }
 
 Value KernelLowering::sharedAt(Value base, Value index, Type element, int64_t constant) {

@@ -5,6 +5,7 @@
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/Lowering.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -89,6 +90,8 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   if (failed(checkIsSpecialized(kernel)))
     return failure();
   OwningOpRef<KernelOp> copy(kernel.clone());
+  if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
+    return copy;
   FailureOr<unsigned> warps = gpu::chooseWarps(*copy);
   if (failed(warps) || failed(gpu::assignLayouts(*copy, *warps)))
     return failure();
@@ -141,6 +144,15 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   function->setName(result.code.function);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.reqntid", std::to_string(lowered->threads));
+  result.code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
+  result.code.tensorMaps = lowered->tensorMaps;
+  // Read where they are: copies of tensor maps are none.
+  for (size_t n = 0; n < lowered->tensorMaps.size(); ++n)
+    function->addParamAttr(function->arg_size() - 1 - n,
+                           llvm::Attribute::get(*result.context, "nvvm.grid_constant"));
+  // Roles share out the registers of a multiprocessor: the whole of one is theirs.
+  if ((**onGpu)->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    function->addFnAttr("nvvm.minctasm", "1");
   function->addFnAttr(llvm::Attribute::NoUnwind);
   optimize(*result.module, *result.machine);
   return result;
@@ -168,8 +180,13 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
     return kernel.emitError("LLVM makes no PTX here");
   passes.run(*compiled->module);
   GpuCode &code = compiled->code;
+  std::string maps;
+  for (const TensorBox &map : code.tensorMaps)
+    maps += "// tensor map: parameter " + std::to_string(map.parameter) + ", box " +
+            llvm::join(llvm::map_range(map.box, [](int64_t x) { return std::to_string(x); }), "x") +
+            ", swizzle " + std::to_string(map.swizzle) + "\n";
   code.ptx = "// " + code.function + ": " + std::to_string(code.threads) + " threads, " +
-             std::to_string(code.sharedBytes) + " bytes of shared memory\n";
+             std::to_string(code.sharedBytes) + " bytes of shared memory\n" + maps;
   code.ptx.append(text.begin(), text.end());
   return std::move(compiled->code);
 }

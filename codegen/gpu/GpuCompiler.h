@@ -27,6 +27,17 @@ struct GpuOptions {
   std::string target = "sm_90a";
 };
 
+/// What one copy moves of a tensor, innermost dimension first: what a tensor map is made for.
+struct TensorBox {
+  /// Of the kernel.
+  unsigned parameter = 0;
+  llvm::SmallVector<int64_t, 5> box;
+  /// Bytes of a row that is permuted: 128, 64 or 32.
+  int64_t swizzle = 0;
+
+  bool operator==(const TensorBox &) const = default;
+};
+
 /// PTX, and what a launch has to know.
 struct GpuCode {
   std::string ptx;
@@ -35,6 +46,10 @@ struct GpuCode {
   std::string function;
   unsigned threads = 0;
   int64_t sharedBytes = 0;
+  /// The last parameters, in order.
+  llvm::SmallVector<TensorBox> tensorMaps;
+  /// Whether any number of blocks runs all programs: as many as run at once are best.
+  bool isPersistent = false;
 };
 
 class GpuCompiler {

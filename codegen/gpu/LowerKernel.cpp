@@ -12,7 +12,13 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 
-static bool isTile(Value value) { return !axesOf(value.getType()).empty(); }
+/// A tile in registers, if they may be pending, too.
+static Type tileTypeOf(Value value) {
+  auto pending = dyn_cast<PendingType>(value.getType());
+  return pending ? pending.getTile() : value.getType();
+}
+
+static bool isTile(Value value) { return !axesOf(tileTypeOf(value)).empty(); }
 
 //===-- Values ------------------------------------------------------------===//
 
@@ -49,9 +55,9 @@ void KernelLowering::bind(ValueRange values, ValueRange registers) {
   for (Value value : values) {
     size_t count = 1;
     if (isTile(value)) {
-      Layout layout = layoutOf(value.getType());
+      Layout layout = layoutOf(tileTypeOf(value));
       count = layout.numRegisters();
-      tiles[value] = {SmallVector<StringAttr>(axesOf(value.getType())), layout,
+      tiles[value] = {SmallVector<StringAttr>(axesOf(tileTypeOf(value))), layout,
                       Values(registers.take_front(count))};
     } else {
       scalars[value] = registers.front();
@@ -77,7 +83,8 @@ static Value special(CodeBuilder &b, StringRef name) {
 
 void KernelLowering::bindParameters() {
   unsigned numParams = kernel.getNumArguments();
-  dims.assign(prologue->args_begin() + numParams, prologue->args_end());
+  for (size_t n = 0; n < kernel.getDims().size(); ++n)
+    dims.push_back(prologue->getArgument(numParams + n));
   DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
@@ -125,20 +132,76 @@ static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) 
 }
 
 void KernelLowering::emitParallel(ParallelOp op) {
+  if (kernel->hasAttr(groupAttrName) && op.getNames().size() != 2)
+    return fail(op, "groups of programs need two binders");
+  if (auto roles = dyn_cast<RolesOp>(op.getBody().front().front()))
+    return emitRoles(op, roles);
+  emitPrograms(op, op.getBody().front());
+}
+
+void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
+  Value block = special(b, "llvm.nvvm.read.ptx.sreg.ctaid.x");
+  if (!kernel->hasAttr(persistentAttrName)) {
+    bindProgram(op, block);
+    return emitBlock(body);
+  }
+  Type i64 = b.getI64Type();
+  Value start = b.fold<arith::ExtUIOp>(i64, block);
+  Value step = b.fold<arith::ExtUIOp>(i64, special(b, "llvm.nvvm.read.ptx.sreg.nctaid.x"));
+  b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value program, ValueRange carried) {
+    turn = carried[0];
+    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), program));
+    emitBlock(body);
+    return Values{b.add(carried[0], b.i64(1))};
+  });
+  turn = b.i64(0);
+}
+
+Value KernelLowering::programCount(ParallelOp op) {
+  Value count = b.i64(1);
+  for (size_t n = 0; n < op.getNames().size(); ++n)
+    count = b.mul(
+        count, blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), op.getSizes()[n]));
+  return count;
+}
+
+/// Of so many blocks by so many, the places of a program's: down `group` rows of blocks, then one
+/// to the right.
+static std::pair<Value, Value> groupedPlace(CodeBuilder &b, Value number, Value rows, Value columns,
+                                            int64_t group) {
+  auto div = [&](Value x, Value y) { return b.fold<arith::DivUIOp>(x, y); };
+  auto rest = [&](Value x, Value y) { return b.sub(x, b.mul(div(x, y), y)); };
+  Value height = b.integer(b.getI32Type(), group), width = b.mul(columns, height);
+  Value first = b.mul(div(number, width), height), inside = rest(number, width);
+  Value here = b.minS(b.sub(rows, first), height);
+  return {b.add(first, rest(inside, here)), div(inside, here)};
+}
+
+void KernelLowering::bindProgram(ParallelOp op, Value number) {
   // There are fewer than 2³¹ programs, so each count is, too.
   Type i32 = b.getI32Type();
-  Value rest = special(b, "llvm.nvvm.read.ptx.sreg.ctaid.x");
-  for (size_t n = op.getNames().size(); n-- > 0;) {
+  size_t rank = op.getNames().size();
+  auto countOf = [&](size_t n) {
+    return b.fold<arith::TruncIOp>(
+        i32, blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), op.getSizes()[n]));
+  };
+  Values places(rank);
+  if (auto group = kernel->getAttrOfType<IntegerAttr>(groupAttrName)) {
+    std::tie(places[0], places[1]) =
+        groupedPlace(b, number, countOf(0), countOf(1), group.getInt());
+  } else {
+    for (size_t n = rank; n-- > 1;) {
+      Value count = countOf(n), quotient = b.fold<arith::DivUIOp>(number, count);
+      places[n] = b.sub(number, b.mul(quotient, count));
+      number = quotient;
+    }
+    if (rank > 0)
+      places[0] = number;
+  }
+  for (size_t n = 0; n < rank; ++n) {
     Value lower = scalar(op.getLower()[n]), upper = scalar(op.getUpper()[n]);
     int64_t size = op.getSizes()[n];
-    Value number = rest;
-    if (n > 0) {
-      Value count = b.fold<arith::TruncIOp>(i32, blockCount(b, lower, upper, size));
-      Value quotient = b.fold<arith::DivUIOp>(rest, count);
-      number = b.sub(rest, b.mul(quotient, count));
-      rest = quotient;
-    }
-    Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), number);
+    Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), places[n]);
     Value origin = b.add(lower, b.mul(wide, b.i64(size)));
     BlockArgument argument = op.getBody().getArgument(n);
     if (op.getEach()[n])
@@ -146,7 +209,6 @@ void KernelLowering::emitParallel(ParallelOp op) {
     else
       ranges[axisOf(argument)] = {origin, b.add(origin, b.minS(b.i64(size), b.sub(upper, origin)))};
   }
-  emitBlock(op.getBody().front());
 }
 
 //===-- Ops in order ------------------------------------------------------===//
@@ -180,6 +242,18 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](ArgReduceOp reduce) { emitArgReduce(reduce); })
       .Case([&](CountOp count) { emitCountOp(count); })
       .Case([&](DotOp dot) { emitDot(dot); })
+      .Case([&](ChannelOp channel) { emitChannel(channel); })
+      .Case([&](PutOp put) { emitPut(put); })
+      .Case([&](GetOp get) { emitGet(get); })
+      .Case([&](ReleaseOp release) { emitRelease(release); })
+      .Case([&](TurnOp op) { scalars[op.getResult()] = turn; })
+      .Case([&](MmaBeginOp begin) { bind(begin.getResult(), tile(begin.getInput()).registers); })
+      .Case([&](MmaOp mma) { emitMma(mma); })
+      .Case([&](MmaWaitOp wait) {
+        bind(wait.getResult(), waitForMma(tile(wait.getAcc()).registers, wait.getPending()));
+      })
+      .Case(
+          [&](MmaEndOp end) { bind(end.getResult(), waitForMma(tile(end.getAcc()).registers, 0)); })
       .Case([&](ForOp loop) { emitFor(loop); })
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })
@@ -277,6 +351,8 @@ LogicalResult KernelLowering::run() {
   Value thread = special(b, "llvm.nvvm.read.ptx.sreg.tid.x");
   lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
+  turn = b.i64(0);
+  tensorMaps = tensorMapsOf(kernel);
   bindParameters();
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
@@ -299,12 +375,21 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
     types.push_back(isa<MemRefType>(type) ? Type(LLVM::LLVMPointerType::get(b.getContext(), 1))
                                           : memoryType(type));
   types.append(kernel.getDims().size(), b.getI64Type());
+  result.tensorMaps = tensorMapsOf(kernel);
+  types.append(result.tensorMaps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
   auto function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
   function.addEntryBlock(b);
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
     if (isa<MemRefType>(parameter)) // no tensor overlaps another
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+  for (size_t n = types.size() - result.tensorMaps.size(); n < types.size(); ++n) {
+    constexpr int64_t mapBytes = 128, mapAlignment = 64; // of CUtensorMap
+    function.setArgAttr(n, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), mapBytes)));
+    function.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(),
+                        b.getI64IntegerAttr(mapAlignment));
+  }
   KernelLowering lowering(b, kernel, function);
   if (failed(lowering.run()))
     return failure();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/Lowering.h"
 
 using namespace mlir;
@@ -209,22 +210,6 @@ static AccessForm formFor(CodeBuilder &b, unsigned bits) {
   return {vector + ".b32", "r", words, b.getI32Type()};
 }
 
-static std::string operandList(unsigned first, unsigned count) {
-  std::string list;
-  for (unsigned n = 0; n < count; ++n)
-    list += (n ? ", $" : "$") + std::to_string(first + n);
-  return count == 1 ? list : "{" + list + "}";
-}
-
-static Value inlineAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
-                       const std::string &constraints, bool hasSideEffects) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  auto op = LLVM::InlineAsmOp::create(
-      b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
-      hasSideEffects, /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect, ArrayAttr());
-  return result ? op->getResult(0) : Value();
-}
-
 /// Reads where the predicate holds; elsewhere the words are `otherwise`.
 static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value predicate,
                                          unsigned bits, ArrayRef<Value> otherwise, bool invariant) {
@@ -243,7 +228,7 @@ static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value pr
   Type result =
       form.words == 1 ? form.word : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
   // What may change is read where it stands.
-  Value read = inlineAsm(b, result, operands, text, constraints + "l,b" + ties, !invariant);
+  Value read = emitAsm(b, result, operands, text, constraints + "l,b" + ties, !invariant);
   SmallVector<Value> words;
   for (unsigned n = 0; n < form.words; ++n)
     words.push_back(form.words == 1 ? read : Value(LLVM::ExtractValueOp::create(b, read, n)));
@@ -306,7 +291,7 @@ void KernelLowering::write(const Tensor &tensor, Value address, ValueRange eleme
   std::string constraints = "l,b";
   for (unsigned n = 0; n < form.words; ++n)
     constraints += "," + form.constraint;
-  inlineAsm(b, Type(), operands,
+  emitAsm(b, Type(), operands,
             "@$1 st.global" + form.suffix + " [$0], " + operandList(2, form.words) + ";",
             constraints + ",~{memory}", /*hasSideEffects=*/true);
 }

@@ -10,6 +10,7 @@
 #define TILE_CODEGEN_GPU_LOWERING_H
 
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
 
@@ -23,13 +24,19 @@ struct LoweredKernel {
   unsigned threads = 0;
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
+  llvm::SmallVector<TensorBox> tensorMaps;
 };
 
 /// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
 /// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
-/// order (bool as i8), then the dims as i64. Program n is block n of the grid, the last binder
-/// fastest; there are fewer than 2^31. Fails, with an error at the op, where the backend lacks it.
+/// order (bool as i8), then the dims as i64, then a tensor map for each box that is copied, by
+/// value. Program n is block n of the grid, the last binder fastest; there are fewer than 2^31. A
+/// persistent kernel runs with any number of blocks. Fails, with an error at the op, where the
+/// backend lacks it.
 mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
+
+/// The boxes that a kernel's copies move, each once, in the order of their first use.
+llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 
 /// A tile in registers.
 struct Tile {
@@ -78,6 +85,12 @@ private:
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitParallel(ir::ParallelOp op);
+  /// The programs of this block of threads, by this body.
+  void emitPrograms(ir::ParallelOp op, mlir::Block &body);
+  /// Binds what a program has to the one of this number, an i32.
+  void bindProgram(ir::ParallelOp op, Value number);
+  /// How many programs there are, as i64.
+  Value programCount(ir::ParallelOp op);
   void emitElementwiseOp(mlir::Operation *op);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
@@ -163,6 +176,21 @@ private:
   /// Position of a register in a row-major array of the layout's extents; `strides` of the axes.
   Index linearPlace(const Layout &layout, int64_t reg, llvm::ArrayRef<int64_t> strides);
 
+  //===-- Roles and channels (LowerPipeline.cpp, EmitMma.cpp) -------------===//
+  void emitChannel(ChannelOp op);
+  void emitPut(PutOp op);
+  void emitGet(GetOp op);
+  void emitRelease(ReleaseOp op);
+  void emitRoles(ir::ParallelOp parallel, RolesOp roles);
+  void emitRole(ir::ParallelOp parallel, RolesOp roles, unsigned number);
+  void emitMma(MmaOp op);
+  /// Waits for groups; the registers are those of the pending tile.
+  Values waitForMma(mlir::ValueRange registers, int64_t pending);
+  /// Address of byte `offset` of the program's shared memory, as i32.
+  Value sharedAddress(int64_t offset);
+  struct Item;
+  Item itemOf(mlir::TypedValue<ChannelType> channel, Value number);
+
   CodeBuilder &b;
   ir::KernelOp kernel;
   mlir::LLVM::LLVMFuncOp function;
@@ -181,6 +209,18 @@ private:
   };
   llvm::DenseMap<mlir::StringAttr, Range> ranges;
   std::map<std::vector<int64_t>, Value> threadPlaces;
+  /// Where the channels' slots begin, and their barriers.
+  struct ChannelPlace {
+    int64_t slots, barriers;
+  };
+  llvm::DenseMap<Value, ChannelPlace> channels;
+  llvm::DenseMap<Value, Value> matrices; // addresses in shared memory, i32
+  llvm::SmallVector<TensorBox> tensorMaps;
+  Value turn;
+  /// Which of the hardware's barriers the warps use that run this.
+  unsigned barrierNumber = 0;
+  /// What is taken of shared memory for good.
+  int64_t sharedFloor = 0;
   int64_t mostShared = 0;
   bool failed = false;
 };

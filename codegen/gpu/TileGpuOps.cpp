@@ -14,6 +14,8 @@ using namespace tile::codegen::gpu;
 #include "codegen/gpu/TileGpuDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "codegen/gpu/TileGpuAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "codegen/gpu/TileGpuTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "codegen/gpu/TileGpuOps.cpp.inc"
 
@@ -35,6 +37,10 @@ void TileGpuDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "codegen/gpu/TileGpuAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "codegen/gpu/TileGpuTypes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

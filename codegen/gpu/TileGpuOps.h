@@ -18,6 +18,8 @@ bool hasLayout(mlir::Type type);
 #include "codegen/gpu/TileGpuDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "codegen/gpu/TileGpuAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "codegen/gpu/TileGpuTypes.h.inc"
 #define GET_OP_CLASSES
 #include "codegen/gpu/TileGpuOps.h.inc"
 
@@ -29,6 +31,13 @@ Layout reordered(const Layout &layout, mlir::ArrayRef<mlir::StringAttr> from,
                  mlir::ArrayRef<mlir::StringAttr> to);
 /// How many warps a kernel on this level has: an attribute of it.
 inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";
+/// Of a kernel: blocks of threads run one program after the other.
+inline constexpr llvm::StringLiteral persistentAttrName = "tile_gpu.persistent";
+/// Of a kernel: programs go along the first binder for so many blocks before they step along the
+/// second, so that programs that run together read the same operands.
+inline constexpr llvm::StringLiteral groupAttrName = "tile_gpu.group";
+/// The warps that run an op: those of its role, or all.
+int64_t numWarpsOf(mlir::Operation *op);
 /// The tile with this layout in the place of its encoding.
 mlir::Type withLayout(mlir::Type tile, const Layout &layout);
 } // namespace tile::codegen::gpu

@@ -18,6 +18,7 @@ def TileGpu_Dialect : Dialect {
   let name = "tile_gpu";
   let cppNamespace = "::tile::codegen::gpu";
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
 }
 
 def TileGpu_LayoutAttr : AttrDef<TileGpu_Dialect, "Layout", [Tile_AxesEncoding]> {
@@ -51,5 +52,7 @@ def TileGpu_ConvertOp : Op<TileGpu_Dialect, "convert", [Pure]> {
   let hasVerifier = 1;
   let hasFolder = 1;
 }
+
+include "codegen/gpu/Pipeline.td"
 
 #endif // TILE_GPU_OPS

@@ -29,8 +29,8 @@ LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
           continue;
         if (!hasLayout(type))
           return op->emitOpError("has a tile without a layout");
-        if (layoutOf(type).numWarps() != warps.getInt())
-          return op->emitOpError("has a layout of another number of warps than the kernel");
+        if (layoutOf(type).numWarps() != numWarpsOf(op))
+          return op->emitOpError("has a layout of another number of warps than run it");
         for (auto [n, extent] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
           if (ShapedType::isDynamic(extent) || layoutOf(type).extent(n) < extent)
             return op->emitOpError("has a tile that its layout does not cover");

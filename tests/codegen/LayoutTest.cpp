@@ -1,5 +1,6 @@
 // Layouts against what enumerating all their threads and registers says.
 #include "codegen/gpu/Layout.h"
+#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -223,4 +224,27 @@ TEST(Layout, AttributesRoundTrip) {
     llvm::raw_string_ostream(text) << attribute;
     EXPECT_EQ(mlir::parseAttribute(text, &context), attribute) << text;
   }
+}
+
+// The formula of the PTX ISA's figures, for element n of a lane.
+TEST(Layout, OfTensorCores) {
+  for (unsigned warps : {4, 8, 16})
+    for (int64_t columns : {8, 24, 64, 192, 256, 320}) {
+      int64_t perGroup = warps / 4 * 64, width = mmaColumns(columns);
+      for (int64_t rows : {perGroup, 3 * perGroup}) {
+        Layout layout = mmaLayout(rows, columns, warps);
+        int64_t perInstruction = width / 2;
+        ASSERT_EQ(layout.numRegisters(), rows * columns / (warps * 32));
+        for (unsigned warp = 0; warp < warps; ++warp)
+          for (unsigned lane = 0; lane < 32; ++lane)
+            for (int64_t reg = 0; reg < layout.numRegisters(); ++reg) {
+              int64_t n = reg % perInstruction, repeat = reg / perInstruction;
+              int64_t row =
+                  repeat / (columns / width) * perGroup + 16 * warp + lane / 4 + 8 * (n / 2 % 2);
+              int64_t column =
+                  repeat % (columns / width) * width + 8 * (n / 4) + 2 * (lane % 4) + n % 2;
+              ASSERT_EQ(plain(layout.of(reg, lane, warp)), (Coords{row, column}));
+            }
+      }
+    }
 }

@@ -30,7 +30,7 @@ tile.kernel @other_warps() attributes {dims = [], tile_gpu.warps = 1 : i64} {
   %c0 = arith.constant 0 : i64
   %c8 = arith.constant 8 : i64
   tile.parallel (%i = tiles "i" %c0 to %c8 by 8) {
-    // expected-error@+1 {{has a layout of another number of warps than the kernel}}
+    // expected-error@+1 {{has a layout of another number of warps than run it}}
     %t = tile.coords %i : !tile.span<"i", 8> -> tensor<8xi64, #two>
   }
   tile.return

@@ -1,0 +1,42 @@
+//===- InlineAsm.cpp - instructions that LLVM has no name for -------------===//
+
+#include "codegen/gpu/InlineAsm.h"
+
+using namespace mlir;
+using namespace tile::codegen;
+
+Value gpu::emitAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
+                   const std::string &constraints, bool hasSideEffects) {
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  auto op = LLVM::InlineAsmOp::create(
+      b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
+      hasSideEffects, /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect, ArrayAttr());
+  return result ? op->getResult(0) : Value();
+}
+
+std::string gpu::operandList(unsigned first, unsigned count) {
+  std::string list;
+  for (unsigned n = 0; n < count; ++n)
+    list += (n ? ", $" : "$") + std::to_string(first + n);
+  return count == 1 ? list : "{" + list + "}";
+}
+
+CodeBuilder::Values gpu::emitTiedAsm(CodeBuilder &b, ValueRange inputs, ValueRange others,
+                                     const std::string &otherConstraints, const std::string &text) {
+  size_t count = inputs.size();
+  std::string results, ties;
+  for (size_t n = 0; n < count; ++n) {
+    results += n ? ",=f" : "=f";
+    ties += "," + std::to_string(n);
+  }
+  SmallVector<Type> types(count, b.getF32Type());
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  SmallVector<Value> operands(inputs);
+  llvm::append_range(operands, others);
+  std::string constraints = results + ties + otherConstraints + ",~{memory}";
+  Value all = emitAsm(b, result, operands, text, constraints, /*hasSideEffects=*/true);
+  CodeBuilder::Values values;
+  for (size_t n = 0; n < count; ++n)
+    values.push_back(LLVM::ExtractValueOp::create(b, all, n));
+  return values;
+}

@@ -1,0 +1,31 @@
+//===- Mma.cpp - what the tensor cores' instructions ask of tiles ---------===//
+
+#include "codegen/gpu/Mma.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace tile::codegen::gpu;
+
+int64_t tile::codegen::gpu::mmaColumns(int64_t columns) {
+  return std::min<int64_t>(256, columns & -columns);
+}
+
+Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps) {
+  int64_t width = mmaColumns(columns);
+  assert(width >= 8 && warps % 4 == 0 && rows % (warps / 4 * mmaRows) == 0);
+  Layout layout(2);
+  layout.addBasis(Part::Register, {0, 1});
+  layout.addBasis(Part::Register, {8, 0});
+  for (int64_t column = 8; column < width; column *= 2)
+    layout.addBasis(Part::Register, {0, column});
+  for (int64_t step : {2, 4})
+    layout.addBasis(Part::Lane, {0, step});
+  for (int64_t step : {1, 2, 4})
+    layout.addBasis(Part::Lane, {step, 0});
+  for (int64_t step = 16; step < rows && step < warps * 16; step *= 2)
+    layout.addBasis(Part::Warp, {step, 0});
+  layout.setRepeat(0, rows / (warps * 16));
+  layout.setRepeat(1, columns / width);
+  return layout;
+}

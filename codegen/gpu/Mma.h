@@ -1,0 +1,31 @@
+//===- Mma.h - what the tensor cores' instructions ask of tiles -----------===//
+//
+// `wgmma` (compute capability 9.0): four warps together multiply 64 rows of a matrix
+// in shared memory with up to 256 columns of another one, and add to a tile in
+// their registers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_MMA_H
+#define TILE_CODEGEN_GPU_MMA_H
+
+#include "codegen/gpu/Layout.h"
+
+namespace tile::codegen::gpu {
+
+inline constexpr int64_t mmaRows = 64;
+/// Bytes of a row that one instruction contracts.
+inline constexpr int64_t mmaDepthBytes = 32;
+
+/// How the instruction has a tile of rows × columns in the registers of a number of warps, a
+/// multiple of 4: each four have 64 rows, and all columns. `rows` is a multiple of the rows
+/// that they have together, columns of 8. A lane has pairs of neighbours in two rows, 8 apart.
+/// Source: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D.
+Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps);
+
+/// Columns that one instruction makes: the greatest multiple of 8 up to 256 that is a power of
+/// two and divides them.
+int64_t mmaColumns(int64_t columns);
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_MMA_H

@@ -1,0 +1,180 @@
+//===- Pipeline.td - roles, channels and tensor cores ----------*- tablegen -*-===//
+//
+// How a tile_gpu kernel says that some of its warps fetch what others multiply:
+//
+//   %items = tile_gpu.channel : !tile_gpu.channel<4, [A, B]>
+//   tile.parallel (…) {
+//     tile_gpu.roles
+//       "load" warps 4 registers 40 { … tile_gpu.put %items[%n] from … },
+//       "multiply" warps 8 registers 232 { … tile_gpu.get %items[%n] … }
+//   }
+//
+// docs/gpu.md shows a whole kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILE_GPU_PIPELINE
+#define TILE_GPU_PIPELINE
+
+//===-- Types -------------------------------------------------------------===//
+
+class TileGpu_Type<string name, string typeMnemonic> : TypeDef<TileGpu_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def TileGpu_SharedType : TileGpu_Type<"Shared", "shared"> {
+  let summary = "A matrix in the program's shared memory";
+  let description = [{
+    Its columns are cut into panels of `swizzle` bytes (128, 64 or 32); a panel lies row
+    by row, and within each 8 rows (4, 2) the 16-byte pieces of a row are permuted: piece p of row
+    r stands where piece p xor r would. That is what bulk copies of tensors write and
+    tensor cores read without conflicts of banks.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$matrix, "int64_t":$swizzle);
+  let assemblyFormat = "`<` $matrix `,` `swizzle` `=` $swizzle `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRows() const { return getMatrix().getDimSize(0); }
+    int64_t getColumns() const { return getMatrix().getDimSize(1); }
+    ::mlir::Type getElement() const { return getMatrix().getElementType(); }
+    int64_t getBytes() const;
+    /// Columns of a panel, and its bytes.
+    int64_t getPanelColumns() const;
+    int64_t getPanelBytes() const { return getRows() * getSwizzle(); }
+  }];
+}
+
+def TileGpu_ChannelType : TileGpu_Type<"Channel", "channel"> {
+  let summary = "A ring of slots in shared memory, between warps that fill them and warps that read";
+  let description = [{
+    Items are numbered from 0 on and go through slot number % depth. An item is put, then
+    got, then released by each warp that gets it; only then is its slot filled again.
+  }];
+  let parameters = (ins "int64_t":$depth, ArrayRefParameter<"::mlir::Type">:$slot);
+  let assemblyFormat = "`<` $depth `,` `[` $slot `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::tile::codegen::gpu::SharedType getPart(size_t n) const;
+    /// Of a slot; each part begins at a multiple of 1024 bytes.
+    int64_t getSlotBytes() const;
+  }];
+}
+
+def TileGpu_PendingType : TileGpu_Type<"Pending", "pending"> {
+  let summary = "A tile whose registers the tensor cores may still be writing";
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
+}
+
+//===-- Channels ----------------------------------------------------------===//
+
+def TileGpu_ChannelOp : Op<TileGpu_Dialect, "channel", []> {
+  let summary = "Makes a channel, which lives as long as the block of threads";
+  let description = [{ Stands in the kernel's body, before its tile.parallel. }];
+  let results = (outs TileGpu_ChannelType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_PutOp : Op<TileGpu_Dialect, "put", [AttrSizedOperandSegments]> {
+  let summary = "Waits until the item's slot is free and has it filled from memory";
+  let description = [{
+    Doesn't wait for the copies. Part p is the box of source p that begins where maps[p] says,
+    of the dims' values; a span's value is where its block begins. The box has the
+    part's rows along the source's dimension before the last, its columns along the last,
+    and 1 along others. What lies beyond the tensor becomes zero. Items are put in order,
+    each once, by one role.
+  }];
+  let arguments = (ins TileGpu_ChannelType:$channel, I64:$number, Variadic<AnyMemRef>:$sources,
+                       Variadic<AnyType>:$dims, AffineMapArrayAttr:$maps);
+  let assemblyFormat = [{
+    $channel `[` $number `]` `from` $sources `at` $maps `(` $dims `)` attr-dict
+    `:` type($channel) `from` type($sources) `at` type($dims)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGpu_GetOp : Op<TileGpu_Dialect, "get", []> {
+  let summary = "Waits until an item is there; its parts may be read until it is released";
+  let arguments = (ins TileGpu_ChannelType:$channel, I64:$number);
+  let results = (outs Variadic<TileGpu_SharedType>:$parts);
+  let assemblyFormat = "$channel `[` $number `]` attr-dict `:` type($channel) `to` type($parts)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_ReleaseOp : Op<TileGpu_Dialect, "release", []> {
+  let summary = "This warp doesn't read the item any more";
+  let arguments = (ins TileGpu_ChannelType:$channel, I64:$number);
+  let assemblyFormat = "$channel `[` $number `]` attr-dict `:` type($channel)";
+}
+
+//===-- Roles -------------------------------------------------------------===//
+
+def TileGpu_RolesOp : Op<TileGpu_Dialect, "roles", [NoTerminator, HasParent<"::tile::ir::ParallelOp">]> {
+  let summary = "What the warps of a program do, each group its own";
+  let description = [{
+    All of the body of its tile.parallel. The kernel's warps are those of the roles, in
+    order; the layouts of a role's tiles are of its warps alone. `registers` is what a thread
+    may use. With the attribute `tile_gpu.persistent` of the kernel, a block of threads runs
+    program after program, and each role goes on to the next when it is done with its own
+    part: channels connect them across programs.
+  }];
+  let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$warps, DenseI64ArrayAttr:$registers);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$bodies);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def TileGpu_TurnOp : Op<TileGpu_Dialect, "turn", [Pure]> {
+  let summary = "How many programs this block of threads has run before";
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+//===-- Tensor cores ------------------------------------------------------===//
+
+def TileGpu_MmaBeginOp : Op<TileGpu_Dialect, "mma_begin", [Pure]> {
+  let summary = "Hands a tile's registers to the tensor cores";
+  let arguments = (ins TileGpu_Tile:$input);
+  let results = (outs TileGpu_PendingType:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_MmaOp : Op<TileGpu_Dialect, "mma", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Starts acc + a · b of two matrices in shared memory";
+  let description = [{
+    `a` has the rows of the result along its rows and what is contracted along its
+    columns, `b` the columns of the result along its rows and what is contracted along its
+    columns; with `a_by_columns`, `b_by_columns` the other way round (elements of 16 bits).
+    The result's layout is `mmaLayout` of its shape (codegen/gpu/Mma.h). All that is started
+    by one op is one group.
+  }];
+  let arguments = (ins TileGpu_SharedType:$a, TileGpu_SharedType:$b, TileGpu_PendingType:$acc,
+                       UnitAttr:$a_by_columns, UnitAttr:$b_by_columns);
+  let results = (outs TileGpu_PendingType:$result);
+  let assemblyFormat = [{
+    $a (`by_columns` $a_by_columns^)? `,` $b (`by_columns` $b_by_columns^)? `,` $acc attr-dict
+    `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGpu_MmaWaitOp : Op<TileGpu_Dialect, "mma_wait", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Waits until at most so many groups run; what the others read is read";
+  let arguments = (ins TileGpu_PendingType:$acc, I64Attr:$pending);
+  let results = (outs TileGpu_PendingType:$result);
+  let assemblyFormat = "$acc `pending` $pending attr-dict `:` type($acc)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_MmaEndOp : Op<TileGpu_Dialect, "mma_end", []> {
+  let summary = "Waits for all groups, and gives the tile";
+  let arguments = (ins TileGpu_PendingType:$acc);
+  let results = (outs TileGpu_Tile:$result);
+  let assemblyFormat = "$acc attr-dict `:` type($acc) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // TILE_GPU_PIPELINE

@@ -1,0 +1,237 @@
+//===- PipelineOps.cpp - what roles, channels and tensor cores agree on ---===//
+
+#include "codegen/gpu/Mma.h"
+#include "codegen/gpu/TileGpuOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+//===-- Types -------------------------------------------------------------===//
+
+static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+int64_t SharedType::getBytes() const { return getRows() * getColumns() * bytesOf(getElement()); }
+
+int64_t SharedType::getPanelColumns() const { return getSwizzle() / bytesOf(getElement()); }
+
+LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                 RankedTensorType matrix, int64_t swizzle) {
+  if (matrix.getRank() != 2 || !matrix.hasStaticShape() || matrix.getEncoding())
+    return emitError() << "a matrix in shared memory has two extents, and no axes";
+  Type element = matrix.getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return emitError() << "elements in shared memory are numbers of whole bytes";
+  if (swizzle != 128 && swizzle != 64 && swizzle != 32)
+    return emitError() << "a panel has 128, 64 or 32 bytes a row";
+  int64_t rows = matrix.getDimSize(0), columns = matrix.getDimSize(1);
+  if (rows < 1 || rows > 256 || rows % 8 != 0)
+    return emitError() << "a matrix in shared memory has 8 to 256 rows, a multiple of 8";
+  if (columns < 1 || columns * bytesOf(element) % swizzle != 0)
+    return emitError() << "columns are whole panels of " << swizzle << " bytes";
+  return success();
+}
+
+SharedType ChannelType::getPart(size_t n) const { return cast<SharedType>(getSlot()[n]); }
+
+int64_t ChannelType::getSlotBytes() const {
+  int64_t bytes = 0;
+  for (size_t n = 0; n < getSlot().size(); ++n)
+    bytes += llvm::alignTo(getPart(n).getBytes(), 1024);
+  return bytes;
+}
+
+LogicalResult ChannelType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t depth,
+                                  ArrayRef<Type> slot) {
+  if (depth < 1 || depth > 64)
+    return emitError() << "a channel has 1 to 64 slots";
+  if (slot.empty() || !llvm::all_of(slot, llvm::IsaPred<SharedType>))
+    return emitError() << "a slot holds matrices in shared memory";
+  return success();
+}
+
+LogicalResult PendingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                  RankedTensorType tile) {
+  return hasLayout(tile) ? success() : emitError() << "what is pending is a tile with a layout";
+}
+
+//===-- Channels ----------------------------------------------------------===//
+
+static RolesOp rolesOver(Operation *op) { return op->getParentOfType<RolesOp>(); }
+
+/// The number of the role that an op stands in.
+static unsigned roleOf(RolesOp roles, Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region->getParentOp() != roles)
+    region = region->getParentOp()->getParentRegion();
+  return region->getRegionNumber();
+}
+
+LogicalResult ChannelOp::verify() {
+  if (!isa<KernelOp>((*this)->getParentOp()))
+    return emitOpError("stands in the body of the kernel");
+  std::optional<unsigned> filler;
+  bool isReleased = false;
+  for (Operation *user : getResult().getUsers()) {
+    RolesOp roles = rolesOver(user);
+    if (!roles)
+      return user->emitOpError("uses a channel outside of roles");
+    unsigned role = roleOf(roles, user);
+    isReleased |= isa<ReleaseOp>(user);
+    if (!isa<PutOp>(user))
+      continue;
+    if (filler && *filler != role)
+      return user->emitOpError("fills a channel that another role fills, too");
+    filler = role;
+  }
+  if (filler && !isReleased)
+    return emitOpError("is filled, and no role releases its items");
+  return success();
+}
+
+LogicalResult PutOp::verify() {
+  ChannelType channel = getChannel().getType();
+  size_t parts = channel.getSlot().size();
+  if (getSources().size() != parts || getMaps().size() != parts)
+    return emitOpError("needs one source and one map for each of the ") << parts << " parts";
+  for (Type dim : getDims().getTypes())
+    if (!isa<SpanType>(dim) && !dim.isInteger(64))
+      return emitOpError("begins at spans and i64 values");
+  for (size_t n = 0; n < parts; ++n) {
+    auto source = cast<MemRefType>(getSources()[n].getType());
+    AffineMap map = cast<AffineMapAttr>(getMaps()[n]).getValue();
+    if (source.getElementType() != channel.getPart(n).getElement())
+      return emitOpError("part ") << n << " has other elements than its source";
+    if (source.getRank() < 2 || source.getRank() > 5)
+      return emitOpError("copies from tensors of rank 2 to 5");
+    if (map.getNumDims() != getDims().size() || map.getNumSymbols() != 0 ||
+        map.getNumResults() != static_cast<unsigned>(source.getRank()))
+      return emitOpError("map ") << n << " gives a coordinate for each dimension of its source";
+  }
+  return success();
+}
+
+LogicalResult GetOp::verify() {
+  if (TypeRange(getParts().getTypes()) != TypeRange(getChannel().getType().getSlot()))
+    return emitOpError("gives what a slot of the channel holds");
+  return success();
+}
+
+//===-- Roles -------------------------------------------------------------===//
+
+// tile_gpu.roles "load" warps 4 registers 40 { … }, "multiply" warps 8 registers 232 { … }
+ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<Attribute> names;
+  SmallVector<int64_t> warps, registers;
+  auto parseRole = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseString(&name) || parser.parseKeyword("warps") ||
+        parser.parseInteger(warps.emplace_back()) || parser.parseKeyword("registers") ||
+        parser.parseInteger(registers.emplace_back()) || parser.parseRegion(*result.addRegion()))
+      return failure();
+    names.push_back(builder.getStringAttr(name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseRole) || parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  for (auto &region : result.regions)
+    if (region->empty())
+      region->emplaceBlock();
+  result.addAttribute(getNamesAttrName(result.name), builder.getArrayAttr(names));
+  result.addAttribute(getWarpsAttrName(result.name), builder.getDenseI64ArrayAttr(warps));
+  result.addAttribute(getRegistersAttrName(result.name), builder.getDenseI64ArrayAttr(registers));
+  return success();
+}
+
+void RolesOp::print(OpAsmPrinter &printer) {
+  for (auto [n, body] : llvm::enumerate(getBodies())) {
+    printer << (n ? ", " : " ") << getNames()[n] << " warps " << getWarps()[n] << " registers "
+            << getRegisters()[n] << " ";
+    printer.printRegion(body, /*printEntryBlockArgs=*/false);
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getNamesAttrName(), getWarpsAttrName(), getRegistersAttrName()});
+}
+
+LogicalResult RolesOp::verify() {
+  size_t count = getBodies().size();
+  if (count == 0 || getNames().size() != count || getWarps().size() != count ||
+      getRegisters().size() != count)
+    return emitOpError("needs a name, warps and registers for each role");
+  int64_t warps = 0, registers = 0;
+  for (size_t n = 0; n < count; ++n) {
+    if (getWarps()[n] < 4 || getWarps()[n] % 4 != 0 || !llvm::isPowerOf2_64(getWarps()[n]))
+      return emitOpError("a role has 4, 8 or 16 warps");
+    if (getRegisters()[n] < 24 || getRegisters()[n] > 240 || getRegisters()[n] % 8 != 0)
+      return emitOpError("a thread has 24 to 240 registers, a multiple of 8");
+    warps += getWarps()[n];
+    registers += getRegisters()[n] * getWarps()[n] * 32;
+  }
+  if (warps > 32)
+    return emitOpError("a program has at most 32 warps");
+  if (registers > 65536)
+    return emitOpError("asks for ") << registers << " registers; a multiprocessor has 65536";
+  auto given = (*this)->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(warpsAttrName);
+  if (given && given.getInt() != warps)
+    return emitOpError("has ") << warps << " warps, and the kernel " << given.getInt();
+  if (!llvm::hasSingleElement(*(*this)->getBlock()))
+    return emitOpError("is all of the body of its tile.parallel");
+  return success();
+}
+
+int64_t tile::codegen::gpu::numWarpsOf(Operation *op) {
+  if (RolesOp roles = rolesOver(op))
+    return roles.getWarps()[roleOf(roles, op)];
+  auto given = op->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(warpsAttrName);
+  return given ? given.getInt() : 0;
+}
+
+//===-- Tensor cores ------------------------------------------------------===//
+
+LogicalResult MmaBeginOp::verify() {
+  if (getResult().getType().getTile() != getInput().getType())
+    return emitOpError("changes the tile");
+  return success();
+}
+
+LogicalResult MmaEndOp::verify() {
+  if (getAcc().getType().getTile() != getResult().getType())
+    return emitOpError("changes the tile");
+  return success();
+}
+
+LogicalResult MmaWaitOp::verify() {
+  if (getPending() > 7)
+    return emitOpError("waits until 0 to 7 groups run");
+  return success();
+}
+
+LogicalResult MmaOp::verify() {
+  SharedType a = getA().getType(), b = getB().getType();
+  RankedTensorType acc = getAcc().getType().getTile();
+  Type element = a.getElement();
+  if (element != b.getElement() || !(element.isBF16() || element.isF16()) ||
+      !acc.getElementType().isF32())
+    return emitOpError("multiplies bf16 or f16, and adds to f32");
+  bool aTurned = getAByColumns(), bTurned = getBByColumns();
+  int64_t rows = aTurned ? a.getColumns() : a.getRows();
+  int64_t columns = bTurned ? b.getColumns() : b.getRows();
+  int64_t depth = aTurned ? a.getRows() : a.getColumns();
+  if (depth != (bTurned ? b.getRows() : b.getColumns()))
+    return emitOpError("contracts different extents");
+  if (depth * 2 % mmaDepthBytes != 0)
+    return emitOpError("contracts a multiple of 16 elements");
+  if (acc.getRank() != 2 || acc.getDimSize(0) != rows || acc.getDimSize(1) != columns)
+    return emitOpError("has a result of ") << rows << " × " << columns;
+  int64_t warps = numWarpsOf(*this);
+  if (warps == 0 || warps % 4 != 0 || rows % (warps * 16) != 0 || mmaColumns(columns) < 8)
+    return emitOpError("needs a multiple of ")
+           << warps * 16 << " rows, and of 8 columns, in a role of " << warps << " warps";
+  if (layoutOf(acc) != mmaLayout(rows, columns, warps))
+    return emitOpError("needs a result with ") << mmaLayout(rows, columns, warps).str();
+  return success();
+}

@@ -1,0 +1,137 @@
+// RUN: tile-opt %s -verify-diagnostics -split-input-file
+
+// What the verifiers of roles, channels and tensor cores refuse.
+
+// expected-error@+1 {{a matrix in shared memory has 8 to 256 rows, a multiple of 8}}
+!rows = !tile_gpu.shared<tensor<12x64xbf16>, swizzle = 128>
+
+// -----
+
+// expected-error@+1 {{columns are whole panels of 128 bytes}}
+!columns = !tile_gpu.shared<tensor<16x40xbf16>, swizzle = 128>
+
+// -----
+
+// expected-error@+1 {{a panel has 128, 64 or 32 bytes a row}}
+!panel = !tile_gpu.shared<tensor<16x64xbf16>, swizzle = 96>
+
+// -----
+
+// expected-error@+1 {{a channel has 1 to 64 slots}}
+!none = !tile_gpu.channel<0, [!tile_gpu.shared<tensor<16x64xbf16>, swizzle = 128>]>
+
+// -----
+
+// expected-error@+1 {{what is pending is a tile with a layout}}
+!bare = !tile_gpu.pending<tensor<64x64xf32>>
+
+// -----
+
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @parts(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "load" warps 4 registers 40 {
+      // expected-error@+1 {{needs one source and one map for each of the 1 parts}}
+      tile_gpu.put %items[%c0] from %a, %a at [affine_map<(i) -> (i, 0)>](%i) : !items from memref<?x?xbf16>, memref<?x?xbf16> at !tile.span<"i", 64>
+    }, "read" warps 4 registers 40 {
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!part = !tile_gpu.shared<tensor<64x64xf32>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @elements(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "load" warps 4 registers 40 {
+      // expected-error@+1 {{part 0 has other elements than its source}}
+      tile_gpu.put %items[%c0] from %a at [affine_map<(i) -> (i, 0)>](%i) : !items from memref<?x?xbf16> at !tile.span<"i", 64>
+    }, "read" warps 4 registers 40 {
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @unreleased(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  // expected-error@+1 {{is filled, and no role releases its items}}
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "load" warps 4 registers 40 {
+      tile_gpu.put %items[%c0] from %a at [affine_map<(i) -> (i, 0)>](%i) : !items from memref<?x?xbf16> at !tile.span<"i", 64>
+    }, "read" warps 4 registers 40 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @registers() attributes {dims = ["M"], tile_gpu.warps = 12} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    // expected-error@+1 {{asks for 67584 registers; a multiprocessor has 65536}}
+    tile_gpu.roles "load" warps 4 registers 48 {
+    }, "multiply" warps 8 registers 240 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @warps() attributes {dims = ["M"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    // expected-error@+1 {{has 12 warps, and the kernel 8}}
+    tile_gpu.roles "load" warps 4 registers 40 {
+    }, "multiply" warps 8 registers 224 {
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#rows = #tile_gpu.layout<["i", "j"], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+!sum = tensor<64x64xf32, #rows>
+tile.kernel @layout(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %t = tile_gpu.get %items[%c0] : !items to !part
+      %zeros = tile.broadcast %zero : f32 to !sum
+      %acc = tile_gpu.mma_begin %zeros : !sum to !tile_gpu.pending<!sum>
+      // expected-error@+1 {{needs a result with register = }}
+      %next = tile_gpu.mma %t, %t, %acc : !part, !part, !tile_gpu.pending<!sum>
+    }
+  }
+  tile.return
+}
