@@ -68,16 +68,29 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
   target.vectorBits = 32;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+  copies = copiesOf(kernel);
 }
 
-static Value special(CodeBuilder &b, StringRef name) {
-  return LLVM::CallIntrinsicOp::create(b, b.getI32Type(), b.getStringAttr(name), ValueRange())
+Value tile::codegen::gpu::readSpecial(CodeBuilder &b, StringRef name) {
+  std::string intrinsic = ("llvm.nvvm.read.ptx.sreg." + name).str();
+  return LLVM::CallIntrinsicOp::create(b, b.getI32Type(), b.getStringAttr(intrinsic), ValueRange())
       .getResult(0);
+}
+
+Value tile::codegen::gpu::inlineAsm(CodeBuilder &b, Type result, ValueRange operands,
+                                    const std::string &text, const std::string &constraints,
+                                    bool hasSideEffects) {
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  auto op = LLVM::InlineAsmOp::create(
+      b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
+      hasSideEffects, /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect, ArrayAttr());
+  return result ? op->getResult(0) : Value();
 }
 
 void KernelLowering::bindParameters() {
   unsigned numParams = kernel.getNumArguments();
-  dims.assign(prologue->args_begin() + numParams, prologue->args_end());
+  ValueRange behind(prologue->getArguments().drop_front(numParams));
+  dims = Values(behind.take_front(kernel.getDims().size()));
   DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
@@ -116,24 +129,42 @@ void KernelLowering::bindParameters() {
       divisor = std::min<int64_t>(64, divisor * extentDivisors[d]);
     }
   }
+  if (!copies.empty()) {
+    numCopies = behind[dims.size() + 1];
+    numPrograms = behind[dims.size() + 2];
+  }
 }
 
 /// How many blocks a binder has.
-static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) {
+static Value blockCount(CodeBuilder &b, Value lower, Value upper, Value size) {
   Value length = b.maxS(b.sub(upper, lower), b.i64(0));
-  return b.fold<arith::DivUIOp>(b.add(length, b.i64(size - 1)), b.i64(size));
+  return b.fold<arith::DivUIOp>(b.add(length, b.sub(size, b.i64(1))), size);
 }
 
 void KernelLowering::emitParallel(ParallelOp op) {
+  Value block = readSpecial(b, "ctaid.x");
+  if (copies.empty())
+    return emitProgram(op, block);
+  // A run of programs for each copy, so that they are combined in order.
+  fillCopies();
+  Value length = blockCount(b, b.i64(0), numPrograms, numCopies);
+  Value first = b.mul(b.fold<arith::ExtUIOp>(b.getI64Type(), block), length);
+  Value end = b.minS(b.add(first, length), numPrograms);
+  b.loop(first, end, b.i64(1), {}, [&](Value number, ValueRange) {
+    emitProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    return Values();
+  });
+}
+
+void KernelLowering::emitProgram(ParallelOp op, Value rest) {
   // There are fewer than 2³¹ programs, so each count is, too.
   Type i32 = b.getI32Type();
-  Value rest = special(b, "llvm.nvvm.read.ptx.sreg.ctaid.x");
   for (size_t n = op.getNames().size(); n-- > 0;) {
     Value lower = scalar(op.getLower()[n]), upper = scalar(op.getUpper()[n]);
     int64_t size = op.getSizes()[n];
     Value number = rest;
     if (n > 0) {
-      Value count = b.fold<arith::TruncIOp>(i32, blockCount(b, lower, upper, size));
+      Value count = b.fold<arith::TruncIOp>(i32, blockCount(b, lower, upper, b.i64(size)));
       Value quotient = b.fold<arith::DivUIOp>(rest, count);
       number = b.sub(rest, b.mul(quotient, count));
       rest = quotient;
@@ -173,6 +204,7 @@ void KernelLowering::emitOp(Operation *op) {
       })
       .Case([&](LoadOp load) { emitLoad(load); })
       .Case([&](StoreOp store) { emitStore(store); })
+      .Case([&](UpdateOp update) { emitUpdate(update); })
       .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
       .Case([&](CoordsOp coords) { emitCoords(coords); })
       .Case([&](ConvertOp convert) { emitConvert(convert); })
@@ -274,10 +306,11 @@ void KernelLowering::emitCoords(CoordsOp op) {
 
 LogicalResult KernelLowering::run() {
   b.setInsertionPointToEnd(prologue);
-  Value thread = special(b, "llvm.nvvm.read.ptx.sreg.tid.x");
+  thread = readSpecial(b, "tid.x");
   lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
   bindParameters();
+  bindCopies();
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   emitBlock(kernel.getBody().front());
@@ -287,27 +320,50 @@ LogicalResult KernelLowering::run() {
   return failure(failed);
 }
 
+/// A function with the parameters of all functions of the kernel, and an entry block.
+static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Twine &suffix,
+                                       bool hasCopies) {
+  SmallVector<Type> types;
+  Type global = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  for (Type type : kernel.getArgumentTypes())
+    types.push_back(isa<MemRefType>(type) ? global : memoryType(type));
+  types.append(kernel.getDims().size(), b.getI64Type());
+  if (hasCopies)
+    types.append({global, b.getI64Type(), b.getI64Type()});
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
+  std::string name = (kernel.getSymName() + suffix).str();
+  auto function = LLVM::LLVMFuncOp::create(b, name, type);
+  function.addEntryBlock(b);
+  // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads.
+  for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
+    if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce)
+      function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+  return function;
+}
+
 FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
   if (failed(verifyLayouts(kernel)))
     return failure();
   LoweredKernel result;
   result.module = ModuleOp::create(kernel.getLoc());
   CodeBuilder b(kernel.getLoc(), kernel.getContext());
-  b.setInsertionPointToEnd(result.module->getBody());
-  SmallVector<Type> types;
-  for (Type type : kernel.getArgumentTypes())
-    types.push_back(isa<MemRefType>(type) ? Type(LLVM::LLVMPointerType::get(b.getContext(), 1))
-                                          : memoryType(type));
-  types.append(kernel.getDims().size(), b.getI64Type());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
-  auto function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
-  function.addEntryBlock(b);
-  for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<MemRefType>(parameter)) // no tensor overlaps another
-      function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-  KernelLowering lowering(b, kernel, function);
+  result.copies = copiesOf(kernel);
+  auto create = [&](const Twine &suffix) {
+    b.setInsertionPointToEnd(result.module->getBody());
+    return createFunction(b, kernel, suffix, !result.copies.empty());
+  };
+  KernelLowering lowering(b, kernel, create(""));
   if (failed(lowering.run()))
     return failure();
+  unsigned outputs =
+      llvm::count_if(llvm::seq<unsigned>(0, kernel.getNumArguments()),
+                     [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });
+  result.hasStart = outputs > result.copies.size();
+  result.hasFinish = !result.copies.empty();
+  if (result.hasStart)
+    KernelLowering(b, kernel, create(LoweredKernel::startSuffix)).runStart();
+  if (result.hasFinish)
+    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix)).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.sharedBytes = lowering.sharedBytes();
   return result;

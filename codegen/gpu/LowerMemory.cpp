@@ -6,25 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Access.h"
 
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
-
-/// One load or store of a tile, as it is being emitted.
-struct KernelLowering::Access {
-  Tensor tensor;
-  AffineMap map;
-  ValueRange dims;
-  SmallVector<Value> syms;
-  SmallVector<Value> symSources; // of the IR
-  SmallVector<StringAttr> axes;
-  Layout layout;
-  Values mask;
-};
 
 KernelLowering::Access KernelLowering::accessOf(Value memory, AffineMap map, ValueRange dimValues,
                                                 ValueRange syms, Axes axes, const Layout &layout) {
@@ -216,15 +204,6 @@ static std::string operandList(unsigned first, unsigned count) {
   return count == 1 ? list : "{" + list + "}";
 }
 
-static Value inlineAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
-                       const std::string &constraints, bool hasSideEffects) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  auto op = LLVM::InlineAsmOp::create(
-      b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
-      hasSideEffects, /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect, ArrayAttr());
-  return result ? op->getResult(0) : Value();
-}
-
 /// Reads where the predicate holds; elsewhere the words are `otherwise`.
 static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value predicate,
                                          unsigned bits, ArrayRef<Value> otherwise, bool invariant) {
@@ -362,17 +341,20 @@ void KernelLowering::emitLoad(LoadOp op) {
 
 //===-- Stores ------------------------------------------------------------===//
 
+Layout KernelLowering::sharedByAll() const {
+  Layout layout(0);
+  for (unsigned bit = 0; bit < laneBits; ++bit)
+    layout.addBasis(Part::Lane, {});
+  for (unsigned n = 1; n < warps; n *= 2)
+    layout.addBasis(Part::Warp, {});
+  return layout;
+}
+
 void KernelLowering::emitStore(StoreOp op) {
   if (kernel.isGrid())
     return fail(op, "the GPU backend does not have grid kernels yet");
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getValue().getType());
-  if (axes.empty()) { // one element, of which all threads have a copy
-    for (unsigned bit = 0; bit < laneBits; ++bit)
-      layout.addBasis(Part::Lane, {});
-    for (unsigned n = 1; n < warps; n *= 2)
-      layout.addBasis(Part::Warp, {});
-  }
+  Layout layout = axes.empty() ? sharedByAll() : layoutOf(op.getValue().getType());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);

@@ -10,6 +10,7 @@
 #define TILE_CODEGEN_GPU_LOWERING_H
 
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
 
@@ -23,12 +24,17 @@ struct LoweredKernel {
   unsigned threads = 0;
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
+  /// Whether there is a function with this suffix (GpuCode::start, finish).
+  bool hasStart = false, hasFinish = false;
+  static constexpr llvm::StringLiteral startSuffix = ".start", finishSuffix = ".finish";
+  llvm::SmallVector<ReduceCopies, 1> copies;
 };
 
 /// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
 /// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
-/// order (bool as i8), then the dims as i64. Program n is block n of the grid, the last binder
-/// fastest; there are fewer than 2^31. Fails, with an error at the op, where the backend lacks it.
+/// order (bool as i8), then the dims as i64, then what GpuCode says. Program n is block n of the
+/// grid, the last binder fastest; there are fewer than 2^31. Fails, with an error at the op, where
+/// the backend lacks it.
 mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 
 /// A tile in registers.
@@ -59,10 +65,22 @@ struct Tensor {
   bool isInvariant = false;
 };
 
+/// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
+llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
+/// A special register of this name, as i32.
+mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
+/// A piece of PTX; no result type: it gives nothing.
+mlir::Value inlineAsm(CodeBuilder &b, mlir::Type result, mlir::ValueRange operands,
+                      const std::string &text, const std::string &constraints, bool hasSideEffects);
+
 class KernelLowering {
 public:
   KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function);
   mlir::LogicalResult run();
+  /// Emits another function of the kernel, which fills `reduce` outputs with their identities, or
+  /// folds the copies of those that have some.
+  void runStart();
+  void runFinish();
   int64_t sharedBytes() const { return mostShared; }
 
   /// The state that two make.
@@ -78,6 +96,8 @@ private:
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitParallel(ir::ParallelOp op);
+  /// The program of this number, as i32.
+  void emitProgram(ir::ParallelOp op, Value number);
   void emitElementwiseOp(mlir::Operation *op);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
@@ -131,11 +151,31 @@ private:
   /// Applies a load's bounds: may change indices and the mask.
   void applyBounds(ir::LoadOp op, const Access &access, llvm::SmallVectorImpl<Index> &indices,
                    Value &mask);
+  /// One element, of which all threads have a copy.
+  Layout sharedByAll() const;
   /// Reads `count` elements; `otherwise` where the mask does not hold.
   Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
   Value fromMemory(Value raw, mlir::Type element);
   Value toMemory(Value value, mlir::Type element);
+
+  //===-- `reduce` outputs (EmitUpdate.cpp, ReduceOutputs.cpp) -------------===//
+  void emitUpdate(ir::UpdateOp op);
+  void updateAtomically(ir::UpdateOp op, const Access &access, Value address, Value number,
+                        Value mask);
+  void updateInTurn(ir::UpdateOp op, const Access &access, mlir::ValueRange numbers);
+  /// The mask of a register, and its number as the target takes it.
+  Value updateMask(ir::UpdateOp op, const Access &access, llvm::ArrayRef<Index> indices,
+                   int64_t reg);
+  /// Elements of the target as numbers that combine.
+  mlir::Type combinedType(mlir::Type element);
+  Value identityFor(unsigned param);
+  /// Puts this block's copies in the place of the outputs.
+  void bindCopies();
+  void fillCopies();
+  void fill(unsigned param, Value first, Value step, Value count);
+  Value elementsOf(const Tensor &tensor);
+  void finishOutput(const ReduceCopies &copies, const Tensor &output);
 
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
@@ -169,7 +209,7 @@ private:
   TargetInfo target;
   ir::Domains domains;
   mlir::Block *prologue;
-  Value lane, warp; // i32
+  Value lane, warp, thread; // i32
   unsigned warps;
   Values dims;
   llvm::DenseMap<Value, Value> scalars;
@@ -182,6 +222,9 @@ private:
   llvm::DenseMap<mlir::StringAttr, Range> ranges;
   std::map<std::vector<int64_t>, Value> threadPlaces;
   int64_t mostShared = 0;
+  /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
+  llvm::SmallVector<ReduceCopies, 1> copies;
+  Value numCopies, numPrograms; // i64
   bool failed = false;
 };
 
