@@ -122,7 +122,19 @@ Outcome<CudaKernel> CudaContext::load(ir::KernelOp kernel) {
     error.hint = "smaller tile sizes need less: --set BINDER=SIZE, or the schedule";
     return Failure::invalid({std::move(error.message), std::move(error.hint)});
   }
-  return CudaKernel{*function, code->threads, code->sharedBytes, *std::move(programs)};
+  CudaKernel kernelCode{*function,           nullptr,       nullptr,
+                        code->copies,        code->threads, code->sharedBytes,
+                        *std::move(programs)};
+  for (auto [name, into] :
+       {std::pair(&code->start, &kernelCode.start), std::pair(&code->finish, &kernelCode.finish)}) {
+    if (name->empty())
+      continue;
+    auto other = (*module)->function(*name);
+    if (!other)
+      return Failure::environment(other.takeError());
+    *into = *other;
+  }
+  return kernelCode;
 }
 
 //===-- Launching ---------------------------------------------------------===//
@@ -143,18 +155,70 @@ static Outcome<uint32_t> numPrograms(ir::KernelOp kernel, const CudaKernel &code
   return static_cast<uint32_t>(count);
 }
 
+/// Blocks for so much work, not more than keep a device busy.
+static uint32_t blocksFor(int64_t elements, int64_t elementsPerBlock) {
+  constexpr int64_t most = 4096;
+  int64_t blocks = elements / elementsPerBlock + 1;
+  return static_cast<uint32_t>(std::min(most, blocks));
+}
+
+/// The kernel between what makes its `reduce` outputs ready and what finishes them.
+static runtime::Status launchAll(ir::KernelOp kernel, const CudaKernel &code, uint32_t programs,
+                                 const std::shared_ptr<cuda::Stream> &stream,
+                                 ArrayRef<int64_t> elements, std::vector<void *> &arguments) {
+  int64_t bytes = 0, most = 0;
+  for (auto [n, count] : llvm::enumerate(elements))
+    if (kernel.getParamMode(n) == ir::ParamMode::Reduce)
+      most = std::max(most, count);
+  for (const codegen::ReduceCopies &copy : code.copies)
+    bytes += copy.bytesOf(elements[copy.param]);
+  int64_t copies = codegen::numCopies(programs, bytes), count = programs;
+  cuda::DeviceBuffer buffer;
+  uint64_t address = 0;
+  if (!code.copies.empty()) {
+    auto made = cuda::DeviceBuffer::allocate(stream, static_cast<uint64_t>(bytes * copies));
+    if (!made)
+      return made.takeError();
+    buffer = *std::move(made);
+    address = buffer.address();
+    for (void *more :
+         {static_cast<void *>(&address), static_cast<void *>(&copies), static_cast<void *>(&count)})
+      arguments.push_back(more);
+  }
+  auto run = [&](cuda::Function &function, uint32_t blocks, unsigned threads, int64_t shared) {
+    cuda::LaunchConfig config;
+    config.grid.x = blocks;
+    config.block.x = threads;
+    config.sharedBytes = static_cast<uint32_t>(shared);
+    return cuda::launch(function, config, *stream, arguments.data());
+  };
+  using Code = codegen::GpuCode;
+  if (code.start)
+    if (auto done =
+            run(*code.start, blocksFor(most, Code::threadsOfStart), Code::threadsOfStart, 0);
+        !done)
+      return done;
+  uint32_t blocks = code.copies.empty() ? programs : static_cast<uint32_t>(copies);
+  if (auto done = run(*code.function, blocks, code.threads, code.sharedBytes); !done)
+    return done;
+  if (!code.finish)
+    return {};
+  return run(*code.finish, blocksFor(most, 32), Code::threadsOfFinish, Code::sharedOfFinish);
+}
+
 Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKernel &code,
                                             const CudaLaunch &launch) {
   size_t count = launch.params.size();
   std::vector<cuda::DeviceBuffer> buffers(count);
   std::vector<uint64_t> words(count, 0);
   std::vector<void *> arguments;
+  std::vector<int64_t> elements(count, 0);
   auto bytesOf = [&](unsigned n) {
-    int64_t elements = 1;
+    elements[n] = 1;
     for (int64_t extent : launch.shapes[n])
-      elements *= extent;
+      elements[n] *= extent;
     auto type = runtime::parseDType(kernel.getParamType(n));
-    return static_cast<size_t>(elements) * runtime::sizeOf(*type);
+    return static_cast<size_t>(elements[n]) * runtime::sizeOf(*type);
   };
   for (unsigned n = 0; n < count; ++n) {
     if (!isa<MemRefType>(kernel.getArgumentTypes()[n])) {
@@ -167,7 +231,8 @@ Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKerne
       return Failure::environment(buffer.takeError());
     buffers[n] = *std::move(buffer);
     words[n] = buffers[n].address();
-    if (kernel.getParamMode(n) == ir::ParamMode::Out && !launch.poisons)
+    ir::ParamMode mode = kernel.getParamMode(n);
+    if ((mode == ir::ParamMode::Out || mode == ir::ParamMode::Reduce) && !launch.poisons)
       continue;
     auto data = std::span(static_cast<const std::byte *>(launch.params[n]), bytes);
     if (auto done = buffers[n].upload(data); !done)
@@ -180,11 +245,7 @@ Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKerne
     arguments.push_back(&word);
   for (const int64_t &dim : launch.dims)
     arguments.push_back(const_cast<int64_t *>(&dim));
-  cuda::LaunchConfig config;
-  config.grid.x = *programs;
-  config.block.x = code.threads;
-  config.sharedBytes = static_cast<uint32_t>(code.sharedBytes);
-  if (auto done = cuda::launch(*code.function, config, *stream, arguments.data()); !done)
+  if (auto done = launchAll(kernel, code, *programs, stream, elements, arguments); !done)
     return Failure::environment(done.takeError());
   for (unsigned n = 0; n < count; ++n) {
     if (!isa<MemRefType>(kernel.getArgumentTypes()[n]) ||

@@ -8,6 +8,7 @@
 #ifndef TILE_FRONTEND_CUDAEXECUTION_H
 #define TILE_FRONTEND_CUDAEXECUTION_H
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/Outcome.h"
 #include "ir/Specialize.h"
 #include "runtime/artifact/Program.h"
@@ -25,6 +26,9 @@ namespace tile::frontend {
 /// A kernel that is loaded on the device.
 struct CudaKernel {
   std::shared_ptr<runtime::cuda::Function> function;
+  /// Before and after it; null: there is none (codegen::GpuCode).
+  std::shared_ptr<runtime::cuda::Function> start, finish;
+  llvm::SmallVector<codegen::ReduceCopies, 1> copies;
   unsigned threads = 0;
   int64_t sharedBytes = 0;
   /// How many programs a launch has: the product of these, each at least 0.

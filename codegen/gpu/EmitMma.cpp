@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/Mma.h"
 

@@ -44,6 +44,13 @@ static void initializeNvptx() {
   });
 }
 
+int64_t tile::codegen::numCopies(int64_t programs, int64_t bytes) {
+  // Enough for any device to be busy; each is filled, and read once more at the end.
+  constexpr int64_t most = 512, mostBytes = int64_t(1) << 28;
+  int64_t fitting = std::max<int64_t>(1, mostBytes / std::max<int64_t>(bytes, 1));
+  return std::max<int64_t>(1, std::min({programs, most, fitting}));
+}
+
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(StringRef target) {
   initializeNvptx();
   llvm::Triple triple("nvptx64-nvidia-cuda");
@@ -137,23 +144,34 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     return failure();
   result.module->setTargetTriple(result.machine->getTargetTriple());
   result.module->setDataLayout(result.machine->createDataLayout());
-  llvm::Function *function = result.module->getFunction(kernel.getSymName());
-  result.code.function = functionName(kernel.getSymName());
-  result.code.threads = lowered->threads;
-  result.code.sharedBytes = lowered->sharedBytes;
-  function->setName(result.code.function);
-  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr("nvvm.reqntid", std::to_string(lowered->threads));
-  result.code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
-  result.code.tensorMaps = lowered->tensorMaps;
+  auto makeEntry = [&](const Twine &suffix, unsigned threads) {
+    std::string symbol = (kernel.getSymName() + suffix).str();
+    llvm::Function *function = result.module->getFunction(symbol);
+    function->setName(functionName(symbol));
+    function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    function->addFnAttr("nvvm.reqntid", std::to_string(threads));
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    return function->getName().str();
+  };
+  GpuCode &code = result.code;
+  code.threads = lowered->threads;
+  code.sharedBytes = lowered->sharedBytes;
+  code.copies = lowered->copies;
+  code.tensorMaps = lowered->tensorMaps;
+  code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
+  code.function = makeEntry("", code.threads);
+  llvm::Function *function = result.module->getFunction(code.function);
   // Read where they are: copies of tensor maps are none.
-  for (size_t n = 0; n < lowered->tensorMaps.size(); ++n)
+  for (size_t n = 0; n < code.tensorMaps.size(); ++n)
     function->addParamAttr(function->arg_size() - 1 - n,
                            llvm::Attribute::get(*result.context, "nvvm.grid_constant"));
   // Roles share out the registers of a multiprocessor: the whole of one is theirs.
   if ((**onGpu)->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted())
     function->addFnAttr("nvvm.minctasm", "1");
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  if (lowered->hasStart)
+    code.start = makeEntry(gpu::LoweredKernel::startSuffix, GpuCode::threadsOfStart);
+  if (lowered->hasFinish)
+    code.finish = makeEntry(gpu::LoweredKernel::finishSuffix, GpuCode::threadsOfFinish);
   optimize(*result.module, *result.machine);
   return result;
 }

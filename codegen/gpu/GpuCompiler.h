@@ -38,7 +38,30 @@ struct TensorBox {
   bool operator==(const TensorBox &) const = default;
 };
 
+/// A `reduce` output whose updates are combined in a fixed order: each block of the grid folds its
+/// programs into a copy of its own, and a second function folds the copies.
+struct ReduceCopies {
+  unsigned param = 0;
+  /// Of an element of a copy.
+  unsigned bytes = 0;
+
+  /// Of one copy of an output with so many elements.
+  int64_t bytesOf(int64_t elements) const {
+    return (elements + alignment - 1) / alignment * alignment * bytes;
+  }
+  static constexpr int64_t alignment = 16; // in elements
+};
+
+/// How many blocks share out the programs of a kernel with copies of so many bytes together: by
+/// these numbers alone, so that results repeat bit for bit on any device.
+int64_t numCopies(int64_t programs, int64_t bytes);
+
 /// PTX, and what a launch has to know.
+///
+/// Kernels with `copies` take three more parameters: the address of all copies, multiples of 16
+/// bytes (those of the first output, then of the next), how many each output has, and how many
+/// programs there are. The grid then has as many blocks as copies, and `finish` runs afterwards.
+/// With `start`, that function runs first. Both take the same parameters, and any grid.
 struct GpuCode {
   std::string ptx;
   /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters: codegen/
@@ -50,6 +73,11 @@ struct GpuCode {
   llvm::SmallVector<TensorBox> tensorMaps;
   /// Whether any number of blocks runs all programs: as many as run at once are best.
   bool isPersistent = false;
+  llvm::SmallVector<ReduceCopies, 1> copies;
+  /// Names of functions; empty: there is none.
+  std::string start, finish;
+  static constexpr unsigned threadsOfStart = 256, threadsOfFinish = 1024;
+  static constexpr unsigned sharedOfFinish = 32 * 33 * 8;
 };
 
 class GpuCompiler {

@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace tile::codegen;
 
-Value gpu::emitAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
-                   const std::string &constraints, bool hasSideEffects) {
+Value gpu::inlineAsm(CodeBuilder &b, Type result, ValueRange operands, const std::string &text,
+                     const std::string &constraints, bool hasSideEffects) {
   auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
   auto op = LLVM::InlineAsmOp::create(
       b, TypeRange(result ? TypeRange(result) : TypeRange()), operands, text, constraints,
@@ -34,7 +34,7 @@ CodeBuilder::Values gpu::emitTiedAsm(CodeBuilder &b, ValueRange inputs, ValueRan
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, others);
   std::string constraints = results + ties + otherConstraints + ",~{memory}";
-  Value all = emitAsm(b, result, operands, text, constraints, /*hasSideEffects=*/true);
+  Value all = inlineAsm(b, result, operands, text, constraints, /*hasSideEffects=*/true);
   CodeBuilder::Values values;
   for (size_t n = 0; n < count; ++n)
     values.push_back(LLVM::ExtractValueOp::create(b, all, n));

@@ -10,8 +10,8 @@ namespace tile::codegen::gpu {
 
 /// An instruction of PTX: `$0`, `$1`, … are its results, which become one struct if there are
 /// several, then its operands. The result is null for a null type.
-mlir::Value emitAsm(CodeBuilder &b, mlir::Type result, mlir::ValueRange operands,
-                    const std::string &text, const std::string &constraints, bool hasSideEffects);
+mlir::Value inlineAsm(CodeBuilder &b, mlir::Type result, mlir::ValueRange operands,
+                      const std::string &text, const std::string &constraints, bool hasSideEffects);
 
 /// "$3", or "{$3, $4}".
 std::string operandList(unsigned first, unsigned count);

@@ -74,17 +74,19 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
   target.vectorBits = 32;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+  copies = copiesOf(kernel);
 }
 
-static Value special(CodeBuilder &b, StringRef name) {
-  return LLVM::CallIntrinsicOp::create(b, b.getI32Type(), b.getStringAttr(name), ValueRange())
+Value tile::codegen::gpu::readSpecial(CodeBuilder &b, StringRef name) {
+  std::string intrinsic = ("llvm.nvvm.read.ptx.sreg." + name).str();
+  return LLVM::CallIntrinsicOp::create(b, b.getI32Type(), b.getStringAttr(intrinsic), ValueRange())
       .getResult(0);
 }
 
 void KernelLowering::bindParameters() {
   unsigned numParams = kernel.getNumArguments();
-  for (size_t n = 0; n < kernel.getDims().size(); ++n)
-    dims.push_back(prologue->getArgument(numParams + n));
+  ValueRange behind(prologue->getArguments().drop_front(numParams));
+  dims = Values(behind.take_front(kernel.getDims().size()));
   DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
@@ -123,12 +125,16 @@ void KernelLowering::bindParameters() {
       divisor = std::min<int64_t>(64, divisor * extentDivisors[d]);
     }
   }
+  if (!copies.empty()) {
+    numCopies = behind[dims.size() + 1];
+    numPrograms = behind[dims.size() + 2];
+  }
 }
 
 /// How many blocks a binder has.
-static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) {
+static Value blockCount(CodeBuilder &b, Value lower, Value upper, Value size) {
   Value length = b.maxS(b.sub(upper, lower), b.i64(0));
-  return b.fold<arith::DivUIOp>(b.add(length, b.i64(size - 1)), b.i64(size));
+  return b.fold<arith::DivUIOp>(b.add(length, b.sub(size, b.i64(1))), size);
 }
 
 void KernelLowering::emitParallel(ParallelOp op) {
@@ -136,18 +142,31 @@ void KernelLowering::emitParallel(ParallelOp op) {
     return fail(op, "groups of programs need two binders");
   if (auto roles = dyn_cast<RolesOp>(op.getBody().front().front()))
     return emitRoles(op, roles);
-  emitPrograms(op, op.getBody().front());
+  Block &body = op.getBody().front();
+  if (copies.empty())
+    return emitPrograms(op, body);
+  // A run of programs for each copy, so that they are combined in order.
+  fillCopies();
+  Value length = blockCount(b, b.i64(0), numPrograms, numCopies);
+  Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
+  Value first = b.mul(block, length);
+  Value end = b.minS(b.add(first, length), numPrograms);
+  b.loop(first, end, b.i64(1), {}, [&](Value number, ValueRange) {
+    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    emitBlock(body);
+    return Values();
+  });
 }
 
 void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
-  Value block = special(b, "llvm.nvvm.read.ptx.sreg.ctaid.x");
+  Value block = readSpecial(b, "ctaid.x");
   if (!kernel->hasAttr(persistentAttrName)) {
     bindProgram(op, block);
     return emitBlock(body);
   }
   Type i64 = b.getI64Type();
   Value start = b.fold<arith::ExtUIOp>(i64, block);
-  Value step = b.fold<arith::ExtUIOp>(i64, special(b, "llvm.nvvm.read.ptx.sreg.nctaid.x"));
+  Value step = b.fold<arith::ExtUIOp>(i64, readSpecial(b, "nctaid.x"));
   b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value program, ValueRange carried) {
     turn = carried[0];
     bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), program));
@@ -160,8 +179,8 @@ void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
 Value KernelLowering::programCount(ParallelOp op) {
   Value count = b.i64(1);
   for (size_t n = 0; n < op.getNames().size(); ++n)
-    count = b.mul(
-        count, blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), op.getSizes()[n]));
+    count = b.mul(count, blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]),
+                                    b.i64(op.getSizes()[n])));
   return count;
 }
 
@@ -183,7 +202,8 @@ void KernelLowering::bindProgram(ParallelOp op, Value number) {
   size_t rank = op.getNames().size();
   auto countOf = [&](size_t n) {
     return b.fold<arith::TruncIOp>(
-        i32, blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), op.getSizes()[n]));
+        i32,
+        blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), b.i64(op.getSizes()[n])));
   };
   Values places(rank);
   if (auto group = kernel->getAttrOfType<IntegerAttr>(groupAttrName)) {
@@ -235,6 +255,7 @@ void KernelLowering::emitOp(Operation *op) {
       })
       .Case([&](LoadOp load) { emitLoad(load); })
       .Case([&](StoreOp store) { emitStore(store); })
+      .Case([&](UpdateOp update) { emitUpdate(update); })
       .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
       .Case([&](CoordsOp coords) { emitCoords(coords); })
       .Case([&](ConvertOp convert) { emitConvert(convert); })
@@ -348,12 +369,13 @@ void KernelLowering::emitCoords(CoordsOp op) {
 
 LogicalResult KernelLowering::run() {
   b.setInsertionPointToEnd(prologue);
-  Value thread = special(b, "llvm.nvvm.read.ptx.sreg.tid.x");
+  thread = readSpecial(b, "tid.x");
   lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
   turn = b.i64(0);
   tensorMaps = tensorMapsOf(kernel);
   bindParameters();
+  bindCopies();
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   emitBlock(kernel.getBody().front());
@@ -363,36 +385,60 @@ LogicalResult KernelLowering::run() {
   return failure(failed);
 }
 
-FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
-  if (failed(verifyLayouts(kernel)))
-    return failure();
-  LoweredKernel result;
-  result.module = ModuleOp::create(kernel.getLoc());
-  CodeBuilder b(kernel.getLoc(), kernel.getContext());
-  b.setInsertionPointToEnd(result.module->getBody());
+/// A function with the parameters of all functions of the kernel, and an entry block.
+static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Twine &suffix,
+                                       const LoweredKernel &made) {
   SmallVector<Type> types;
+  Type global = LLVM::LLVMPointerType::get(b.getContext(), 1);
   for (Type type : kernel.getArgumentTypes())
-    types.push_back(isa<MemRefType>(type) ? Type(LLVM::LLVMPointerType::get(b.getContext(), 1))
-                                          : memoryType(type));
+    types.push_back(isa<MemRefType>(type) ? global : memoryType(type));
   types.append(kernel.getDims().size(), b.getI64Type());
-  result.tensorMaps = tensorMapsOf(kernel);
-  types.append(result.tensorMaps.size(), LLVM::LLVMPointerType::get(b.getContext()));
+  if (!made.copies.empty())
+    types.append({global, b.getI64Type(), b.getI64Type()});
+  size_t firstMap = types.size();
+  types.append(made.tensorMaps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
-  auto function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
+  std::string name = (kernel.getSymName() + suffix).str();
+  auto function = LLVM::LLVMFuncOp::create(b, name, type);
   function.addEntryBlock(b);
+  // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads.
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<MemRefType>(parameter)) // no tensor overlaps another
+    if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce)
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-  for (size_t n = types.size() - result.tensorMaps.size(); n < types.size(); ++n) {
+  for (size_t n = firstMap; n < types.size(); ++n) {
     constexpr int64_t mapBytes = 128, mapAlignment = 64; // of CUtensorMap
     function.setArgAttr(n, LLVM::LLVMDialect::getByValAttrName(),
                         TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), mapBytes)));
     function.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(),
                         b.getI64IntegerAttr(mapAlignment));
   }
-  KernelLowering lowering(b, kernel, function);
+  return function;
+}
+
+FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
+  if (failed(verifyLayouts(kernel)))
+    return failure();
+  LoweredKernel result;
+  result.module = ModuleOp::create(kernel.getLoc());
+  CodeBuilder b(kernel.getLoc(), kernel.getContext());
+  result.copies = copiesOf(kernel);
+  result.tensorMaps = tensorMapsOf(kernel);
+  auto create = [&](const Twine &suffix) {
+    b.setInsertionPointToEnd(result.module->getBody());
+    return createFunction(b, kernel, suffix, result);
+  };
+  KernelLowering lowering(b, kernel, create(""));
   if (failed(lowering.run()))
     return failure();
+  unsigned outputs =
+      llvm::count_if(llvm::seq<unsigned>(0, kernel.getNumArguments()),
+                     [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });
+  result.hasStart = outputs > result.copies.size();
+  result.hasFinish = !result.copies.empty();
+  if (result.hasStart)
+    KernelLowering(b, kernel, create(LoweredKernel::startSuffix)).runStart();
+  if (result.hasFinish)
+    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix)).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.sharedBytes = lowering.sharedBytes();
   return result;

@@ -6,26 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/Access.h"
 #include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/Lowering.h"
 
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
-
-/// One load or store of a tile, as it is being emitted.
-struct KernelLowering::Access {
-  Tensor tensor;
-  AffineMap map;
-  ValueRange dims;
-  SmallVector<Value> syms;
-  SmallVector<Value> symSources; // of the IR
-  SmallVector<StringAttr> axes;
-  Layout layout;
-  Values mask;
-};
 
 KernelLowering::Access KernelLowering::accessOf(Value memory, AffineMap map, ValueRange dimValues,
                                                 ValueRange syms, Axes axes, const Layout &layout) {
@@ -228,7 +216,7 @@ static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value pr
   Type result =
       form.words == 1 ? form.word : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
   // What may change is read where it stands.
-  Value read = emitAsm(b, result, operands, text, constraints + "l,b" + ties, !invariant);
+  Value read = inlineAsm(b, result, operands, text, constraints + "l,b" + ties, !invariant);
   SmallVector<Value> words;
   for (unsigned n = 0; n < form.words; ++n)
     words.push_back(form.words == 1 ? read : Value(LLVM::ExtractValueOp::create(b, read, n)));
@@ -291,7 +279,7 @@ void KernelLowering::write(const Tensor &tensor, Value address, ValueRange eleme
   std::string constraints = "l,b";
   for (unsigned n = 0; n < form.words; ++n)
     constraints += "," + form.constraint;
-  emitAsm(b, Type(), operands,
+  inlineAsm(b, Type(), operands,
             "@$1 st.global" + form.suffix + " [$0], " + operandList(2, form.words) + ";",
             constraints + ",~{memory}", /*hasSideEffects=*/true);
 }
@@ -347,17 +335,20 @@ void KernelLowering::emitLoad(LoadOp op) {
 
 //===-- Stores ------------------------------------------------------------===//
 
+Layout KernelLowering::sharedByAll() const {
+  Layout layout(0);
+  for (unsigned bit = 0; bit < laneBits; ++bit)
+    layout.addBasis(Part::Lane, {});
+  for (unsigned n = 1; n < warps; n *= 2)
+    layout.addBasis(Part::Warp, {});
+  return layout;
+}
+
 void KernelLowering::emitStore(StoreOp op) {
   if (kernel.isGrid())
     return fail(op, "the GPU backend does not have grid kernels yet");
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getValue().getType());
-  if (axes.empty()) { // one element, of which all threads have a copy
-    for (unsigned bit = 0; bit < laneBits; ++bit)
-      layout.addBasis(Part::Lane, {});
-    for (unsigned n = 1; n < warps; n *= 2)
-      layout.addBasis(Part::Warp, {});
-  }
+  Layout layout = axes.empty() ? sharedByAll() : layoutOf(op.getValue().getType());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);

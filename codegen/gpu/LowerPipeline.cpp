@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/Lowering.h"
 
 using namespace mlir;
@@ -43,11 +42,11 @@ SmallVector<TensorBox> tile::codegen::gpu::tensorMapsOf(KernelOp kernel) {
 //===-- Barriers ----------------------------------------------------------===//
 
 static void waitFor(CodeBuilder &b, Value barrier, Value parity) {
-  emitAsm(b, Type(), {barrier, parity},
-          "{\n\t.reg .pred done;\nagain:\n\t"
-          "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
-          "@done bra ready;\n\tbra again;\nready:\n\t}",
-          "r,r,~{memory}", /*hasSideEffects=*/true);
+  inlineAsm(b, Type(), {barrier, parity},
+            "{\n\t.reg .pred done;\nagain:\n\t"
+            "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
+            "@done bra ready;\n\tbra again;\nready:\n\t}",
+            "r,r,~{memory}", /*hasSideEffects=*/true);
 }
 
 Value KernelLowering::sharedAddress(int64_t offset) {
@@ -79,11 +78,11 @@ void KernelLowering::emitChannel(ChannelOp op) {
       b.compare(CmpIPredicate::eq, thread, b.integer(b.getI32Type(), 0)),
       [&] {
         for (int64_t n = 0; n < 2 * depth; ++n)
-          emitAsm(b, Type(),
-                  {b.add(first, b.integer(b.getI32Type(), 8 * n)),
-                   b.integer(b.getI32Type(), n < depth ? 1 : readers)},
-                  "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
-        emitAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
+          inlineAsm(b, Type(),
+                    {b.add(first, b.integer(b.getI32Type(), 8 * n)),
+                     b.integer(b.getI32Type(), n < depth ? 1 : readers)},
+                    "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+        inlineAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
         return Values();
       },
       [&] { return Values(); });
@@ -149,11 +148,11 @@ void KernelLowering::emitPut(PutOp op) {
       SmallVector<Value> operands = {
           b.add(item.slot, b.integer(i32, partOffset(channel, n, panel))), map, item.full};
       llvm::append_range(operands, place);
-      emitAsm(b, Type(), operands,
-              "cp.async.bulk.tensor." + std::to_string(place.size()) +
-                  "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, " +
-                  operandList(3, place.size()) + "], [$2];",
-              constraints + ",~{memory}", true);
+      inlineAsm(b, Type(), operands,
+                "cp.async.bulk.tensor." + std::to_string(place.size()) +
+                    "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, " +
+                    operandList(3, place.size()) + "], [$2];",
+                constraints + ",~{memory}", true);
     }
   };
   Value thread = b.add(b.mul(warp, b.integer(i32, 32)), lane);
@@ -163,8 +162,8 @@ void KernelLowering::emitPut(PutOp op) {
         Item item = itemOf(op.getChannel(), number);
         // Before an item went through it, a slot is free: the turn before the first one is over.
         waitFor(b, item.empty, b.fold<arith::XOrIOp>(item.parity, b.integer(i32, 1)));
-        emitAsm(b, Type(), {item.full, b.integer(i32, bytes)},
-                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", true);
+        inlineAsm(b, Type(), {item.full, b.integer(i32, bytes)},
+                  "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", true);
         for (size_t n = 0; n < channel.getSlot().size(); ++n)
           copy(item, n);
         return Values();
@@ -183,9 +182,9 @@ void KernelLowering::emitGet(GetOp op) {
 void KernelLowering::emitRelease(ReleaseOp op) {
   Item item = itemOf(op.getChannel(), scalar(op.getNumber()));
   Value isFirst = b.compare(CmpIPredicate::eq, lane, b.integer(b.getI32Type(), 0));
-  emitAsm(b, Type(), {item.empty, isFirst},
-          "bar.warp.sync -1;\n\t@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}",
-          true);
+  inlineAsm(b, Type(), {item.empty, isFirst},
+            "bar.warp.sync -1;\n\t@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}",
+            true);
 }
 
 //===-- Roles -------------------------------------------------------------===//
@@ -233,10 +232,10 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
   // The kernel starts with the same number for all.
   int64_t given = 65536 / (allWarps * 32) / 8 * 8, wanted = roles.getRegisters()[number];
   if (wanted != given)
-    emitAsm(b, Type(), {},
-            std::string("setmaxnreg.") + (wanted < given ? "dec" : "inc") + ".sync.aligned.u32 " +
-                std::to_string(wanted) + ";",
-            "~{memory}", true);
+    inlineAsm(b, Type(), {},
+              std::string("setmaxnreg.") + (wanted < given ? "dec" : "inc") + ".sync.aligned.u32 " +
+                  std::to_string(wanted) + ";",
+              "~{memory}", true);
   emitPrograms(parallel, roles.getBodies()[number].front());
   // Roles run at the same time: what one of them uses is not another's.
   sharedFloor = llvm::alignTo(mostShared, 16);

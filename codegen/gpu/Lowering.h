@@ -11,6 +11,7 @@
 
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
 
@@ -25,14 +26,17 @@ struct LoweredKernel {
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
   llvm::SmallVector<TensorBox> tensorMaps;
+  /// Whether there is a function with this suffix (GpuCode::start, finish).
+  bool hasStart = false, hasFinish = false;
+  static constexpr llvm::StringLiteral startSuffix = ".start", finishSuffix = ".finish";
+  llvm::SmallVector<ReduceCopies, 1> copies;
 };
 
 /// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
 /// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
-/// order (bool as i8), then the dims as i64, then a tensor map for each box that is copied, by
-/// value. Program n is block n of the grid, the last binder fastest; there are fewer than 2^31. A
-/// persistent kernel runs with any number of blocks. Fails, with an error at the op, where the
-/// backend lacks it.
+/// order (bool as i8), then the dims as i64, then what GpuCode says. Program n is block n of the
+/// grid, the last binder fastest; there are fewer than 2^31. Fails, with an error at the op, where
+/// the backend lacks it.
 mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
@@ -66,10 +70,19 @@ struct Tensor {
   bool isInvariant = false;
 };
 
+/// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
+llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
+/// A special register of this name, as i32.
+mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
+
 class KernelLowering {
 public:
   KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function);
   mlir::LogicalResult run();
+  /// Emits another function of the kernel, which fills `reduce` outputs with their identities, or
+  /// folds the copies of those that have some.
+  void runStart();
+  void runFinish();
   int64_t sharedBytes() const { return mostShared; }
 
   /// The state that two make.
@@ -144,11 +157,31 @@ private:
   /// Applies a load's bounds: may change indices and the mask.
   void applyBounds(ir::LoadOp op, const Access &access, llvm::SmallVectorImpl<Index> &indices,
                    Value &mask);
+  /// One element, of which all threads have a copy.
+  Layout sharedByAll() const;
   /// Reads `count` elements; `otherwise` where the mask does not hold.
   Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
   Value fromMemory(Value raw, mlir::Type element);
   Value toMemory(Value value, mlir::Type element);
+
+  //===-- `reduce` outputs (EmitUpdate.cpp, ReduceOutputs.cpp) -------------===//
+  void emitUpdate(ir::UpdateOp op);
+  void updateAtomically(ir::UpdateOp op, const Access &access, Value address, Value number,
+                        Value mask);
+  void updateInTurn(ir::UpdateOp op, const Access &access, mlir::ValueRange numbers);
+  /// The mask of a register, and its number as the target takes it.
+  Value updateMask(ir::UpdateOp op, const Access &access, llvm::ArrayRef<Index> indices,
+                   int64_t reg);
+  /// Elements of the target as numbers that combine.
+  mlir::Type combinedType(mlir::Type element);
+  Value identityFor(unsigned param);
+  /// Puts this block's copies in the place of the outputs.
+  void bindCopies();
+  void fillCopies();
+  void fill(unsigned param, Value first, Value step, Value count);
+  Value elementsOf(const Tensor &tensor);
+  void finishOutput(const ReduceCopies &copies, const Tensor &output);
 
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
@@ -197,7 +230,7 @@ private:
   TargetInfo target;
   ir::Domains domains;
   mlir::Block *prologue;
-  Value lane, warp; // i32
+  Value lane, warp, thread; // i32
   unsigned warps;
   Values dims;
   llvm::DenseMap<Value, Value> scalars;
@@ -222,6 +255,9 @@ private:
   /// What is taken of shared memory for good.
   int64_t sharedFloor = 0;
   int64_t mostShared = 0;
+  /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
+  llvm::SmallVector<ReduceCopies, 1> copies;
+  Value numCopies, numPrograms; // i64
   bool failed = false;
 };
 

@@ -1,0 +1,149 @@
+//===- EmitUpdate.cpp - updates of `reduce` outputs -----------------------===//
+//
+// Where the order doesn't show, atomic operations on the output itself. Elsewhere
+// each block of the grid has a copy (ReduceOutputs.cpp), which only its threads
+// change: each its own elements, or, where the elements of a tile may meet in one,
+// those that fall to it, in the order of the threads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Access.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+/// Whether each axis has a result of its own, so that no two elements meet.
+static bool isInjective(AffineMap map, ValueRange dims, ArrayRef<StringAttr> axes) {
+  return llvm::all_of(axes, [&](StringAttr axis) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return dim && isa<SpanType>(dims[dim.getPosition()].getType()) &&
+             axisOf(dims[dim.getPosition()]) == axis;
+    });
+  });
+}
+
+Value KernelLowering::updateMask(UpdateOp op, const Access &access, ArrayRef<Index> indices,
+                                 int64_t reg) {
+  Value mask = access.mask[reg];
+  for (auto [d, expr] : llvm::enumerate(access.map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    bool isSpan = dim && isa<SpanType>(access.dims[dim.getPosition()].getType());
+    if (isSpan && !kernel.isGrid())
+      continue; // proved
+    // What falls outside is dropped. Unsigned: a negative index is a huge one.
+    mask = b.both(mask,
+                  b.compare(CmpIPredicate::ult, materialize(indices[d]), access.tensor.extents[d]));
+  }
+  return mask;
+}
+
+void KernelLowering::updateAtomically(UpdateOp op, const Access &access, Value address,
+                                      Value number, Value mask) {
+  std::string bits = std::to_string(number.getType().getIntOrFloatBitWidth());
+  bool isFloat = isa<FloatType>(number.getType());
+  auto form = [&]() -> std::string {
+    switch (op.getKind()) {
+    case CombineKind::add:
+      return ".add." + (isFloat ? "f" + bits : "u" + bits);
+    case CombineKind::max:
+      return ".max.s" + bits;
+    case CombineKind::min:
+      return ".min.s" + bits;
+    case CombineKind::umax:
+      return ".max.u" + bits;
+    case CombineKind::umin:
+      return ".min.u" + bits;
+    case CombineKind::andi:
+      return ".and.b" + bits;
+    case CombineKind::ori:
+      return ".or.b" + bits;
+    default:
+      return ".xor.b" + bits;
+    }
+  };
+  std::string operand = isFloat ? (bits == "64" ? "d" : "f") : (bits == "64" ? "l" : "r");
+  inlineAsm(b, Type(), {address, number, mask ? mask : b.i1(true)},
+            "@$2 red.relaxed.gpu.global" + form() + " [$0], $1;", "l," + operand + ",b,~{memory}",
+            /*hasSideEffects=*/true);
+}
+
+void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange numbers) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type(), type = numbers[0].getType();
+  Type stored = memoryType(type);
+  int64_t threads = 32 * int64_t(warps);
+  Value places = shared(threads * (8 + std::max(1u, stored.getIntOrFloatBitWidth() / 8)));
+  Value values = sharedAt(places, Value(), i64, threads);
+  Value first = isFirstCopy(access.layout), nowhere = b.i64(-1);
+  for (int64_t r = 0, count = access.layout.numRegisters(); r < count; ++r) {
+    SmallVector<Index> indices = indicesAt(access, r);
+    Value mask = b.both(updateMask(op, access, indices, r), first), place = b.i64(0);
+    for (auto [index, stride] : llvm::zip(indices, access.tensor.strides))
+      place = b.add(place, b.mul(materialize(index), stride));
+    if (r)
+      barrier();
+    storeShared(b.select(mask, place, nowhere), sharedAt(places, thread, i64));
+    storeShared(numbers[r], sharedAt(values, thread, stored));
+    barrier();
+    // An element falls to one thread, always the same, which takes all that goes there in order.
+    b.loop(b.i64(0), b.i64(threads), b.i64(1), {}, [&](Value n, ValueRange) {
+      Value from = b.fold<arith::TruncIOp>(i32, n);
+      Value to = loadShared(i64, sharedAt(places, from, i64));
+      Value owner =
+          b.fold<arith::AndIOp>(b.fold<arith::TruncIOp>(i32, to), b.integer(i32, threads - 1));
+      Value isMine = b.both(b.compare(CmpIPredicate::eq, owner, thread),
+                            b.compare(CmpIPredicate::sge, to, b.i64(0)));
+      auto take = [&]() -> Values {
+        Value number = loadShared(type, sharedAt(values, from, stored));
+        Value address = LLVM::GEPOp::create(b, access.tensor.pointer.getType(),
+                                            memoryType(access.tensor.element),
+                                            access.tensor.pointer, ValueRange{to});
+        Value old = read(access.tensor, address, 1, Value(), Value())[0];
+        write(access.tensor, address,
+              emitCombine(b, target, op.getKind(), access.tensor.element, old, number), Value());
+        return {};
+      };
+      return b.branch(isMine, take, [] { return Values(); });
+    });
+  }
+}
+
+void KernelLowering::emitUpdate(UpdateOp op) {
+  Axes axes = axesOf(op.getValue().getType());
+  Layout layout = axes.empty() ? sharedByAll() : layoutOf(op.getValue().getType());
+  Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
+  Values numbers = flatten(op.getValue());
+  Type element = getElementTypeOrSelf(op.getValue().getType());
+  if (isNarrowFloat(element))
+    for (Value &number : numbers)
+      number = widenToF32(b, target, number, cast<FloatType>(element));
+  unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+  Value first = isFirstCopy(layout);
+  int64_t count = layout.numRegisters();
+  if (llvm::none_of(copies, [&](const ReduceCopies &c) { return c.param == param; })) {
+    for (int64_t r = 0; r < count; ++r) {
+      SmallVector<Index> indices = indicesAt(access, r);
+      updateAtomically(op, access, addressOf(access, indices), numbers[r],
+                       b.both(updateMask(op, access, indices, r), first));
+    }
+    return;
+  }
+  // Other threads may have changed the same elements before.
+  barrier();
+  if (!isInjective(op.getMap(), op.getDims(), axes))
+    return updateInTurn(op, access, numbers);
+  int64_t width = vectorFor(access, /*isChecked=*/kernel.isGrid());
+  for (int64_t r = 0; r < count; r += width) {
+    SmallVector<Index> indices = indicesAt(access, r);
+    Value mask = b.both(updateMask(op, access, indices, r), first);
+    Value address = addressOf(access, indices);
+    Values next;
+    for (auto [n, old] : llvm::enumerate(read(access.tensor, address, width, mask, Value())))
+      next.push_back(
+          emitCombine(b, target, op.getKind(), access.tensor.element, old, numbers[r + n]));
+    write(access.tensor, address, next, mask);
+  }
+}

@@ -1,0 +1,179 @@
+//===- ReduceOutputs.cpp - `reduce` outputs and their copies --------------===//
+//
+// Sums of floats depend on their order, and a grid has none. So each of a number
+// of blocks, which the shapes alone decide, runs a run of programs one after the
+// other, and folds their updates into a copy of the output; a second function folds
+// the copies, in their order. Halves are f32 in the copies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+/// Whether atomic operations give the same bits in any order, or may give others.
+static bool isAtomic(KernelOp kernel, unsigned param) {
+  Type element = cast<MemRefType>(kernel.getArgumentTypes()[param]).getElementType();
+  CombineKind kind = kernel.getParamReduce(param);
+  if (element.isF32() || element.isF64())
+    return kind == CombineKind::add && kernel.getArgAttr(param, "tile.unordered");
+  return (element.isInteger(32) || element.isInteger(64)) && kind != CombineKind::mul;
+}
+
+SmallVector<ReduceCopies, 1> tile::codegen::gpu::copiesOf(KernelOp kernel) {
+  SmallVector<ReduceCopies, 1> result;
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n) {
+    auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[n]);
+    if (!type || kernel.getParamMode(n) != ParamMode::Reduce || isAtomic(kernel, n))
+      continue;
+    Type element = type.getElementType();
+    unsigned bits = isNarrowFloat(element) ? 32 : memoryType(element).getIntOrFloatBitWidth();
+    result.push_back({n, bits / 8});
+  }
+  return result;
+}
+
+Type KernelLowering::combinedType(Type element) {
+  return isNarrowFloat(element) ? Type(b.getF32Type()) : element;
+}
+
+Value KernelLowering::identityFor(unsigned param) {
+  Type element = cast<MemRefType>(kernel.getArgumentTypes()[param]).getElementType();
+  Value identity = emitConstant(b, identityOf(kernel.getParamReduce(param), element));
+  return isNarrowFloat(element) ? widenToF32(b, target, identity, cast<FloatType>(element))
+                                : identity;
+}
+
+Value KernelLowering::elementsOf(const Tensor &tensor) {
+  Value count = b.i64(1);
+  for (Value extent : tensor.extents)
+    count = b.mul(count, extent);
+  return count;
+}
+
+/// Of one copy, in elements.
+static Value paddedLength(CodeBuilder &b, Value elements) {
+  constexpr int64_t alignment = ReduceCopies::alignment;
+  Value more = b.add(elements, b.i64(alignment - 1));
+  return b.fold<arith::AndIOp>(more, b.i64(-alignment));
+}
+
+static Value elementAt(CodeBuilder &b, Value pointer, Value offset, Type element) {
+  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{offset});
+}
+
+void KernelLowering::bindCopies() {
+  if (copies.empty())
+    return;
+  Value place = prologue->getArgument(prologue->getNumArguments() - 3);
+  Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
+  for (const ReduceCopies &copy : copies) {
+    Tensor &tensor = tensors[kernel.getBody().getArgument(copy.param)];
+    tensor.element = combinedType(tensor.element);
+    Value length = paddedLength(b, elementsOf(tensor));
+    Type stored = memoryType(tensor.element);
+    tensor.pointer = elementAt(b, place, b.mul(block, length), stored);
+    place = elementAt(b, place, b.mul(numCopies, length), stored);
+  }
+}
+
+void KernelLowering::fill(unsigned param, Value first, Value step, Value count) {
+  const Tensor &tensor = tensors[kernel.getBody().getArgument(param)];
+  Value identity = identityFor(param);
+  b.loop(first, count, step, {}, [&](Value n, ValueRange) {
+    Value address = elementAt(b, tensor.pointer, n, memoryType(tensor.element));
+    write(tensor, address, identity, Value());
+    return Values();
+  });
+}
+
+void KernelLowering::fillCopies() {
+  Value first = b.fold<arith::ExtUIOp>(b.getI64Type(), thread);
+  for (const ReduceCopies &copy : copies)
+    fill(copy.param, first, b.i64(32 * int64_t(warps)),
+         elementsOf(tensors[kernel.getBody().getArgument(copy.param)]));
+}
+
+//===-- Functions of their own --------------------------------------------===//
+
+void KernelLowering::runStart() {
+  b.setInsertionPointToEnd(prologue);
+  thread = readSpecial(b, "tid.x");
+  bindParameters();
+  auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
+  Value threads = b.i64(GpuCode::threadsOfStart);
+  Value first = b.add(b.mul(wide(readSpecial(b, "ctaid.x")), threads), wide(thread));
+  Value step = b.mul(wide(readSpecial(b, "nctaid.x")), threads);
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+    if (kernel.getParamMode(n) == ParamMode::Reduce &&
+        llvm::none_of(copies, [&](const ReduceCopies &copy) { return copy.param == n; }))
+      fill(n, first, step, elementsOf(tensors[kernel.getBody().getArgument(n)]));
+  LLVM::ReturnOp::create(b, ValueRange());
+}
+
+void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output) {
+  // A block has 32 elements at a time, a lane each; its warps share out the copies.
+  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33;
+  const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
+  CombineKind kind = kernel.getParamReduce(copy.param);
+  Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
+  auto combine = [&](Value x, Value y) { return emitCombine(b, target, kind, type, x, y); };
+  auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
+  Value elements = elementsOf(output), length = paddedLength(b, elements), slots = shared(0);
+  Value step = b.mul(wide(readSpecial(b, "nctaid.x")), b.i64(32));
+  Value begin = b.mul(wide(readSpecial(b, "ctaid.x")), b.i64(32));
+  Value slot = b.add(b.mul(warp, b.integer(i32, pitch)), lane);
+  b.loop(begin, elements, step, {}, [&](Value base, ValueRange) {
+    Value element = b.add(base, wide(lane)), last = b.sub(elements, b.i64(1));
+    Value inside = b.minS(element, last), identity = identityFor(copy.param);
+    Value sum = b.loop(wide(warp), numCopies, b.i64(groups), identity, [&](Value n, ValueRange so) {
+      Value at = elementAt(b, first.pointer, b.add(b.mul(n, length), inside), stored);
+      return Values{combine(so[0], read(first, at, 1, Value(), Value())[0])};
+    })[0];
+    storeShared(sum, sharedAt(slots, slot, stored));
+    barrier();
+    Value writes = b.both(b.compare(CmpIPredicate::eq, warp, b.integer(i32, 0)),
+                          b.compare(CmpIPredicate::slt, element, elements));
+    auto finish = [&]() -> Values {
+      Value all;
+      for (int64_t group = 0; group < groups; ++group) {
+        Value part = loadShared(type, sharedAt(slots, lane, stored, group * pitch));
+        all = all ? combine(all, part) : part;
+      }
+      if (isNarrowFloat(output.element))
+        all = roundFromF32(b, target, all, cast<FloatType>(output.element));
+      write(output, elementAt(b, output.pointer, element, memoryType(output.element)), all,
+            Value());
+      return {};
+    };
+    b.branch(writes, finish, [] { return Values(); });
+    barrier();
+    return Values();
+  });
+}
+
+void KernelLowering::runFinish() {
+  b.setInsertionPointToEnd(prologue);
+  thread = readSpecial(b, "tid.x");
+  lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
+  warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
+  bindParameters();
+  SmallVector<Tensor> outputs;
+  for (const ReduceCopies &copy : copies)
+    outputs.push_back(tensors[kernel.getBody().getArgument(copy.param)]);
+  Value place = prologue->getArgument(prologue->getNumArguments() - 3);
+  for (auto [copy, output] : llvm::zip(copies, outputs)) {
+    Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
+    first.element = combinedType(first.element);
+    first.pointer = place;
+    Type stored = memoryType(first.element);
+    Value length = paddedLength(b, elementsOf(first));
+    place = elementAt(b, place, b.mul(numCopies, length), stored);
+    finishOutput(copy, output);
+  }
+  LLVM::ReturnOp::create(b, ValueRange());
+}
