@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Packs what the tests on a GPU need into one file, for a machine that has a GPU and little else.
+set -euo pipefail
+
+most=40000000
+usage() {
+  cat <<EOT
+Usage: tests/gpu/bundle.sh [FILE.tar.xz]
+
+Builds a static tilec and the tests of the CUDA runtime in build/portable, and packs them with the
+samples, tests/e2e, tests/bench and tests/gpu into FILE.tar.xz (build/tilec-gpu.tar.xz), $((most / 1000000)) MB at
+most. On a machine with a driver of NVIDIA's, then:
+
+  tar -xJf tilec-gpu.tar.xz && tilec-gpu/run.sh
+
+JOBS=N sets how many compilers run at once (by default: one a core).
+EOT
+}
+
+case ${1-} in
+  -h | --help) usage; exit 0 ;;
+  -*) usage >&2; echo "bundle.sh: error: unknown option '$1'" >&2; exit 2 ;;
+esac
+[ $# -le 1 ] || { usage >&2; echo "bundle.sh: error: unexpected argument '$2'" >&2; exit 2; }
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bundle=$(realpath -m "${1:-$root/build/tilec-gpu.tar.xz}")
+cd "$root"
+build=build/portable
+# The preset leaves the tests out; of them only those of the runtime go without LLVM.
+cmake --preset portable -DTILE_BUILD_TESTS=ON -DTILE_TEST_FOLDERS=runtime >/dev/null
+cmake/build.sh portable tilec runtime_cuda_device_test
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+place=$work/tilec-gpu
+mkdir -p "$place/lib" "$place/tests"
+strip -o "$place/tilec" $build/frontend/tilec
+strip -o "$place/runtime_cuda_device_test" $build/tests/runtime/runtime_cuda_device_test
+# Debian has oneTBB as a shared library only; the other libraries are those of every Linux.
+tbb=$(ldd $build/frontend/tilec | awk '$1 ~ /^libtbb\.so/ { print $3 }')
+[ -n "$tbb" ] || { echo "bundle.sh: error: $build/frontend/tilec doesn't say where its libtbb is" >&2; exit 1; }
+cp -L "$tbb" "$place/lib/"
+for folder in samples tests/e2e tests/bench tests/gpu; do
+  cp -r $folder "$place/$(dirname $folder)/"
+done
+find "$place" -name __pycache__ -prune -exec rm -rf {} +
+cp LICENSE "$place/"
+ln -s tests/gpu/run.sh "$place/run.sh"
+git describe --always --dirty >"$place/version.txt" 2>/dev/null || echo unknown >"$place/version.txt"
+
+mkdir -p "$(dirname "$bundle")"
+# The same files give the same bytes.
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$work" -c tilec-gpu | xz -T0 -6 >"$work/bundle"
+size=$(stat -c %s "$work/bundle")
+if [ "$size" -gt $most ]; then
+  echo "bundle.sh: error: the bundle has $size bytes, more than $most" >&2
+  exit 1
+fi
+mv "$work/bundle" "$bundle"
+echo "$bundle: $(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB of at most $((most / 1000000)) MB"
