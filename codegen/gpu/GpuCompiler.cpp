@@ -3,6 +3,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/Lowering.h"
 
 #include "llvm/IR/LegacyPassManager.h"
@@ -122,6 +123,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
   if (failed(lowered))
     return failure();
+  gpu::addLineInfo(lowered->function, kernel.getLoc());
   CompiledModule result;
   auto machine = createMachine(options.target);
   if (!machine)

@@ -308,6 +308,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
   KernelLowering lowering(b, kernel, function);
   if (failed(lowering.run()))
     return failure();
+  result.function = function;
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.sharedBytes = lowering.sharedBytes();
   return result;

@@ -20,6 +20,7 @@ namespace tile::codegen::gpu {
 /// What a lowered kernel needs of its launch.
 struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::LLVM::LLVMFuncOp function; // in the module
   unsigned threads = 0;
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
