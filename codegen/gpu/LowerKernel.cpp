@@ -90,6 +90,7 @@ void KernelLowering::bindParameters() {
     tensor.pointer = given;
     tensor.element = type.getElementType();
     tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
+    tensor.isContended = kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut;
     SmallVector<int64_t> extentDivisors;
     SmallVector<Index> none;
     for (auto [d, expr] : llvm::enumerate(kernel.getParamShape(n).getResults())) {
@@ -152,12 +153,18 @@ void KernelLowering::emitParallel(ParallelOp op) {
 //===-- Ops in order ------------------------------------------------------===//
 
 void KernelLowering::emitBlock(Block &block) {
+  // Once, several times or not at all: nothing is known of the accesses before and behind.
+  bool isRegion = !isa<KernelOp, ParallelOp>(block.getParentOp());
+  if (isRegion)
+    assumeAccesses();
   for (Operation &op : block) {
     if (failed)
       return;
     b.setLoc(op.getLoc());
     emitOp(&op);
   }
+  if (isRegion)
+    assumeAccesses();
 }
 
 void KernelLowering::emitOp(Operation *op) {
@@ -173,6 +180,7 @@ void KernelLowering::emitOp(Operation *op) {
       })
       .Case([&](LoadOp load) { emitLoad(load); })
       .Case([&](StoreOp store) { emitStore(store); })
+      .Case([&](AtomicOp atomic) { emitAtomic(atomic); })
       .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
       .Case([&](CoordsOp coords) { emitCoords(coords); })
       .Case([&](ConvertOp convert) { emitConvert(convert); })
@@ -278,6 +286,7 @@ LogicalResult KernelLowering::run() {
   lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
   bindParameters();
+  findContended();
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   emitBlock(kernel.getBody().front());
@@ -303,7 +312,9 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
   auto function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
   function.addEntryBlock(b);
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<MemRefType>(parameter)) // no tensor overlaps another
+    // No tensor overlaps another; what others change meanwhile is not this function's alone.
+    if (isa<MemRefType>(parameter) &&
+        !(kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut))
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   KernelLowering lowering(b, kernel, function);
   if (failed(lowering.run()))

@@ -58,7 +58,13 @@ struct Tensor {
   /// Powers of two that divide the strides.
   llvm::SmallVector<int64_t> strideDivisors;
   bool isInvariant = false;
+  /// Other programs may change it meanwhile.
+  bool isContended = false;
 };
+
+/// One instruction of PTX, or several; gives a value of the type `result`, if there is one.
+mlir::Value inlineAsm(CodeBuilder &b, mlir::Type result, mlir::ValueRange operands,
+                      const std::string &text, const std::string &constraints, bool hasSideEffects);
 
 class KernelLowering {
 public:
@@ -118,7 +124,17 @@ private:
   Value isFirstCopy(const Layout &layout);
 
   //===-- Memory (LowerMemory.cpp) ----------------------------------------===//
-  struct Access;
+  /// One access of a tile, as it is being emitted.
+  struct Access {
+    Tensor tensor;
+    mlir::AffineMap map;
+    mlir::ValueRange dims;
+    Values syms;
+    Values symSources; // of the IR
+    llvm::SmallVector<mlir::StringAttr> axes;
+    Layout layout;
+    Values mask;
+  };
   void emitLoad(ir::LoadOp op);
   void emitScalarLoad(ir::LoadOp op);
   void emitStore(ir::StoreOp op);
@@ -129,6 +145,8 @@ private:
   /// How many registers from an aligned one on one access may take.
   int64_t vectorFor(const Access &access, bool isChecked);
   int64_t divisorOf(mlir::AffineExpr expr, const Access &access) const;
+  /// The mask and that all indices are inside the tensor.
+  Value insideOf(const Access &access, llvm::ArrayRef<Index> indices, Value mask);
   /// Applies a load's bounds: may change indices and the mask.
   void applyBounds(ir::LoadOp op, const Access &access, llvm::SmallVectorImpl<Index> &indices,
                    Value &mask);
@@ -137,6 +155,23 @@ private:
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
   Value fromMemory(Value raw, mlir::Type element);
   Value toMemory(Value value, mlir::Type element);
+
+  //===-- What programs share (EmitAtomic.cpp) ----------------------------===//
+  /// Finds the tensors whose accesses have an order.
+  void findContended();
+  /// An access comes: a barrier where it may meet one before it.
+  void orderAccess(Value memory, bool writes);
+  /// Afterwards any access may have happened, as at the ends of regions.
+  void assumeAccesses();
+  /// The registers of the thread whose copy acts, in all threads with copies.
+  Values shareFirst(const Layout &layout, Values registers);
+  /// One element, of which all threads have a copy.
+  Layout layoutOfScalar() const;
+  void emitAtomic(ir::AtomicOp op);
+  /// The operation on one element where the predicate holds (null: always); gives the old one.
+  Value emitAtomicElement(ir::AtomicOp op, Value address, Value predicate, Value value,
+                          Value expected);
+  Value emitFloatExtreme(ir::AtomicOp op, Value address, Value predicate, Value value);
 
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
@@ -155,6 +190,9 @@ private:
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
   Value shuffleXor(Value value, unsigned mask);
+  /// The value of another lane of the warp.
+  Value shuffleFrom(Value value, Value lane);
+  Value shuffle(Value value, llvm::StringRef intrinsic, Value operand);
   void barrier();
   /// Address of byte `offset` of the program's shared memory; asks for so many bytes.
   Value shared(int64_t bytes);
@@ -182,6 +220,11 @@ private:
   };
   llvm::DenseMap<mlir::StringAttr, Range> ranges;
   std::map<std::vector<int64_t>, Value> threadPlaces;
+  /// What happened to a tensor of a grid kernel since the last barrier.
+  struct Accesses {
+    bool byTiles = false, isRead = false, isWritten = false;
+  };
+  llvm::MapVector<Value, Accesses> accesses;
   int64_t mostShared = 0;
   bool failed = false;
 };
