@@ -155,6 +155,9 @@ private:
     case Diagnostic::Severity::Warning:
       styled("warning: ", "\033[1;35m");
       break;
+    case Diagnostic::Severity::Remark:
+      styled("remark: ", "\033[1;34m");
+      break;
     case Diagnostic::Severity::Note:
       styled("note: ", "\033[1;36m");
       break;

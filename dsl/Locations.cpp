@@ -53,6 +53,8 @@ DiagnosticBridge::DiagnosticBridge(MLIRContext &context, const Program &program,
           severity = Severity::Error;
         else if (from.getSeverity() == DiagnosticSeverity::Warning)
           severity = Severity::Warning;
+        else if (from.getSeverity() == DiagnosticSeverity::Remark)
+          severity = Severity::Remark;
         tile::dsl::Diagnostic placed = place(program, from);
         tile::dsl::Diagnostic &to =
             diags.report(severity, placed.file, placed.range, std::move(placed.message));

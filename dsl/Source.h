@@ -39,7 +39,8 @@ private:
 
 /// One message, with the notes and hint that explain it.
 struct Diagnostic {
-  enum class Severity { Error, Warning, Note };
+  /// A remark says what was made of code that is right.
+  enum class Severity { Error, Warning, Remark, Note };
   struct FixIt {
     Range range;
     std::string replacement;

@@ -3,6 +3,7 @@
 #include "frontend/CudaExecution.h"
 
 #include "codegen/gpu/GpuCompiler.h"
+#include "frontend/LocalMemory.h"
 #include "frontend/Rules.h"
 #include "runtime/DType.h"
 #include "runtime/Evaluate.h"
@@ -23,11 +24,15 @@ CudaContext::CudaContext(std::shared_ptr<cuda::Device> device, std::shared_ptr<c
     : device(std::move(device)), stream(std::move(stream)), target(std::move(target)) {}
 CudaContext::~CudaContext() = default;
 
-Outcome<std::unique_ptr<CudaContext>> CudaContext::open(int index) {
-  auto driver = cuda::Driver::open();
-  if (!driver)
-    return Failure::environment(driver.takeError());
-  auto device = cuda::Device::open(*driver, index);
+Outcome<std::unique_ptr<CudaContext>>
+CudaContext::open(int index, std::shared_ptr<const cuda::Driver> driver) {
+  if (!driver) {
+    auto opened = cuda::Driver::open();
+    if (!opened)
+      return Failure::environment(opened.takeError());
+    driver = *std::move(opened);
+  }
+  auto device = cuda::Device::open(std::move(driver), index);
   if (!device)
     return Failure::environment(device.takeError());
   const cuda::DeviceProperties &properties = (*device)->properties();
@@ -122,6 +127,7 @@ Outcome<CudaKernel> CudaContext::load(ir::KernelOp kernel) {
     error.hint = "smaller tile sizes need less: --set BINDER=SIZE, or the schedule";
     return Failure::invalid({std::move(error.message), std::move(error.hint)});
   }
+  remarkOnLocalMemory(kernel, (*function)->attributes().localBytes);
   CudaKernel kernelCode{*function,           nullptr,       nullptr,
                         code->copies,        code->threads, code->sharedBytes,
                         *std::move(programs)};

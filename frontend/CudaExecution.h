@@ -17,6 +17,7 @@
 
 namespace tile::runtime::cuda {
 class Device;
+class Driver;
 class Function;
 class Stream;
 } // namespace tile::runtime::cuda
@@ -47,8 +48,9 @@ struct CudaLaunch {
 
 class CudaContext {
 public:
-  /// Opens a device by its index.
-  static Outcome<std::unique_ptr<CudaContext>> open(int index = 0);
+  /// Opens a device by its index. Without a driver it is this machine's.
+  static Outcome<std::unique_ptr<CudaContext>>
+  open(int index = 0, std::shared_ptr<const runtime::cuda::Driver> driver = nullptr);
   ~CudaContext();
 
   /// Binds what code for the GPU depends on: dimensions that whole axes are as long as, and the
@@ -57,7 +59,8 @@ public:
   /// The divisors of dimensions, as an attribute that the kernel gets (codegen/gpu/Lowering.h).
   static mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
 
-  /// Compiles a specialized kernel and loads it. Problems of the kernel are reported.
+  /// Compiles a specialized kernel and loads it. Problems of the kernel are reported, and spilled
+  /// registers, as a remark.
   Outcome<CudaKernel> load(ir::KernelOp kernel);
   /// Launches, and waits.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,

@@ -36,6 +36,23 @@ StringRef tile::frontend::nameOf(Device device) {
   llvm_unreachable("covered switch");
 }
 
+Outcome<DeviceChoice> tile::frontend::parseDevice(StringRef text) {
+  auto [name, number] = text.split(':');
+  constexpr Device devices[] = {Device::Cpu, Device::Cuda, Device::Interp};
+  auto found = llvm::find_if(devices, [&](Device device) { return nameOf(device) == name; });
+  bool hasNumber = name.size() != text.size();
+  if (found == std::end(devices) || (hasNumber && *found != Device::Cuda))
+    return Failure::usage({"there is no device '" + text.str() + "'",
+                           "the devices are cpu, cuda and interp, the reference interpreter; "
+                           "cuda:1 is the second GPU"});
+  DeviceChoice choice{*found, 0};
+  if (hasNumber && (!llvm::all_of(number, llvm::isDigit) || number.getAsInteger(10, choice.index)))
+    return Failure::usage({"'" + number.str() + "' is no number of a CUDA device",
+                           "they are counted from 0, as in cuda:0; `tilec info --devices` shows "
+                           "them"});
+  return choice;
+}
+
 Executor::Executor(Compiler &compiler, ModuleOp module, Device device)
     : compiler(compiler), module(module), device(device) {}
 Executor::~Executor() = default;
@@ -148,7 +165,7 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
 Outcome<Done> Executor::openCuda() {
   if (cuda)
     return Done{};
-  auto opened = CudaContext::open();
+  auto opened = CudaContext::open(deviceIndex, driver);
   if (!opened)
     return opened.takeFailure();
   cuda = *std::move(opened);

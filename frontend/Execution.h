@@ -18,12 +18,24 @@
 
 #include "llvm/ADT/StringMap.h"
 
+namespace tile::runtime::cuda {
+class Driver;
+}
+
 namespace tile::frontend {
 
 class CudaContext;
 
 enum class Device { Cpu, Cuda, Interp };
 llvm::StringRef nameOf(Device device);
+
+struct DeviceChoice {
+  Device device = Device::Cpu;
+  /// Of Cuda, as the driver counts them.
+  int index = 0;
+};
+/// Of "cpu", "cuda", "cuda:1" and "interp".
+Outcome<DeviceChoice> parseDevice(llvm::StringRef text);
 
 /// A tensor, or the bits of a scalar.
 struct Argument {
@@ -48,6 +60,9 @@ public:
   /// On the CPU: every access is watched (runtime/Sanitizer.h), and a launch in which one is
   /// wrong fails.
   bool sanitizes = false;
+  /// Of Device::Cuda: which one, and the driver that knows it (null: this machine's).
+  int deviceIndex = 0;
+  std::shared_ptr<const runtime::cuda::Driver> driver;
   /// Prints are not shown.
   bool isQuiet = false;
   /// Gets the prints, whole lines at a time; none: standard error.

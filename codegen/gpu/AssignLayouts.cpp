@@ -110,7 +110,7 @@ static Walk walkOf(AffineMap map, ValueRange dims, Type element) {
   return walk;
 }
 
-/// Of a load, store or update.
+/// Of a load, store, update or atomic operation.
 template <typename OpT>
 static Walk walkOf(OpT op) {
   Value memory;
@@ -209,6 +209,8 @@ void Assignment::collectVotes() {
       Walk walk = walkOf(access);
       vote(axes.names, walk, bytes * walk.elementBytes);
     });
+    if (auto atomic = dyn_cast<AtomicOp>(op); atomic && isTile(atomic.getResult()))
+      vote(atomic.getAxisList().names, walkOf(atomic), elementsOf(atomic.getType()));
   });
 }
 
@@ -390,7 +392,7 @@ std::optional<Layout> Assignment::required(OpOperand &operand) {
           layout = *own;
         return reordered(layout, all, axes);
       })
-      .Case([&](LoadOp op) -> std::optional<Layout> {
+      .Case<LoadOp, AtomicOp>([&](auto op) -> std::optional<Layout> {
         return reordered(chosen[op.getResult()], axesOf(op.getType()), axes);
       })
       .Case([&](ScanOp op) -> std::optional<Layout> {
@@ -427,7 +429,7 @@ void Assignment::convertOperands() {
   });
 }
 
-/// A stored value gets all axes that it is stored along.
+/// A stored value gets all axes that it is stored along, in the order of the op's.
 void Assignment::broadcastStored() {
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op).Case<StoreOp, UpdateOp>([&](auto write) {
@@ -439,6 +441,17 @@ void Assignment::broadcastStored() {
       Type type = axes.tileOf(getElementTypeOrSelf(value.getType()));
       write.getValueMutable().assign(BroadcastOp::create(builder, op->getLoc(), type, value));
     });
+    if (auto atomic = dyn_cast<AtomicOp>(op)) {
+      AxisList axes = atomic.getAxisList();
+      for (OpOperand &operand : op->getOpOperands()) {
+        bool isValue = operand.getOperandNumber() < (atomic.getExpected() ? 2 : 1);
+        if (!isValue || axesOf(operand.get().getType()) == ArrayRef<StringAttr>(axes.names))
+          continue;
+        OpBuilder builder(op);
+        Type type = axes.tileOf(getElementTypeOrSelf(operand.get().getType()));
+        operand.set(BroadcastOp::create(builder, op->getLoc(), type, operand.get()));
+      }
+    }
   });
 }
 

@@ -113,7 +113,7 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
 
 void KernelLowering::emitUpdate(UpdateOp op) {
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? sharedByAll() : layoutOf(op.getValue().getType());
+  Layout layout = axes.empty() ? layoutOfScalar() : layoutOf(op.getValue().getType());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values numbers = flatten(op.getValue());
   Type element = getElementTypeOrSelf(op.getValue().getType());

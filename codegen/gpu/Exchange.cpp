@@ -27,6 +27,8 @@ void KernelLowering::barrier() {
   else // of the warps of one role
     LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.count"),
                                   ValueRange{number(barrierNumber), number(warps * 32)});
+  for (auto &[memory, made] : accesses)
+    made.isRead = made.isWritten = false;
 }
 
 Value KernelLowering::shared(int64_t bytes) {
@@ -131,12 +133,18 @@ void KernelLowering::emitConvert(ConvertOp op) {
 //===-- Reductions --------------------------------------------------------===//
 
 Value KernelLowering::shuffleXor(Value value, unsigned mask) {
+  return shuffle(value, "llvm.nvvm.shfl.sync.bfly.i32", b.integer(b.getI32Type(), mask));
+}
+
+Value KernelLowering::shuffleFrom(Value value, Value from) {
+  return shuffle(value, "llvm.nvvm.shfl.sync.idx.i32", from);
+}
+
+Value KernelLowering::shuffle(Value value, StringRef intrinsic, Value operand) {
   Type type = value.getType(), i32 = b.getI32Type();
-  auto shuffle = [&](Value word) -> Value {
-    Value operands[] = {b.integer(i32, -1), word, b.integer(i32, mask), b.integer(i32, 31)};
-    return LLVM::CallIntrinsicOp::create(b, i32, b.getStringAttr("llvm.nvvm.shfl.sync.bfly.i32"),
-                                         operands)
-        .getResult(0);
+  auto move = [&](Value word) -> Value {
+    Value operands[] = {b.integer(i32, -1), word, operand, b.integer(i32, 31)};
+    return LLVM::CallIntrinsicOp::create(b, i32, b.getStringAttr(intrinsic), operands).getResult(0);
   };
   unsigned bits = type.getIntOrFloatBitWidth();
   if (bits == 64) {
@@ -144,12 +152,12 @@ Value KernelLowering::shuffleXor(Value value, unsigned mask) {
     Value pair = LLVM::BitcastOp::create(b, words, value), moved = LLVM::PoisonOp::create(b, words);
     for (int n = 0; n < 2; ++n)
       moved = LLVM::InsertElementOp::create(
-          b, moved, shuffle(LLVM::ExtractElementOp::create(b, pair, b.i64(n))), b.i64(n));
+          b, moved, move(LLVM::ExtractElementOp::create(b, pair, b.i64(n))), b.i64(n));
     return LLVM::BitcastOp::create(b, type, moved);
   }
   if (bits == 32)
-    return b.bitcast(shuffle(b.bitcast(value, i32)), type);
-  return b.fold<arith::TruncIOp>(type, shuffle(b.fold<arith::ExtUIOp>(i32, value)));
+    return b.bitcast(move(b.bitcast(value, i32)), type);
+  return b.fold<arith::TruncIOp>(type, move(b.fold<arith::ExtUIOp>(i32, value)));
 }
 
 /// The states of a thread's registers that end in one place, folded as a tree; by register of what

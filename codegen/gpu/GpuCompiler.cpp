@@ -3,9 +3,11 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/Lowering.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -114,6 +116,48 @@ struct CompiledModule {
 };
 } // namespace
 
+int64_t tile::codegen::sharedBytesOf(StringRef target) {
+  constexpr int64_t kib = 1024;
+  return llvm::StringSwitch<int64_t>(target)
+      .Case("sm_80", 163 * kib) // 8.6 has less: its driver says so
+      .Case("sm_89", 99 * kib)
+      .Cases({"sm_90a", "sm_100a"}, 227 * kib)
+      .Default(0);
+}
+
+/// The binder or loop with the greatest blocks, and their size; none where there are no blocks.
+static std::pair<StringRef, int64_t> largestBlock(KernelOp kernel) {
+  std::pair<StringRef, int64_t> largest{"", 1};
+  auto consider = [&](Attribute name, int64_t size) {
+    if (size > largest.second)
+      largest = {cast<StringAttr>(name).getValue(), size};
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto parallel = dyn_cast<ParallelOp>(op))
+      for (auto [name, size] : llvm::zip(parallel.getNames(), parallel.getSizes()))
+        consider(name, size);
+    if (auto loop = dyn_cast<ForOp>(op))
+      consider(loop.getNameAttr(), loop.getSize());
+  });
+  return largest;
+}
+
+static LogicalResult checkShared(KernelOp kernel, int64_t bytes, StringRef target) {
+  int64_t most = sharedBytesOf(target);
+  if (bytes <= most)
+    return success();
+  auto diagnostic = kernel.emitError("needs ")
+                    << bytes << " bytes of shared memory a program; " << target << " has " << most;
+  auto [name, size] = largestBlock(kernel);
+  auto &note = diagnostic.attachNote() << "hint: ";
+  if (size > 1)
+    note << "a smaller tile size needs less: `" << name << "` is " << size << " (--set " << name
+         << "=" << size / 2 << ")";
+  else
+    note << "its axes are whole: loop over one of them in blocks";
+  return failure();
+}
+
 static std::string functionName(StringRef kernel) {
   std::string name = kernel.str();
   for (char &c : name)
@@ -132,6 +176,9 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
   if (failed(lowered))
     return failure();
+  if (failed(checkShared(kernel, lowered->sharedBytes, options.target)))
+    return failure();
+  gpu::addLineInfo(lowered->function, kernel.getLoc());
   CompiledModule result;
   auto machine = createMachine(options.target);
   if (!machine)

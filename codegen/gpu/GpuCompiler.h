@@ -22,6 +22,10 @@ inline constexpr llvm::StringLiteral gpuTargets[] = {"sm_80", "sm_89", "sm_90a",
 /// relies on them, and on tensors that begin at multiples of 16 bytes.
 inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
 
+/// The shared memory that a program may have on any device that runs a target's code; 0 where there
+/// is no such target.
+int64_t sharedBytesOf(llvm::StringRef target);
+
 struct GpuOptions {
   /// One of gpuTargets.
   std::string target = "sm_90a";

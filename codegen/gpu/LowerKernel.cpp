@@ -99,6 +99,7 @@ void KernelLowering::bindParameters() {
     tensor.pointer = given;
     tensor.element = type.getElementType();
     tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
+    tensor.isContended = kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut;
     SmallVector<int64_t> extentDivisors;
     SmallVector<Index> none;
     for (auto [d, expr] : llvm::enumerate(kernel.getParamShape(n).getResults())) {
@@ -234,12 +235,18 @@ void KernelLowering::bindProgram(ParallelOp op, Value number) {
 //===-- Ops in order ------------------------------------------------------===//
 
 void KernelLowering::emitBlock(Block &block) {
+  // Once, several times or not at all: nothing is known of the accesses before and behind.
+  bool isRegion = !isa<KernelOp, ParallelOp>(block.getParentOp());
+  if (isRegion)
+    assumeAccesses();
   for (Operation &op : block) {
     if (failed)
       return;
     b.setLoc(op.getLoc());
     emitOp(&op);
   }
+  if (isRegion)
+    assumeAccesses();
 }
 
 void KernelLowering::emitOp(Operation *op) {
@@ -256,6 +263,7 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](LoadOp load) { emitLoad(load); })
       .Case([&](StoreOp store) { emitStore(store); })
       .Case([&](UpdateOp update) { emitUpdate(update); })
+      .Case([&](AtomicOp atomic) { emitAtomic(atomic); })
       .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
       .Case([&](CoordsOp coords) { emitCoords(coords); })
       .Case([&](ConvertOp convert) { emitConvert(convert); })
@@ -376,6 +384,7 @@ LogicalResult KernelLowering::run() {
   tensorMaps = tensorMapsOf(kernel);
   bindParameters();
   bindCopies();
+  findContended();
   Block *start = b.newBlock({});
   b.setInsertionPointToStart(start);
   emitBlock(kernel.getBody().front());
@@ -401,9 +410,11 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   std::string name = (kernel.getSymName() + suffix).str();
   auto function = LLVM::LLVMFuncOp::create(b, name, type);
   function.addEntryBlock(b);
-  // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads.
+  // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads, and what
+  // a grid kernel changes other programs change meanwhile.
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce)
+    if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce &&
+        !(kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut))
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   for (size_t n = firstMap; n < types.size(); ++n) {
     constexpr int64_t mapBytes = 128, mapAlignment = 64; // of CUtensorMap
@@ -427,9 +438,11 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
     b.setInsertionPointToEnd(result.module->getBody());
     return createFunction(b, kernel, suffix, result);
   };
-  KernelLowering lowering(b, kernel, create(""));
+  LLVM::LLVMFuncOp function = create("");
+  KernelLowering lowering(b, kernel, function);
   if (failed(lowering.run()))
     return failure();
+  result.function = function;
   unsigned outputs =
       llvm::count_if(llvm::seq<unsigned>(0, kernel.getNumArguments()),
                      [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });

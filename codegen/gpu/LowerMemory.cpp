@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Access.h"
-#include "codegen/gpu/InlineAsm.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -166,8 +165,8 @@ Value KernelLowering::toMemory(Value value, Type element) {
 }
 
 /// A vector of elements as words of 16, 32 or 64 bits, which is what accesses move.
-static SmallVector<Value> toWords(CodeBuilder &b, Value vector, unsigned bits) {
-  unsigned wordBits = std::min(bits, 32u);
+static SmallVector<Value> toWords(CodeBuilder &b, Value vector, unsigned bits, unsigned most) {
+  unsigned wordBits = std::min(bits, most);
   Type word = b.getIntegerType(std::max(wordBits, 16u));
   if (bits < 16)
     return {b.fold<arith::ExtUIOp>(word, b.bitcast(vector, b.getIntegerType(bits)))};
@@ -188,20 +187,27 @@ struct AccessForm {
   Type word;
 };
 
-static AccessForm formFor(CodeBuilder &b, unsigned bits) {
+/// Words have 32 bits; 64 where elements of so many may not be torn.
+static unsigned wordBitsOf(const Tensor &tensor) {
+  return tensor.isContended && tensor.element.getIntOrFloatBitWidth() == 64 ? 64 : 32;
+}
+
+static AccessForm formFor(CodeBuilder &b, unsigned bits, unsigned most) {
   if (bits == 8)
     return {".b8", "h", 1, b.getI16Type()};
   if (bits == 16)
     return {".b16", "h", 1, b.getI16Type()};
-  unsigned words = bits / 32;
+  unsigned words = bits / most;
   std::string vector = words == 1 ? "" : ".v" + std::to_string(words);
-  return {vector + ".b32", "r", words, b.getI32Type()};
+  return {vector + ".b" + std::to_string(most), most == 64 ? "l" : "r", words,
+          b.getIntegerType(most)};
 }
 
 /// Reads where the predicate holds; elsewhere the words are `otherwise`.
-static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value predicate,
-                                         unsigned bits, ArrayRef<Value> otherwise, bool invariant) {
-  AccessForm form = formFor(b, bits);
+static SmallVector<Value> readPredicated(CodeBuilder &b, const Tensor &tensor, Value address,
+                                         Value predicate, unsigned bits,
+                                         ArrayRef<Value> otherwise) {
+  AccessForm form = formFor(b, bits, wordBitsOf(tensor));
   std::string constraints, ties;
   SmallVector<Value> operands = {address, predicate};
   SmallVector<Type> types(form.words, form.word);
@@ -210,9 +216,13 @@ static SmallVector<Value> readPredicated(CodeBuilder &b, Value address, Value pr
     ties += "," + std::to_string(n);
     operands.push_back(otherwise[n]);
   }
-  std::string text = "@$" + std::to_string(form.words + 1) + " ld.global" +
-                     (invariant ? ".nc" : "") + form.suffix + " " + operandList(0, form.words) +
-                     ", [$" + std::to_string(form.words) + "];";
+  bool invariant = tensor.isInvariant;
+  std::string text = "@$" + std::to_string(form.words + 1) + " ld" +
+                     (tensor.isContended ? ".relaxed.gpu.global"
+                      : invariant        ? ".global.nc"
+                                         : ".global") +
+                     form.suffix + " " + operandList(0, form.words) + ", [$" +
+                     std::to_string(form.words) + "];";
   Type result =
       form.words == 1 ? form.word : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
   // What may change is read where it stands.
@@ -242,6 +252,8 @@ CodeBuilder::Values KernelLowering::read(const Tensor &tensor, Value address, in
   Type element = memoryType(tensor.element), type = lanesOf(element, count);
   unsigned bits = element.getIntOrFloatBitWidth() * count;
   Value raw;
+  if (!mask && tensor.isContended)
+    mask = b.i1(true);
   if (!mask) {
     raw = LLVM::LoadOp::create(b, type, address, bits / 8, false, false, tensor.isInvariant);
   } else {
@@ -250,7 +262,7 @@ CodeBuilder::Values KernelLowering::read(const Tensor &tensor, Value address, in
       rest = toMemory(otherwise, tensor.element);
     rest = b.splat(rest, count);
     SmallVector<Value> words =
-        readPredicated(b, address, mask, bits, toWords(b, rest, bits), tensor.isInvariant);
+        readPredicated(b, tensor, address, mask, bits, toWords(b, rest, bits, wordBitsOf(tensor)));
     raw = fromWords(b, words, type, bits);
   }
   Values elements;
@@ -269,35 +281,43 @@ void KernelLowering::write(const Tensor &tensor, Value address, ValueRange eleme
     for (auto [n, value] : llvm::enumerate(elements))
       raw = b.insert(raw, toMemory(value, tensor.element), n);
   }
+  if (!mask && tensor.isContended)
+    mask = b.i1(true);
   if (!mask) {
     LLVM::StoreOp::create(b, raw, address, bits / 8);
     return;
   }
-  AccessForm form = formFor(b, bits);
+  unsigned most = wordBitsOf(tensor);
+  AccessForm form = formFor(b, bits, most);
   SmallVector<Value> operands = {address, mask};
-  llvm::append_range(operands, toWords(b, raw, bits));
+  llvm::append_range(operands, toWords(b, raw, bits, most));
   std::string constraints = "l,b";
   for (unsigned n = 0; n < form.words; ++n)
     constraints += "," + form.constraint;
   inlineAsm(b, Type(), operands,
-            "@$1 st.global" + form.suffix + " [$0], " + operandList(2, form.words) + ";",
+            std::string("@$1 st") + (tensor.isContended ? ".relaxed.gpu" : "") + ".global" +
+                form.suffix + " [$0], " + operandList(2, form.words) + ";",
             constraints + ",~{memory}", /*hasSideEffects=*/true);
 }
 
 //===-- Loads -------------------------------------------------------------===//
 
+Value KernelLowering::insideOf(const Access &access, ArrayRef<Index> indices, Value mask) {
+  for (auto [index, extent] : llvm::zip(indices, access.tensor.extents)) // a negative one is huge
+    mask = b.both(mask, b.compare(CmpIPredicate::ult, materialize(index), extent));
+  return mask;
+}
+
 void KernelLowering::applyBounds(LoadOp op, const Access &access, SmallVectorImpl<Index> &indices,
                                  Value &mask) {
   if (op.getBounds() == BoundsMode::exact || op.getBounds() == BoundsMode::within)
     return;
+  if (op.getBounds() == BoundsMode::pad) {
+    mask = insideOf(access, indices, mask);
+    return;
+  }
   for (auto [index, extent] : llvm::zip(indices, access.tensor.extents)) {
-    Value value = materialize(index);
-    if (op.getBounds() == BoundsMode::pad) {
-      // Unsigned: a negative index is a huge one.
-      mask = b.both(mask, b.compare(CmpIPredicate::ult, value, extent));
-      continue;
-    }
-    Value zero = b.i64(0), last = b.sub(extent, b.i64(1));
+    Value value = materialize(index), zero = b.i64(0), last = b.sub(extent, b.i64(1));
     index = {b.maxS(b.minS(value, last), zero)};
     // Of an empty tensor: zero.
     mask = b.both(mask, b.compare(CmpIPredicate::sgt, extent, zero));
@@ -307,13 +327,18 @@ void KernelLowering::applyBounds(LoadOp op, const Access &access, SmallVectorImp
 void KernelLowering::emitScalarLoad(LoadOp op) {
   Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(), {}, Layout(0));
   SmallVector<Index> indices = indicesAt(access, 0);
-  Value mask;
+  Layout layout = layoutOfScalar();
+  Value mask = access.tensor.isContended ? isFirstCopy(layout) : Value();
   applyBounds(op, access, indices, mask);
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
-  scalars[op.getResult()] = read(access.tensor, addressOf(access, indices), 1, mask, pad)[0];
+  Values element = read(access.tensor, addressOf(access, indices), 1, mask, pad);
+  if (access.tensor.isContended)
+    element = shareFirst(layout, std::move(element));
+  scalars[op.getResult()] = element[0];
 }
 
 void KernelLowering::emitLoad(LoadOp op) {
+  orderAccess(op.getSource(), /*writes=*/false);
   Axes axes = axesOf(op.getType());
   if (axes.empty())
     return emitScalarLoad(op);
@@ -322,38 +347,35 @@ void KernelLowering::emitLoad(LoadOp op) {
   bool isChecked = op.getBounds() == BoundsMode::pad || op.getBounds() == BoundsMode::clamp;
   int64_t width = vectorFor(access, isChecked);
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+  Value first = access.tensor.isContended ? isFirstCopy(layout) : Value();
   Tile made{SmallVector<StringAttr>(axes), layout, {}};
   for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
     SmallVector<Index> indices = indicesAt(access, r);
-    Value mask = access.mask[r];
+    Value mask = b.both(access.mask[r], first);
     applyBounds(op, access, indices, mask);
     llvm::append_range(made.registers,
                        read(access.tensor, addressOf(access, indices), width, mask, pad));
   }
+  if (first)
+    made.registers = shareFirst(layout, std::move(made.registers));
   tiles[op.getResult()] = std::move(made);
 }
 
 //===-- Stores ------------------------------------------------------------===//
 
-Layout KernelLowering::sharedByAll() const {
-  Layout layout(0);
-  for (unsigned bit = 0; bit < laneBits; ++bit)
-    layout.addBasis(Part::Lane, {});
-  for (unsigned n = 1; n < warps; n *= 2)
-    layout.addBasis(Part::Warp, {});
-  return layout;
-}
-
 void KernelLowering::emitStore(StoreOp op) {
-  if (kernel.isGrid())
-    return fail(op, "the GPU backend does not have grid kernels yet");
+  orderAccess(op.getTarget(), /*writes=*/true);
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? sharedByAll() : layoutOf(op.getValue().getType());
+  Layout layout = axes.empty() ? layoutOfScalar() : layoutOf(op.getValue().getType());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);
-  int64_t width = vectorFor(access, /*isChecked=*/false);
-  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width)
-    write(access.tensor, addressOf(access, indicesAt(access, r)),
-          ValueRange(registers).slice(r, width), b.both(access.mask[r], first));
+  int64_t width = vectorFor(access, /*isChecked=*/op.getDrops());
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+    Value mask = b.both(access.mask[r], first);
+    SmallVector<Index> indices = indicesAt(access, r);
+    if (op.getDrops())
+      mask = insideOf(access, indices, mask);
+    write(access.tensor, addressOf(access, indices), ValueRange(registers).slice(r, width), mask);
+  }
 }

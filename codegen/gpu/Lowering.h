@@ -22,6 +22,7 @@ namespace tile::codegen::gpu {
 /// What a lowered kernel needs of its launch.
 struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::LLVM::LLVMFuncOp function; // in the module
   unsigned threads = 0;
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
@@ -68,6 +69,8 @@ struct Tensor {
   /// Powers of two that divide the strides.
   llvm::SmallVector<int64_t> strideDivisors;
   bool isInvariant = false;
+  /// Other programs may change it meanwhile.
+  bool isContended = false;
 };
 
 /// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
@@ -154,11 +157,11 @@ private:
   /// How many registers from an aligned one on one access may take.
   int64_t vectorFor(const Access &access, bool isChecked);
   int64_t divisorOf(mlir::AffineExpr expr, const Access &access) const;
+  /// The mask and that all indices are inside the tensor.
+  Value insideOf(const Access &access, llvm::ArrayRef<Index> indices, Value mask);
   /// Applies a load's bounds: may change indices and the mask.
   void applyBounds(ir::LoadOp op, const Access &access, llvm::SmallVectorImpl<Index> &indices,
                    Value &mask);
-  /// One element, of which all threads have a copy.
-  Layout sharedByAll() const;
   /// Reads `count` elements; `otherwise` where the mask does not hold.
   Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
@@ -182,6 +185,22 @@ private:
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
   void finishOutput(const ReduceCopies &copies, const Tensor &output);
+  //===-- What programs share (EmitAtomic.cpp) ----------------------------===//
+  /// Finds the tensors whose accesses have an order.
+  void findContended();
+  /// An access comes: a barrier where it may meet one before it.
+  void orderAccess(Value memory, bool writes);
+  /// Afterwards any access may have happened, as at the ends of regions.
+  void assumeAccesses();
+  /// The registers of the thread whose copy acts, in all threads with copies.
+  Values shareFirst(const Layout &layout, Values registers);
+  /// One element, of which all threads have a copy.
+  Layout layoutOfScalar() const;
+  void emitAtomic(ir::AtomicOp op);
+  /// The operation on one element where the predicate holds (null: always); gives the old one.
+  Value emitAtomicElement(ir::AtomicOp op, Value address, Value predicate, Value value,
+                          Value expected);
+  Value emitFloatExtreme(ir::AtomicOp op, Value address, Value predicate, Value value);
 
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
@@ -200,6 +219,9 @@ private:
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
   Value shuffleXor(Value value, unsigned mask);
+  /// The value of another lane of the warp.
+  Value shuffleFrom(Value value, Value lane);
+  Value shuffle(Value value, llvm::StringRef intrinsic, Value operand);
   void barrier();
   /// Address of byte `offset` of the program's shared memory; asks for so many bytes.
   Value shared(int64_t bytes);
@@ -254,6 +276,11 @@ private:
   unsigned barrierNumber = 0;
   /// What is taken of shared memory for good.
   int64_t sharedFloor = 0;
+  /// What happened to a tensor of a grid kernel since the last barrier.
+  struct Accesses {
+    bool byTiles = false, isRead = false, isWritten = false;
+  };
+  llvm::MapVector<Value, Accesses> accesses;
   int64_t mostShared = 0;
   /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
   llvm::SmallVector<ReduceCopies, 1> copies;

@@ -44,6 +44,8 @@ LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
       whole = load.getResult();
     else if (auto store = dyn_cast<StoreOp>(op))
       whole = store.getValue();
+    else if (auto atomic = dyn_cast<AtomicOp>(op))
+      whole = atomic.getResult();
     for (Value dim : op->getOperands())
       if (whole && isTile(dim) && !isProjection(dim, whole))
         return op->emitOpError("has an index that is not held as a part of its tile");

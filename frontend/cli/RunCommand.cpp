@@ -58,6 +58,7 @@ private:
   Inputs inputs;
   Interface interface;
   Device device = Device::Cpu;
+  int deviceIndex = 0;
   TileSizes sizes;
   llvm::StringMap<int64_t> dims;
   OutputTargets targets;
@@ -72,12 +73,11 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 //===-- Before the launch -------------------------------------------------===//
 
 Outcome<std::monostate> Run::prepare() {
-  constexpr Device devices[] = {Device::Cpu, Device::Cuda, Device::Interp};
-  auto found = llvm::find_if(devices, [&](Device d) { return nameOf(d) == options.device; });
-  if (found == std::end(devices))
-    return Failure::usage({"there is no device '" + options.device + "'",
-                           "the devices are cpu, cuda and interp, the reference interpreter"});
-  device = *found;
+  auto choice = parseDevice(options.device);
+  if (!choice)
+    return choice.takeFailure();
+  device = choice->device;
+  deviceIndex = choice->index;
   if (options.sanitize && device != Device::Cpu)
     return Failure::usage({"--sanitize watches the code of the CPU, and no other device",
                            "leave out --device=" + options.device});
@@ -237,6 +237,7 @@ Outcome<std::monostate> Run::execute() {
   Executor executor(session.compiler, session.module(), device);
   executor.poisons = options.check || options.sweep;
   executor.sanitizes = options.sanitize;
+  executor.deviceIndex = deviceIndex;
   if (auto done = repeat(executor); !done)
     return done;
   if (auto done = targets.write(report.names, report.outputs); !done)
@@ -269,7 +270,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->type_name("NAME");
   command
       .add_option("--device", options.device,
-                  "cpu; cuda, an NVIDIA GPU; or interp, the reference interpreter")
+                  "cpu; cuda or cuda:N, an NVIDIA GPU; or interp, the reference interpreter")
       ->capture_default_str();
   addRepeated(command, "--in", options.inputs, "An input: see below for SPEC")
       ->type_name("NAME=SPEC");

@@ -136,11 +136,22 @@ static llvm::json::Array toJson(const Agreement &agreement, const Outputs &outpu
 /// Names of files may be any bytes, JSON is UTF-8.
 static llvm::json::Value textOf(const std::string &text) { return llvm::json::fixUTF8(text); }
 
+static llvm::StringRef nameOf(dsl::Diagnostic::Severity severity) {
+  switch (severity) {
+  case dsl::Diagnostic::Severity::Error:
+    return "error";
+  case dsl::Diagnostic::Severity::Warning:
+    return "warning";
+  case dsl::Diagnostic::Severity::Remark:
+    return "remark";
+  case dsl::Diagnostic::Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("covered switch");
+}
+
 static llvm::json::Object toJson(const dsl::Diagnostic &diagnostic) {
-  using Severity = dsl::Diagnostic::Severity;
-  llvm::json::Object object{{"severity", diagnostic.severity == Severity::Error     ? "error"
-                                         : diagnostic.severity == Severity::Warning ? "warning"
-                                                                                    : "note"},
+  llvm::json::Object object{{"severity", nameOf(diagnostic.severity)},
                             {"message", textOf(diagnostic.message)}};
   if (diagnostic.file) {
     auto [line, column] = diagnostic.file->position(diagnostic.range.begin);

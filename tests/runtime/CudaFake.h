@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -65,6 +66,8 @@ public:
   /// What the compiler says, and gives. It gives a link "cubin of " and the PTX.
   std::string jitErrors, jitInfo;
   CUresult jitResult = CUDA_SUCCESS;
+  /// Plays the kernels: device memory is memory of this process.
+  std::function<void(const FakeLaunch &)> play;
 
   // What it was asked for.
   std::vector<std::string> calls;

@@ -208,11 +208,14 @@ void FakeFunctions::fillLaunches(DriverTable &table) {
                             void **extra) {
     EXPECT_EQ(extra, nullptr);
     CUresult code = enterContext("launchKernelEx");
-    if (!code)
+    if (!code) {
       active->launches.push_back({active->kernels.at(function).name,
                                   *config,
                                   {config->attrs, config->attrs + config->numAttrs},
                                   parameters});
+      if (active->play)
+        active->play(active->launches.back());
+    }
     return code;
   };
   table.tensorMapEncodeTiled = [](CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
