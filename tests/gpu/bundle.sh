@@ -45,6 +45,7 @@ for folder in samples tests/e2e tests/bench tests/gpu; do
   cp -r $folder "$place/$(dirname $folder)/"
 done
 find "$place" -name __pycache__ -prune -exec rm -rf {} +
+cp -r $build/tests/runtime/ptx "$place/tests/"
 cp LICENSE "$place/"
 ln -s tests/gpu/run.sh "$place/run.sh"
 git describe --always --dirty >"$place/version.txt" 2>/dev/null || echo unknown >"$place/version.txt"

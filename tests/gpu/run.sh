@@ -13,7 +13,7 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
   memcheck racecheck initcheck synccheck
               the samples under this tool of compute-sanitizer; needs NumPy and compute-sanitizer
-  compare     tilec beside torch and Triton (tests/bench/compare.py); needs torch and CuPy
+  compare     tilec beside torch and Triton (compare.py and matmul.py of tests/bench); needs torch and CuPy
 
 PYTHON names the interpreter (python3), COMPUTE_SANITIZER the tool where it isn't on the PATH.
 Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 there is no GPU.
@@ -78,10 +78,12 @@ missing() {
 
 perform() {
   case $1 in
-    driver) timeout 300 ./runtime_cuda_device_test ;;
+    driver) TILE_TEST_PTX=$PWD/tests/ptx timeout 300 ./runtime_cuda_device_test ;;
     samples) timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" ;;
     *check) timeout 3000 "$python" tests/gpu/sanitize.py "$sanitizer" "$1" ./tilec --jobs "$jobs" ;;
-    compare) timeout 3000 "$python" tests/bench/compare.py ./tilec ;;
+    compare)
+      timeout 3000 "$python" tests/bench/compare.py ./tilec &&
+        timeout 300 "$python" tests/bench/matmul.py tests/ptx/matmul-in-roles.ptx ;;
   esac
 }
 
