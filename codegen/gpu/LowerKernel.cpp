@@ -283,6 +283,9 @@ void KernelLowering::emitOp(Operation *op) {
       })
       .Case(
           [&](MmaEndOp end) { bind(end.getResult(), waitForMma(tile(end.getAcc()).registers, 0)); })
+      .Case([&](ScanOp scan) { emitScan(scan); })
+      .Case([&](SortOp sort) { emitSort(sort); })
+      .Case([&](TakeOp take) { emitTake(take); })
       .Case([&](ForOp loop) { emitFor(loop); })
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })

@@ -42,6 +42,8 @@ mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
+/// What one op takes of shared memory at most, if it can do with less: any device has so much.
+inline constexpr int64_t mostSharedOfOp = 96 << 10;
 
 /// A tile in registers.
 struct Tile {
@@ -77,6 +79,10 @@ struct Tensor {
 llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
 /// A special register of this name, as i32.
 mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
+
+class Scan;
+struct ScanRun;
+struct ScanLines;
 
 class KernelLowering {
 public:
@@ -218,6 +224,40 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
+
+  //===-- Along an axis (EmitScan.cpp, EmitSort.cpp, EmitTake.cpp) ----------===//
+  void emitScan(ir::ScanOp op);
+  /// By number: states by register, and the last ones by register of the layout without the axis.
+  struct Scanned {
+    llvm::SmallVector<Values> states, last;
+  };
+  /// Combines along an axis of a layout that `layoutForScan` gave, from `inits` on. Where the mask
+  /// of a register doesn't hold, the state stays.
+  Scanned scanStates(const Layout &layout, unsigned axis, bool reverse,
+                     llvm::ArrayRef<Values> states, llvm::ArrayRef<Value> mask,
+                     llvm::ArrayRef<Values> inits, Combine combine);
+  /// This layout, or if threads don't follow each other along the axis another one.
+  Layout layoutForScan(const Layout &layout, unsigned axis) const;
+  /// Joins a run's total with those of the other lanes; all runs' with those of the other warps,
+  /// which have them by place of `left` and repeat.
+  void joinLanes(const Scan &scan, ScanRun &run, llvm::ArrayRef<unsigned> bits);
+  void joinWarps(const Scan &scan, const Layout &left, ScanLines &lines,
+                 llvm::ArrayRef<unsigned> bits);
+  void emitSort(ir::SortOp op);
+  struct Sorting;
+  /// Puts the elements of some lines into shared memory, sorted.
+  void sortLines(const Sorting &sorting, const Tile &input, llvm::ArrayRef<Value> mask,
+                 const Values &ranks, Value firstLine);
+  void mergeStages(const Sorting &sorting);
+  /// The n-th elements of lines: values and coordinates, by register of a result.
+  std::pair<Values, Values> readSorted(const Sorting &sorting, mlir::Value result,
+                                       mlir::ValueRange values, mlir::ValueRange coordinates,
+                                       Value firstLine);
+  /// How many coordinates inside stand before each one.
+  Values ranksOf(const Tile &input, unsigned axis, llvm::ArrayRef<Value> mask);
+  Value lineOf(const Sorting &sorting, Axes axes, const Layout &layout, int64_t reg);
+  void emitTake(ir::TakeOp op);
+
   Value shuffleXor(Value value, unsigned mask);
   /// The value of another lane of the warp.
   Value shuffleFrom(Value value, Value lane);

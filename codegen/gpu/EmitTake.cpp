@@ -1,0 +1,73 @@
+//===- EmitTake.cpp - elements of a tile at other coordinates -------------===//
+//
+// The tile goes to shared memory as a whole, and each thread reads what it is to
+// have.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+void KernelLowering::emitTake(TakeOp op) {
+  Tile input = tile(op.getInput());
+  SmallVector<StringAttr> moved = op.getAxesAlong();
+  for (RestrictOp restrict : domains.restrictsOn(input.axes))
+    if (llvm::any_of(restrict.getDims(),
+                     [&](Value span) { return llvm::is_contained(moved, axisOf(span)); }))
+      return fail(op, "elements are taken along an axis with a condition");
+  Type type = input.registers[0].getType(), stored = memoryType(type), i32 = b.getI32Type();
+  SmallVector<int64_t> strides(input.axes.size());
+  int64_t count = 1;
+  for (unsigned axis = input.axes.size(); axis-- > 0;) {
+    strides[axis] = count;
+    count *= input.layout.extent(axis);
+  }
+  int64_t bytes = count * std::max(1u, stored.getIntOrFloatBitWidth() / 8);
+  if (bytes > mostSharedOfOp)
+    return fail(op, "the GPU backend does not have `" + op.getWord() + "` of tiles of " +
+                        Twine(bytes) + " bytes yet");
+  Value base = shared(bytes);
+  barrier();
+  for (auto [r, number] : llvm::enumerate(input.registers)) {
+    Index place = linearPlace(input.layout, r, strides);
+    storeShared(number, sharedAt(base, place.base, stored, place.constant));
+  }
+  barrier();
+  Axes axes = axesOf(op.getType());
+  Tile made{SmallVector<StringAttr>(axes), axes.empty() ? Layout(0) : layoutOf(op.getType()), {}};
+  SmallVector<Value> syms =
+      llvm::map_to_vector(op.getSyms(), [&](Value symbol) { return scalar(symbol); });
+  Value zero = isa<FloatType>(type) ? b.number(type, 0) : b.integer(type, 0);
+  for (int64_t r = 0, registers = made.layout.numRegisters(); r < registers; ++r) {
+    SmallVector<Index> at;
+    for (Value span : op.getDims()) {
+      StringAttr axis = axisOf(span);
+      at.push_back(coordinate(axis, made.layout, made.axisIndex(axis), r));
+    }
+    Value isThere, place = b.integer(i32, 0);
+    for (auto [n, expr] : llvm::enumerate(op.getMap().getResults())) {
+      Range range = ranges.lookup(input.axes[n]);
+      Value coordinate = materialize(evaluate(expr, at, syms));
+      Value local = b.sub(coordinate, range.origin);
+      if (llvm::is_contained(moved, input.axes[n])) {
+        // Unsigned: what lies before the axis is far behind it.
+        Value length = b.sub(range.end, range.origin);
+        isThere = b.both(isThere, b.compare(CmpIPredicate::ult, local, length));
+      }
+      Value narrow = b.fold<arith::TruncIOp>(i32, local);
+      place = b.add(place, b.mul(narrow, b.integer(i32, strides[n])));
+    }
+    place = b.select(isThere, place, b.integer(i32, 0));
+    Value number = loadShared(type, sharedAt(base, place, stored));
+    made.registers.push_back(b.select(isThere, number, zero));
+  }
+  if (axes.empty())
+    scalars[op.getResult()] = made.registers[0];
+  else
+    tiles[op.getResult()] = std::move(made);
+}
