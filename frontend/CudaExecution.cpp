@@ -212,53 +212,80 @@ static runtime::Status launchAll(ir::KernelOp kernel, const CudaKernel &code, ui
   return run(*code.finish, blocksFor(most, 32), Code::threadsOfFinish, Code::sharedOfFinish);
 }
 
-Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKernel &code,
-                                            const CudaLaunch &launch) {
+/// The elements of a tensor parameter.
+static int64_t elementsOf(const CudaLaunch &launch, unsigned n) {
+  int64_t elements = 1;
+  for (int64_t extent : launch.shapes[n])
+    elements *= extent;
+  return elements;
+}
+
+static size_t bytesOf(ir::KernelOp kernel, const CudaLaunch &launch, unsigned n) {
+  auto type = runtime::parseDType(kernel.getParamType(n));
+  return static_cast<size_t>(elementsOf(launch, n)) * runtime::sizeOf(*type);
+}
+
+Outcome<CudaArguments> CudaContext::upload(ir::KernelOp kernel, const CudaKernel &code,
+                                           const CudaLaunch &launch) {
   size_t count = launch.params.size();
-  std::vector<cuda::DeviceBuffer> buffers(count);
-  std::vector<uint64_t> words(count, 0);
-  std::vector<void *> arguments;
-  std::vector<int64_t> elements(count, 0);
-  auto bytesOf = [&](unsigned n) {
-    elements[n] = 1;
-    for (int64_t extent : launch.shapes[n])
-      elements[n] *= extent;
-    auto type = runtime::parseDType(kernel.getParamType(n));
-    return static_cast<size_t>(elements[n]) * runtime::sizeOf(*type);
-  };
+  CudaArguments arguments;
+  arguments.buffers.resize(count);
+  arguments.words.assign(count, 0);
+  arguments.elements.assign(count, 0);
+  arguments.dims.assign(launch.dims.begin(), launch.dims.end());
   for (unsigned n = 0; n < count; ++n) {
     if (!isa<MemRefType>(kernel.getArgumentTypes()[n])) {
-      std::memcpy(&words[n], launch.params[n], sizeof words[n]);
+      std::memcpy(&arguments.words[n], launch.params[n], sizeof(uint64_t));
       continue;
     }
-    size_t bytes = bytesOf(n);
+    arguments.elements[n] = elementsOf(launch, n);
+    size_t bytes = bytesOf(kernel, launch, n);
     auto buffer = cuda::DeviceBuffer::allocate(stream, bytes);
     if (!buffer)
       return Failure::environment(buffer.takeError());
-    buffers[n] = *std::move(buffer);
-    words[n] = buffers[n].address();
+    arguments.buffers[n] = *std::move(buffer);
+    arguments.words[n] = arguments.buffers[n].address();
     ir::ParamMode mode = kernel.getParamMode(n);
     if ((mode == ir::ParamMode::Out || mode == ir::ParamMode::Reduce) && !launch.poisons)
       continue;
     auto data = std::span(static_cast<const std::byte *>(launch.params[n]), bytes);
-    if (auto done = buffers[n].upload(data); !done)
+    if (auto done = arguments.buffers[n].upload(data); !done)
       return Failure::environment(done.takeError());
   }
-  auto programs = numPrograms(kernel, code, launch.dims, words);
+  auto programs = numPrograms(kernel, code, launch.dims, arguments.words);
   if (!programs)
     return programs.takeFailure();
-  for (uint64_t &word : words)
-    arguments.push_back(&word);
-  for (const int64_t &dim : launch.dims)
-    arguments.push_back(const_cast<int64_t *>(&dim));
-  if (auto done = launchAll(kernel, code, *programs, stream, elements, arguments); !done)
+  arguments.programs = *programs;
+  return arguments;
+}
+
+Outcome<std::monostate> CudaContext::start(ir::KernelOp kernel, const CudaKernel &code,
+                                           CudaArguments &arguments) {
+  std::vector<void *> pointers;
+  for (uint64_t &word : arguments.words)
+    pointers.push_back(&word);
+  for (int64_t &dim : arguments.dims)
+    pointers.push_back(&dim);
+  if (auto done = launchAll(kernel, code, arguments.programs, stream, arguments.elements, pointers);
+      !done)
     return Failure::environment(done.takeError());
-  for (unsigned n = 0; n < count; ++n) {
+  return Done{};
+}
+
+Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKernel &code,
+                                            const CudaLaunch &launch) {
+  Outcome<CudaArguments> arguments = upload(kernel, code, launch);
+  if (!arguments)
+    return arguments.takeFailure();
+  if (auto started = start(kernel, code, *arguments); !started)
+    return started;
+  for (unsigned n = 0; n < launch.params.size(); ++n) {
     if (!isa<MemRefType>(kernel.getArgumentTypes()[n]) ||
         kernel.getParamMode(n) == ir::ParamMode::In)
       continue;
     auto *data = static_cast<std::byte *>(const_cast<void *>(launch.params[n]));
-    if (auto done = buffers[n].download(std::span(data, bytesOf(n))); !done)
+    std::span to(data, bytesOf(kernel, launch, n));
+    if (auto done = arguments->buffers[n].download(to); !done)
       return Failure::environment(done.takeError());
   }
   if (auto done = stream->synchronize(); !done)

@@ -12,14 +12,13 @@
 #include "frontend/Outcome.h"
 #include "ir/Specialize.h"
 #include "runtime/artifact/Program.h"
+#include "runtime/cuda/DeviceBuffer.h"
 
 #include <memory>
 
 namespace tile::runtime::cuda {
-class Device;
 class Driver;
 class Function;
-class Stream;
 } // namespace tile::runtime::cuda
 
 namespace tile::frontend {
@@ -46,6 +45,18 @@ struct CudaLaunch {
   bool poisons = false;
 };
 
+/// A launch's arguments on the device.
+struct CudaArguments {
+  /// By parameter; those of scalars are empty.
+  std::vector<runtime::cuda::DeviceBuffer> buffers;
+  /// What the kernel takes: addresses and scalars, then dimensions.
+  std::vector<uint64_t> words;
+  std::vector<int64_t> dims;
+  /// Of tensors.
+  std::vector<int64_t> elements;
+  uint32_t programs = 0;
+};
+
 class CudaContext {
 public:
   /// Opens a device by its index. Without a driver it is this machine's.
@@ -65,6 +76,14 @@ public:
   /// Launches, and waits.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
                                  const CudaLaunch &launch);
+  /// Its two halves before the results come back, for launches that are made again and again:
+  /// copies what the kernel reads to the device, and launches without waiting.
+  Outcome<CudaArguments> upload(ir::KernelOp kernel, const CudaKernel &code,
+                                const CudaLaunch &launch);
+  Outcome<std::monostate> start(ir::KernelOp kernel, const CudaKernel &code,
+                                CudaArguments &arguments);
+
+  const std::shared_ptr<runtime::cuda::Stream> &sharedStream() const { return stream; }
 
 private:
   CudaContext(std::shared_ptr<runtime::cuda::Device> device,

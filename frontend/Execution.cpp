@@ -81,22 +81,12 @@ Outcome<std::monostate> tile::frontend::checkArguments(const Interface &interfac
 
 //===-- Kernels -----------------------------------------------------------===//
 
-/// A kernel's arguments as a launch sees them: by parameter.
-struct Executor::Launch {
-  SmallVector<int64_t> dims;
-  SmallVector<uint64_t> scalars;
-  /// Null for scalars.
-  std::vector<std::shared_ptr<runtime::Tensor>> tensors;
-  /// Positions of the parameters that come back.
-  SmallVector<unsigned> outputs;
-
-  Outputs takeOutputs() {
-    Outputs result;
-    for (unsigned position : outputs)
-      result.push_back(std::move(tensors[position]));
-    return result;
-  }
-};
+Outputs Executor::Prepared::takeOutputs() {
+  Outputs result;
+  for (unsigned position : outputs)
+    result.push_back(std::move(tensors[position]));
+  return result;
+}
 
 /// A copy of what `inout` reads and writes; for what is only written, poison if asked for.
 static runtime::Result<runtime::Tensor> makeOutput(const Port &port, const Argument *input,
@@ -109,57 +99,69 @@ static runtime::Result<runtime::Tensor> makeOutput(const Port &port, const Argum
   return tensor;
 }
 
-Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &arguments,
-                                     const llvm::StringMap<int64_t> &dims) {
+Outcome<std::unique_ptr<Executor::Prepared>>
+Executor::prepare(ir::KernelOp kernel, const Arguments &arguments,
+                  const llvm::StringMap<int64_t> &dims) {
   Interface interface = interfaceOf(kernel);
   if (auto checked = checkArguments(interface, arguments); !checked)
     return checked.takeFailure();
-  Launch launch;
+  auto prepared = std::make_unique<Prepared>();
   unsigned count = kernel.getNumArguments();
   SmallVector<ArrayRef<int64_t>> shapes(count);
-  launch.scalars.resize(count);
-  launch.tensors.resize(count);
+  prepared->scalars.resize(count);
+  prepared->tensors.resize(count);
   SmallVector<const Argument *> inputs(count);
   for (auto [port, argument] : llvm::zip_equal(interface.inputs, arguments)) {
     inputs[port.position] = &argument;
-    launch.scalars[port.position] = argument.bits;
+    prepared->scalars[port.position] = argument.bits;
     if (!port.isTensor)
       continue;
     shapes[port.position] = argument.tensor->shape();
     // Parameters that are only read share the caller's memory.
-    launch.tensors[port.position] = std::const_pointer_cast<runtime::Tensor>(argument.tensor);
+    prepared->tensors[port.position] = std::const_pointer_cast<runtime::Tensor>(argument.tensor);
   }
 
   ir::UserError error;
   FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
   if (failed(binding))
     return Failure::invalid(std::move(error));
-  if (failed(ir::checkRequires(kernel, binding->dims, launch.scalars, error)))
+  if (failed(ir::checkRequires(kernel, binding->dims, prepared->scalars, error)))
     return Failure::invalid(std::move(error));
-  launch.dims = std::move(binding->dims);
+  prepared->dims = std::move(binding->dims);
   for (const Port &port : interface.outputs) {
     auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position], poisons);
     if (!tensor)
       return Failure::environment(
           {"output `" + port.name + "` of `" + interface.name + "`: " + tensor.error().message,
            tensor.error().hint});
-    launch.tensors[port.position] = std::make_shared<runtime::Tensor>(*std::move(tensor));
-    launch.outputs.push_back(port.position);
+    prepared->tensors[port.position] = std::make_shared<runtime::Tensor>(*std::move(tensor));
+    prepared->outputs.push_back(port.position);
   }
-  SmallVector<const void *> params;
-  SmallVector<int64_t> elements;
-  SmallVector<ArrayRef<int64_t>> allShapes;
-  for (auto [tensor, bits] : llvm::zip_equal(launch.tensors, launch.scalars)) {
-    params.push_back(tensor ? static_cast<const void *>(tensor->data()) : &bits);
-    elements.push_back(tensor ? tensor->numElements() : 1);
-    allShapes.push_back(tensor ? ArrayRef<int64_t>(tensor->shape()) : ArrayRef<int64_t>());
+  for (auto [tensor, bits] : llvm::zip_equal(prepared->tensors, prepared->scalars)) {
+    prepared->params.push_back(tensor ? static_cast<const void *>(tensor->data()) : &bits);
+    prepared->elements.push_back(tensor ? tensor->numElements() : 1);
+    prepared->shapes.push_back(tensor ? ArrayRef<int64_t>(tensor->shape()) : ArrayRef<int64_t>());
   }
-  Outcome<Compiled *> code = compiled(kernel, launch.dims);
+  Outcome<Compiled *> code = compiled(kernel, prepared->dims);
   if (!code)
     return code.takeFailure();
-  if (auto done = this->launch(**code, {params, elements, allShapes, launch.dims}); !done)
+  prepared->code = *code;
+  return prepared;
+}
+
+Outcome<std::monostate> Executor::launch(Prepared &prepared) {
+  return launch(*prepared.code,
+                {prepared.params, prepared.elements, prepared.shapes, prepared.dims});
+}
+
+Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &arguments,
+                                     const llvm::StringMap<int64_t> &dims) {
+  auto prepared = prepare(kernel, arguments, dims);
+  if (!prepared)
+    return prepared.takeFailure();
+  if (auto done = launch(**prepared); !done)
     return done.takeFailure();
-  return launch.takeOutputs();
+  return (*prepared)->takeOutputs();
 }
 
 Outcome<Done> Executor::openCuda() {

@@ -77,8 +77,16 @@ public:
   Outcome<Outputs> run(llvm::StringRef symbol, Arguments arguments,
                        const llvm::StringMap<int64_t> &dims);
 
+  /// A launch of a kernel with all that it needs (ExecutionImpl.h), to be made once or many times.
+  struct Prepared;
+  Outcome<std::unique_ptr<Prepared>> prepare(ir::KernelOp kernel, const Arguments &arguments,
+                                             const llvm::StringMap<int64_t> &dims);
+  /// Makes it, and waits. `inout` tensors go on from what the launch before left.
+  Outcome<std::monostate> launch(Prepared &prepared);
+  /// The GPU; null before a kernel has needed it.
+  CudaContext *cudaContext() { return cuda.get(); }
+
 private:
-  struct Launch;
   Outcome<Outputs> runKernel(ir::KernelOp kernel, const Arguments &arguments,
                              const llvm::StringMap<int64_t> &dims);
   Outcome<Outputs> runGraph(ir::GraphOp graph, Arguments arguments,

@@ -27,6 +27,23 @@ struct Executor::RawLaunch {
   llvm::ArrayRef<mlir::Location> callers = {};
 };
 
+/// Checked, compiled, with memory for all it writes; everything by parameter.
+struct Executor::Prepared {
+  Compiled *code = nullptr;
+  llvm::SmallVector<int64_t> dims;
+  llvm::SmallVector<uint64_t> scalars;
+  /// Null for scalars.
+  std::vector<std::shared_ptr<runtime::Tensor>> tensors;
+  /// Positions of the parameters that come back.
+  llvm::SmallVector<unsigned> outputs;
+  /// As RawLaunch has them; they point to the above.
+  llvm::SmallVector<const void *> params;
+  llvm::SmallVector<int64_t> elements;
+  llvm::SmallVector<llvm::ArrayRef<int64_t>> shapes;
+
+  Outputs takeOutputs();
+};
+
 struct Executor::Plan {
   runtime::GraphPlan plan;
   PlanSource source;

@@ -27,6 +27,10 @@ Command addCacheCommand(CLI::App &app);
 
 /// Shows the processor and the CUDA devices, or why there are none; the exit code.
 int listDevices();
+/// Shows the descriptions of devices that are built in.
+void listDescriptions();
+/// Shows one with the sources of its figures, by name or from a file; the exit code.
+int describeDevice(const std::string &nameOrPath, const SourceOptions &options);
 
 void addSourceOptions(CLI::App &command, SourceOptions &options);
 void addPipelineOptions(CLI::App &command, PipelineOptions &options);

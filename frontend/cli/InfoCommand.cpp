@@ -50,7 +50,7 @@ void describe(const dsl::Decl &decl, const dsl::SourceFile &source) {
 }
 
 struct InfoOptions {
-  std::string file;
+  std::string file, device;
   bool devices = false;
   SourceOptions source;
 };
@@ -58,6 +58,8 @@ struct InfoOptions {
 int info(const InfoOptions &options) {
   if (options.devices)
     return listDevices();
+  if (!options.device.empty())
+    return describeDevice(options.device, options.source);
   if (options.file.empty())
     return failUsage("FILE[:NAME] is required",
                      "`tilec info --devices` shows the devices of this machine");
@@ -101,16 +103,25 @@ Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
   auto options = std::make_shared<InfoOptions>();
   CLI::Option *file = command->add_option("FILE[:NAME]", options->file,
                                           "A source or artifact; - or -:NAME is standard input");
+  CLI::Option *devices =
+      command
+          ->add_flag("--devices", options->devices,
+                     "Show the processor and the CUDA devices, or why there are none; and the\n"
+                     "descriptions of devices that are built in")
+          ->excludes(file);
   command
-      ->add_flag("--devices", options->devices,
-                 "Show the processor and the CUDA devices, or why there are none")
-      ->excludes(file);
+      ->add_option("--device", options->device,
+                   "Show a description of a device, each figure with its source")
+      ->type_name("NAME|FILE.json")
+      ->excludes(file)
+      ->excludes(devices);
   addSourceOptions(*command, options->source);
   command->footer(
       "TILE_CUDA_DRIVER names the CUDA driver's library where it isn't libcuda.so.1.\n\n"
       "Examples:\n"
       "  tilec info softmax.tile\n"
       "  tilec info attention.tile:attention\n"
-      "  tilec info --devices");
+      "  tilec info --devices\n"
+      "  tilec info --device=h200");
   return {command, [options] { return info(*options); }};
 }

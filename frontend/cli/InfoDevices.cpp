@@ -51,5 +51,6 @@ void printCuda() {
 int tile::frontend::cli::listDevices() {
   printCpu();
   printCuda();
+  listDescriptions();
   return success;
 }

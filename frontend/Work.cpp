@@ -1,0 +1,455 @@
+//===- Work.cpp - what a launch has to move and to compute ----------------===//
+
+#include "frontend/Work.h"
+
+#include "ir/AffineEval.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+using runtime::DType;
+
+double Work::totalOperations() const {
+  double sum = 0;
+  for (const auto &[unit, count] : operations)
+    sum += count;
+  return sum;
+}
+
+Work &Work::operator+=(const Work &other) {
+  bytesRead += other.bytesRead;
+  bytesWritten += other.bytesWritten;
+  bytesAccessed += other.bytesAccessed;
+  for (const auto &[unit, count] : other.operations)
+    operations[unit] += count;
+  isExact &= other.isExact;
+  return *this;
+}
+
+double Work::computeSeconds(const DeviceDescription &device) const {
+  double seconds = 0;
+  for (const auto &[key, count] : operations) {
+    auto [unit, type] = key;
+    double rate = device.operations(unit, type);
+    // What has no unit of its own is done by the vectors.
+    if (rate == 0)
+      rate = device.operations(Unit::Vector, type);
+    if (rate > 0 && std::isfinite(count))
+      seconds += count / rate;
+  }
+  return seconds;
+}
+
+namespace {
+class Counter {
+public:
+  Counter(ir::KernelOp kernel, ArrayRef<int64_t> dims, ArrayRef<ArrayRef<int64_t>> shapes,
+          ArrayRef<uint64_t> scalars)
+      : kernel(kernel), domains(kernel), dims(dims), shapes(shapes), scalars(scalars) {}
+  Work count();
+
+private:
+  using Axes = ArrayRef<StringAttr>;
+  /// Values of what a bound or condition is computed from.
+  using Point = llvm::DenseMap<Value, double>;
+
+  std::optional<double> evaluate(Value value, const Point &point);
+  std::optional<double> evaluateArgument(BlockArgument argument, const Point &point);
+  std::pair<double, double> range(Value lower, Value upper);
+  std::pair<double, double> rangeOf(StringAttr axis);
+  double extentOf(StringAttr axis);
+  std::optional<std::pair<double, double>> rangeOfInteger(BlockArgument argument);
+
+  double shareInside(Axes axes);
+  double times(Operation *op, Axes axes);
+  double reached(Operation *op, AffineMap map, ValueRange indices, ValueRange symbols);
+  void collectSources(Value value, llvm::SetVector<Value> &sources);
+
+  void access(Operation *op, Value memory, AffineMap map, ValueRange indices, ValueRange symbols,
+              bool reads, bool writes);
+  void compute(Operation *op);
+
+  ir::KernelOp kernel;
+  ir::Domains domains;
+  ArrayRef<int64_t> dims;
+  ArrayRef<ArrayRef<int64_t>> shapes;
+  ArrayRef<uint64_t> scalars;
+  std::map<std::vector<std::string>, double> shares;
+  Work work;
+  /// Elements reached, by parameter.
+  std::map<unsigned, double> read, written;
+};
+
+constexpr double unknownCount = std::numeric_limits<double>::infinity();
+
+/// 0 · ∞ is 0: what doesn't run doesn't run often.
+double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+std::optional<DType> typeOf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.getWidth() == 8    ? DType::I8
+           : integer.getWidth() == 16 ? DType::I16
+           : integer.getWidth() == 32 ? DType::I32
+                                      : DType::I64;
+  return element.isF16()                  ? std::optional(DType::F16)
+         : element.isBF16()               ? std::optional(DType::BF16)
+         : element.isF32()                ? std::optional(DType::F32)
+         : element.isF64()                ? std::optional(DType::F64)
+         : isa<Float8E4M3FNType>(element) ? std::optional(DType::F8E4M3)
+         : isa<Float8E5M2Type>(element)   ? std::optional(DType::F8E5M2)
+                                          : std::nullopt;
+}
+
+bool isFloat(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
+
+/// How many operations an elementwise op on floats counts for: casts and choices compute nothing.
+double operationsOf(Operation *op) {
+  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1 ||
+      !isFloat(op->getResult(0).getType()) || isa<CastOpInterface, SelectLikeOpInterface>(op))
+    return 0;
+  return isa<math::FmaOp>(op) ? 2 : 1;
+}
+
+/// The i-th point of a sequence that fills [0, 1) evenly in each of several bases.
+double halton(unsigned index, unsigned base) {
+  double result = 0, scale = 1;
+  for (; index; index /= base)
+    result += (scale /= base) * (index % base);
+  return result;
+}
+} // namespace
+
+//===-- Bounds ------------------------------------------------------------===//
+
+/// A value that bounds and conditions are computed from; none if data decides. What the point
+/// doesn't have stands in its middle, where linear bounds have their mean.
+std::optional<double> Counter::evaluate(Value value, const Point &point) {
+  if (auto known = point.find(value); known != point.end())
+    return known->second;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return evaluateArgument(argument, point);
+  Operation *op = value.getDefiningOp();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getBitWidth() == 1 ? constant.getZExtValue()
+                                       : static_cast<double>(constant.getSExtValue());
+  if (auto dim = dyn_cast<ir::DimOp>(op))
+    return static_cast<double>(
+        dims[llvm::find(kernel.getDims(), dim.getNameAttr()) - kernel.getDims().begin()]);
+  SmallVector<double> operands;
+  for (Value operand : op->getOperands()) {
+    auto known = evaluate(operand, point);
+    if (!known)
+      return {};
+    operands.push_back(*known);
+  }
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp>(op))
+    return operands[0];
+  if (isa<arith::SelectOp>(op))
+    return operands[0] != 0 ? operands[1] : operands[2];
+  if (operands.size() != 2)
+    return {};
+  auto [x, y] = std::pair(operands[0], operands[1]);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    switch (compare.getPredicate()) {
+    case arith::CmpIPredicate::eq:
+      return x == y;
+    case arith::CmpIPredicate::ne:
+      return x != y;
+    case arith::CmpIPredicate::slt:
+    case arith::CmpIPredicate::ult:
+      return x < y;
+    case arith::CmpIPredicate::sle:
+    case arith::CmpIPredicate::ule:
+      return x <= y;
+    case arith::CmpIPredicate::sgt:
+    case arith::CmpIPredicate::ugt:
+      return x > y;
+    case arith::CmpIPredicate::sge:
+    case arith::CmpIPredicate::uge:
+      return x >= y;
+    }
+  bool isBit = value.getType().isInteger(1);
+  return isa<arith::AddIOp>(op)            ? std::optional(x + y)
+         : isa<arith::SubIOp>(op)          ? std::optional(x - y)
+         : isa<arith::MulIOp>(op)          ? std::optional(x * y)
+         : isa<arith::MinSIOp>(op)         ? std::optional(std::min(x, y))
+         : isa<arith::MaxSIOp>(op)         ? std::optional(std::max(x, y))
+         : isa<ir::DivOp>(op)              ? std::optional(y == 0 ? 0 : std::floor(x / y))
+         : isa<ir::RemOp>(op)              ? std::optional(y == 0 ? x : x - std::floor(x / y) * y)
+         : isBit && isa<arith::XOrIOp>(op) ? std::optional<double>(x != y)
+         : isBit && isa<arith::AndIOp>(op) ? std::optional<double>(x != 0 && y != 0)
+         : isBit && isa<arith::OrIOp>(op)  ? std::optional<double>(x != 0 || y != 0)
+                                           : std::nullopt;
+}
+
+std::optional<double> Counter::evaluateArgument(BlockArgument argument, const Point &) {
+  if (argument.getOwner() == &kernel.getBody().front()) {
+    auto type = dyn_cast<IntegerType>(argument.getType());
+    if (!type)
+      return {};
+    uint64_t bits = scalars[argument.getArgNumber()];
+    unsigned unused = 64 - type.getWidth();
+    return type.getWidth() == 1
+               ? static_cast<double>(bits & 1)
+               : static_cast<double>(static_cast<int64_t>(bits << unused) >> unused);
+  }
+  if (auto known = rangeOfInteger(argument)) {
+    auto [lower, upper] = *known;
+    return (lower + std::max(lower, upper - 1)) / 2;
+  }
+  return {};
+}
+
+/// From here to there; to infinity if data decides where that is.
+std::pair<double, double> Counter::range(Value lower, Value upper) {
+  auto from = evaluate(lower, Point()), to = evaluate(upper, Point());
+  if (from && to)
+    return {*from, std::max(*from, *to)};
+  work.isExact = false;
+  return {0, unknownCount};
+}
+
+std::pair<double, double> Counter::rangeOf(StringAttr axis) {
+  auto [lower, upper] = domains.boundsOf(axis);
+  return range(lower, upper);
+}
+
+double Counter::extentOf(StringAttr axis) {
+  auto [lower, upper] = rangeOf(axis);
+  return upper - lower;
+}
+
+/// Of an integer that counts programs or trips.
+std::optional<std::pair<double, double>> Counter::rangeOfInteger(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto parallel = dyn_cast<ir::ParallelOp>(parent)) {
+    unsigned n = argument.getArgNumber();
+    return range(parallel.getLower()[n], parallel.getUpper()[n]);
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(parent); loop && argument == loop.getInductionVar())
+    return range(loop.getLowerBound(), loop.getUpperBound());
+  return {};
+}
+
+//===-- How often ---------------------------------------------------------===//
+
+/// The share of the points with these coordinates that all conditions on them let pass: tried at
+/// points that are spread evenly.
+double Counter::shareInside(Axes axes) {
+  SmallVector<ir::RestrictOp> restricts = domains.restrictsOn(axes);
+  if (restricts.empty())
+    return 1;
+  work.isExact = false;
+  std::vector<std::string> key;
+  for (StringAttr axis : axes)
+    key.push_back(axis.str());
+  auto [known, isNew] = shares.try_emplace(key, 1);
+  if (!isNew)
+    return known->second;
+  // All that the conditions speak of: coordinates, and integers that count.
+  llvm::SetVector<Value> sources;
+  for (ir::RestrictOp restriction : restricts)
+    for (Value operand : restriction->getOperands())
+      collectSources(operand, sources);
+  constexpr unsigned bases[] = {2, 3, 5, 7, 11, 13, 17, 19};
+  constexpr unsigned tries = 1 << 13;
+  unsigned inside = 0;
+  for (unsigned n = 1; n <= tries; ++n) {
+    Point point;
+    for (auto [k, source] : llvm::enumerate(sources)) {
+      auto bounds = isa<ir::SpanType>(source.getType())
+                        ? std::optional(rangeOf(ir::axisOf(source)))
+                        : rangeOfInteger(cast<BlockArgument>(source));
+      if (!bounds || !std::isfinite(bounds->second))
+        continue;
+      double at = halton(n, bases[k % std::size(bases)]) * (bounds->second - bounds->first);
+      point[source] = bounds->first + std::floor(at);
+    }
+    inside += llvm::all_of(restricts, [&](ir::RestrictOp restriction) {
+      if (Value unless = restriction.getUnless())
+        if (evaluate(unless, point).value_or(0) != 0)
+          return true;
+      SmallVector<int64_t> values;
+      for (Value operand : llvm::concat<Value>(llvm::to_vector(restriction.getDims()),
+                                               llvm::to_vector(restriction.getSyms()))) {
+        auto value = evaluate(operand, point);
+        if (!value)
+          return true; // data decides: it may pass
+        values.push_back(static_cast<int64_t>(*value));
+      }
+      IntegerSet set = restriction.getConstraint();
+      auto result =
+          ir::evaluateAffine(set.getConstraint(0), ArrayRef(values).take_front(set.getNumDims()),
+                             ArrayRef(values).drop_front(set.getNumDims()));
+      return !result || (set.isEq(0) ? *result == 0 : *result >= 0);
+    });
+  }
+  return known->second = static_cast<double>(inside) / tries;
+}
+
+/// The elements on these axes that an op works on, over all programs and trips.
+double Counter::times(Operation *op, Axes axes) {
+  double count = shareInside(axes);
+  for (StringAttr axis : axes)
+    count = product(count, extentOf(axis));
+  auto blocks = [](double extent, double size) {
+    return std::isfinite(extent) ? std::ceil(extent / size) : extent;
+  };
+  for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+    if (auto loop = dyn_cast<ir::ForOp>(parent)) {
+      if (!llvm::is_contained(axes, loop.getNameAttr()))
+        count = product(count, blocks(extentOf(loop.getNameAttr()), loop.getSize()));
+    } else if (auto parallel = dyn_cast<ir::ParallelOp>(parent)) {
+      for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
+        auto [lower, upper] = range(parallel.getLower()[n], parallel.getUpper()[n]);
+        if (parallel.getEach()[n])
+          count = product(count, upper - lower);
+        else if (!llvm::is_contained(axes, name))
+          count = product(count, blocks(upper - lower, parallel.getSizes()[n]));
+      }
+    } else if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      auto [lower, upper] = range(loop.getLowerBound(), loop.getUpperBound());
+      count = product(count, blocks(upper - lower, evaluate(loop.getStep(), Point()).value_or(1)));
+    } else {
+      // A condition, or a loop that data ends.
+      work.isExact = false;
+      if (isa<scf::WhileOp>(parent))
+        count = product(count, unknownCount);
+    }
+  }
+  return count;
+}
+
+/// What a value is computed from: spans, and integers that count programs and trips.
+void Counter::collectSources(Value value, llvm::SetVector<Value> &sources) {
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (isa<ir::SpanType>(next.getType())) {
+      sources.insert(next);
+    } else if (op) {
+      llvm::append_range(open, op->getOperands());
+    } else if (rangeOfInteger(cast<BlockArgument>(next))) {
+      sources.insert(next);
+    } else if (auto loop =
+                   dyn_cast<ir::ForOp>(cast<BlockArgument>(next).getOwner()->getParentOp())) {
+      sources.insert(loop.getSpan()); // carried: another one with each block
+    }
+  }
+}
+
+/// The different elements that an access reaches: one for each value of what its index is computed
+/// from. Programs that don't take part in the index reach the same ones.
+double Counter::reached(Operation *op, AffineMap map, ValueRange indices, ValueRange symbols) {
+  llvm::SetVector<Value> sources;
+  for (Value operand : llvm::concat<Value>(llvm::to_vector(indices), llvm::to_vector(symbols)))
+    collectSources(operand, sources);
+  SmallVector<StringAttr> axes = ir::mapAxes(map, indices).names;
+  double count = shareInside(axes);
+  for (StringAttr axis : axes)
+    count = product(count, extentOf(axis));
+  for (Value source : sources) {
+    if (!isa<ir::SpanType>(source.getType())) {
+      auto [lower, upper] = *rangeOfInteger(cast<BlockArgument>(source));
+      count = product(count, upper - lower);
+    } else if (!llvm::is_contained(axes, ir::axisOf(source))) {
+      count = product(count, extentOf(ir::axisOf(source)));
+    }
+  }
+  return std::min(count, times(op, axes));
+}
+
+//===-- What counts -------------------------------------------------------===//
+
+void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indices,
+                     ValueRange symbols, bool reads, bool writes) {
+  unsigned parameter = cast<BlockArgument>(memory).getArgNumber();
+  double elements = reached(op, map, indices, symbols);
+  double size =
+      static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
+  work.bytesAccessed +=
+      product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
+  if (reads)
+    read[parameter] += elements;
+  if (writes)
+    written[parameter] += elements;
+}
+
+void Counter::compute(Operation *op) {
+  auto add = [&](Unit unit, Type type, double count) {
+    if (auto known = typeOf(type); known && count > 0)
+      work.operations[{unit, *known}] += count;
+  };
+  if (auto dot = dyn_cast<ir::DotOp>(op)) {
+    SmallVector<StringAttr> axes(ir::axesOf(dot.getResult().getType()));
+    axes.push_back(dot.getAxisAttr());
+    add(Unit::Matrix, dot.getLhs().getType(), 2 * times(op, axes));
+  } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
+    if (isFloat(reduce.getInput().getType()))
+      add(Unit::Vector, reduce.getInput().getType(),
+          times(op, ir::axesOf(reduce.getInput().getType())));
+  } else if (auto scan = dyn_cast<ir::ScanOp>(op)) {
+    double each = 0;
+    scan.getCombine().walk([&](Operation *inner) { each += operationsOf(inner); });
+    Type type = scan.getInputs().front().getType();
+    add(Unit::Vector, type, product(each, times(op, ir::axesOf(type))));
+  } else if (double each = operationsOf(op)) {
+    Type type = op->getResult(0).getType();
+    add(Unit::Vector, type, product(each, times(op, ir::axesOf(type))));
+  }
+}
+
+Work Counter::count() {
+  kernel.getParallel().getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // How parts of a loop would be joined doesn't run.
+    if (auto loop = dyn_cast<ir::ForOp>(op->getParentOp());
+        loop && op->getParentRegion() == &loop.getMerge())
+      return WalkResult::skip();
+    if (auto load = dyn_cast<ir::LoadOp>(op))
+      access(op, load.getSource(), load.getMap(), load.getDims(), load.getSyms(), true, false);
+    else if (auto store = dyn_cast<ir::StoreOp>(op))
+      access(op, store.getTarget(), store.getMap(), store.getDims(), store.getSyms(), false, true);
+    else if (auto update = dyn_cast<ir::UpdateOp>(op))
+      access(op, update.getTarget(), update.getMap(), update.getDims(), update.getSyms(), false,
+             true);
+    else if (auto atomic = dyn_cast<ir::AtomicOp>(op))
+      access(op, atomic.getTarget(), atomic.getMap(), atomic.getDims(), atomic.getSyms(), true,
+             true);
+    else
+      compute(op);
+    // A scan's combination was counted with it.
+    return isa<ir::ScanOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  auto bytes = [&](const std::map<unsigned, double> &reached) {
+    double sum = 0;
+    for (auto [parameter, elements] : reached) {
+      double all = 1;
+      for (int64_t extent : shapes[parameter])
+        all *= static_cast<double>(extent);
+      sum += std::min(elements, all) * static_cast<double>(runtime::sizeOf(
+                                           *runtime::parseDType(kernel.getParamType(parameter))));
+    }
+    return sum;
+  };
+  work.bytesRead = bytes(read);
+  work.bytesWritten = bytes(written);
+  return std::move(work);
+}
+
+Work tile::frontend::countWork(ir::KernelOp kernel, ArrayRef<int64_t> dims,
+                               ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<uint64_t> scalars) {
+  return Counter(kernel, dims, shapes, scalars).count();
+}

@@ -1,0 +1,46 @@
+//===- Work.h - what a launch has to move and to compute ------------------===//
+//
+// Counted on a kernel's IR and the dimensions of a launch, not measured: the
+// elements that its accesses reach and the arithmetic that it is written with.
+// The same numbers for every device, so that runs, predictions and rooflines
+// can be compared (docs/bench.md says what counts).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_WORK_H
+#define TILE_FRONTEND_WORK_H
+
+#include "frontend/DeviceDescription.h"
+#include "ir/TileOps.h"
+
+namespace tile::frontend {
+
+struct Work {
+  /// Each element that is read counts once, and once each that is written: what a memory has to
+  /// move at least.
+  double bytesRead = 0, bytesWritten = 0;
+  /// Each access counts each time: what caches and shared memory have to serve.
+  double bytesAccessed = 0;
+  /// Arithmetic by the unit that could do it and the type: a multiply-add is two, a function one.
+  /// Infinite where data decides how often.
+  std::map<std::pair<Unit, runtime::DType>, double> operations;
+  /// False if conditions or data decide, so that something is an estimate.
+  bool isExact = true;
+
+  double bytes() const { return bytesRead + bytesWritten; }
+  double totalOperations() const;
+  /// Operations for each byte.
+  double intensity() const { return totalOperations() / bytes(); }
+  Work &operator+=(const Work &other);
+
+  /// Seconds that a device's arithmetic takes; 0 where the description has no figure for it.
+  double computeSeconds(const DeviceDescription &device) const;
+};
+
+/// A launch of a kernel that is specialized: its tile sizes are static. By parameter: shapes (empty
+/// for scalars) and the bits of scalars.
+Work countWork(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+               llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, llvm::ArrayRef<uint64_t> scalars);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_WORK_H

@@ -1,0 +1,54 @@
+//===- InfoDescriptions.cpp - the descriptions of devices, for people ------===//
+
+#include "frontend/DeviceDescription.h"
+#include "frontend/cli/Commands.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+using llvm::left_justify;
+
+namespace {
+/// "4.8 TB/s", "52.4 MB", "1.98 GHz", "2.3 us", "132".
+std::string show(double value, const std::string &unit) {
+  if (unit == "1")
+    return std::to_string(static_cast<int64_t>(value));
+  static constexpr std::pair<double, const char *> prefixes[] = {
+      {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
+  for (auto [least, prefix] : prefixes)
+    if (value >= least) {
+      char number[32];
+      snprintf(number, sizeof number, "%.4g", value / (least > 0 ? least : 1e-9));
+      return std::string(number) + " " + prefix + unit;
+    }
+  return "";
+}
+} // namespace
+
+void tile::frontend::cli::listDescriptions() {
+  llvm::outs() << "descriptions, for --device=NAME:\n";
+  for (const DeviceDescription &device : DeviceDescription::builtIn())
+    llvm::outs() << "    " << left_justify(device.name, 13) << left_justify(device.title, 41)
+                 << show(device.bandwidth(), "B/s") << ", "
+                 << show(device.figure("vector_f32"), "FLOP/s") << " of f32\n";
+}
+
+int tile::frontend::cli::describeDevice(const std::string &nameOrPath,
+                                        const SourceOptions &options) {
+  Outcome<DeviceDescription> device = DeviceDescription::find(nameOrPath);
+  if (!device)
+    return Session(options).fail(device.takeFailure());
+  llvm::outs() << device->name << ": " << device->title << "\n";
+  if (device->isGpu)
+    llvm::outs() << "    " << left_justify("target", 30) << device->target << "\n";
+  for (const auto &[key, figure] : device->figures)
+    llvm::outs() << "    " << left_justify(key, 30)
+                 << left_justify(show(figure.value, figure.unit), 16) << "[" << figure.source
+                 << "]\n";
+  for (const auto &[name, source] : device->sources)
+    llvm::outs() << "[" << name << "] " << source << "\n";
+  return success;
+}

@@ -1,0 +1,108 @@
+// Descriptions of devices: those that are built in hold together, and what is wrong with one is
+// said.
+
+#include "frontend/DeviceDescription.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+using namespace tile::frontend;
+using tile::runtime::DType;
+
+namespace {
+
+TEST(DeviceDescription, allFilesAreBuiltIn) {
+  size_t files = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(TILE_ROOT "/frontend/devices")) {
+    ++files;
+    auto read = DeviceDescription::read(entry.path());
+    ASSERT_TRUE(read) << read.takeFailure().message;
+    EXPECT_EQ(read->name, entry.path().stem());
+    auto found = DeviceDescription::find(read->name);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->figures.size(), read->figures.size());
+    for (const std::string &name : read->knownAs)
+      EXPECT_EQ(DeviceDescription::of(name)->name, read->name);
+  }
+  EXPECT_EQ(DeviceDescription::builtIn().size(), files);
+  EXPECT_EQ(DeviceDescription::of("NVIDIA H900"), nullptr);
+}
+
+// The figures come from different pages; multiprocessors, clock and lanes have to give the rate of
+// f32.
+TEST(DeviceDescription, figuresAgree) {
+  for (const DeviceDescription &device : DeviceDescription::builtIn()) {
+    double lanes = !device.isGpu ? 32 : device.target == "sm_80" ? 64 : 128;
+    double rate = device.figure("multiprocessors") * device.figure("clock") * 2 * lanes;
+    EXPECT_NEAR(device.figure("vector_f32"), rate, 0.015 * rate) << device.name;
+    for (const auto &[key, figure] : device.figures)
+      EXPECT_FALSE(device.sources.at(figure.source).empty()) << device.name << " " << key;
+    if (!device.isGpu)
+      continue;
+    EXPECT_GE(device.figure("shared_per_multiprocessor"), device.figure("shared_per_block"));
+    EXPECT_GE(device.operations(Unit::Matrix, DType::F16),
+              device.operations(Unit::Vector, DType::F16));
+    EXPECT_GE(device.operations(Unit::Matrix, DType::I8),
+              device.operations(Unit::Matrix, DType::BF16));
+  }
+}
+
+TEST(DeviceDescription, ratesByUnitAndType) {
+  auto h200 = DeviceDescription::find("h200");
+  ASSERT_TRUE(h200);
+  EXPECT_EQ(h200->bandwidth(), 4.8e12);
+  EXPECT_EQ(h200->operations(Unit::Vector, DType::F32), 66.9e12);
+  EXPECT_EQ(h200->operations(Unit::Matrix, DType::BF16), 989.4e12);
+  EXPECT_EQ(h200->operations(Unit::Matrix, DType::F8E4M3), 1978.9e12);
+  // f32 stays f32: not tf32.
+  EXPECT_EQ(h200->operations(Unit::Matrix, DType::F32), 0);
+  auto a100 = DeviceDescription::find("a100-sxm-80");
+  ASSERT_TRUE(a100);
+  // It has no unit for f8: f16's.
+  EXPECT_EQ(a100->operations(Unit::Matrix, DType::F8E5M2), 312e12);
+}
+
+constexpr const char *sound = R"({
+  "name": "mine", "title": "Mine", "kind": "cpu", "sources": {"me": "measured"},
+  "figures": {
+    "memory_bandwidth": {"value": 5e10, "unit": "B/s", "source": "me"},
+    "launch": {"value": 1e-6, "unit": "s", "source": "me"},
+    "vector_f32": {"value": 1e11, "unit": "FLOP/s", "source": "me"}
+  }
+})";
+
+std::string problem(const std::string &from, const std::string &to) {
+  std::string text = sound;
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  auto parsed = DeviceDescription::parse(text, "mine.json");
+  return parsed ? "none" : parsed.takeFailure().message;
+}
+
+TEST(DeviceDescription, problemsAreTold) {
+  EXPECT_EQ(problem("Mine", "Mine, too"), "none");
+  EXPECT_EQ(problem("\"cpu\"", "\"cpu\", \"cores\": 3"), "mine.json: a description has no 'cores'");
+  EXPECT_EQ(problem("\"cpu\"", "\"tpu\""), "mine.json: \"kind\" is \"gpu\" or \"cpu\", not 'tpu'");
+  EXPECT_EQ(problem("\"cpu\"", "\"gpu\""), "mine.json: a description needs \"target\", a text");
+  EXPECT_EQ(problem("\"launch\"", "\"lunch\""), "mine.json: there is no figure 'lunch'");
+  EXPECT_EQ(problem("1e-6", "-1e-6"), "mine.json: \"launch\": its value has to be positive");
+  EXPECT_EQ(problem("1e-6", "1e-999"), "mine.json: \"launch\": its value has to be positive");
+  EXPECT_EQ(problem("1e-6", "1e999"), "mine.json: a number is out of range");
+  EXPECT_EQ(problem("1e-6", "\"1e-6\""), "mine.json: \"launch\": its value is no number");
+  EXPECT_EQ(problem("\"B/s\"", "\"GB/s\""),
+            "mine.json: \"memory_bandwidth\": its unit is B/s, not 'GB/s'");
+  EXPECT_EQ(problem("\"source\": \"me\"", "\"source\": \"you\""),
+            "mine.json: \"memory_bandwidth\": there is no source 'you'");
+  EXPECT_EQ(problem("\"title\"", "\"name\": \"yours\", \"title\""),
+            "mine.json: the key 'name' is there twice");
+  EXPECT_EQ(problem("\"kind\": \"cpu\",", "\"kind\": \"cpu\""), "mine.json:2:58: malformed JSON");
+  EXPECT_EQ(problem("\"vector_f32\": {\"value\": 1e11, \"unit\": \"FLOP/s\", \"source\": \"me\"}",
+                    "\"memory\": {\"value\": 1e11, \"unit\": \"B\", \"source\": \"me\"}"),
+            "mine.json: there is no figure \"vector_f32\", which predictions need");
+  for (const char *text : {"", "[]", "{}", "3", "{\"name\": 3}", "\xff", "{\"figures\": []}"})
+    EXPECT_FALSE(DeviceDescription::parse(text, "mine.json")) << text;
+}
+
+} // namespace
