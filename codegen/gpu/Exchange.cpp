@@ -95,11 +95,32 @@ Index KernelLowering::linearPlace(const Layout &layout, int64_t reg, ArrayRef<in
 
 //===-- Conversions -------------------------------------------------------===//
 
+CodeBuilder::Values KernelLowering::exchangeLanes(const WarpExchange &exchange,
+                                                  ValueRange registers) {
+  Type i32 = b.getI32Type();
+  auto constant = [&](unsigned value) { return b.integer(i32, value); };
+  Value base = constant(0);
+  for (auto [bit, step] : llvm::enumerate(exchange.steps))
+    if (step) {
+      Value isSet = b.fold<arith::AndIOp>(
+          b.fold<arith::ShRUIOp>(lane, constant(static_cast<unsigned>(bit))), constant(1));
+      base = b.fold<arith::XOrIOp>(base, b.mul(isSet, constant(step)));
+    }
+  Values made;
+  for (auto [source, first] : llvm::zip(exchange.registers, exchange.lanes))
+    made.push_back(shuffleFrom(registers[source], b.fold<arith::XOrIOp>(base, constant(first))));
+  return made;
+}
+
 Tile KernelLowering::convert(const Tile &from, const Layout &layout) {
   Tile made{from.axes, layout, {}};
   if (from.layout.hasSameThreads(layout)) {
     for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r)
       made.registers.push_back(from.registers[*from.layout.registerAt(layout.ofRegister(r))]);
+    return made;
+  }
+  if (std::optional<WarpExchange> exchange = exchangeInWarp(from.layout, layout)) {
+    made.registers = exchangeLanes(*exchange, from.registers);
     return made;
   }
   // Rows are as the reader walks them; one more word a row keeps columns in different banks.

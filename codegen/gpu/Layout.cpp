@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cassert>
+#include <map>
 
 using namespace tile::codegen::gpu;
 using Coords = Layout::Coords;
@@ -188,6 +189,43 @@ bool Layout::hasSameThreads(const Layout &other) const {
     if (!other.registerAt(ofRegister(number)))
       return false;
   return numRegisters() == other.numRegisters();
+}
+
+std::optional<WarpExchange> tile::codegen::gpu::exchangeInWarp(const Layout &from,
+                                                               const Layout &to) {
+  constexpr int64_t mostRegisters = 32; // beyond that shared memory takes fewer instructions
+  if (from.rank() != to.rank() || from.bases(Part::Warp) != to.bases(Part::Warp) ||
+      from.numRegisters() > mostRegisters || to.numRegisters() > mostRegisters)
+    return std::nullopt;
+  // Of lanes with copies the first: without the bits that make none.
+  constexpr unsigned numLanes = 1u << laneBits;
+  std::map<Layout::Coords, std::pair<int64_t, unsigned>> holders;
+  for (unsigned lane = 0; lane < numLanes; ++lane)
+    for (int64_t reg = 0; reg < from.numRegisters(); ++reg)
+      holders.try_emplace(from.of(reg, lane, 0), reg, lane);
+  WarpExchange exchange;
+  for (int64_t reg = 0; reg < to.numRegisters(); ++reg) {
+    std::array<std::pair<int64_t, unsigned>, numLanes> sources;
+    for (unsigned lane = 0; lane < numLanes; ++lane) {
+      auto found = holders.find(to.of(reg, lane, 0));
+      if (found == holders.end())
+        return std::nullopt;
+      sources[lane] = found->second;
+    }
+    auto [source, first] = sources[0];
+    for (unsigned bit = 0; reg == 0 && bit < laneBits; ++bit)
+      exchange.steps[bit] = sources[1u << bit].second ^ first;
+    for (unsigned lane = 0; lane < numLanes; ++lane) {
+      unsigned expected = first;
+      for (unsigned bit = 0; bit < laneBits; ++bit)
+        expected ^= lane >> bit & 1 ? exchange.steps[bit] : 0;
+      if (sources[lane] != std::pair(source, expected))
+        return std::nullopt;
+    }
+    exchange.registers.push_back(source);
+    exchange.lanes.push_back(first);
+  }
+  return exchange;
 }
 
 //===-- Text --------------------------------------------------------------===//

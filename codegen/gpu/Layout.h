@@ -112,6 +112,19 @@ private:
   Coords theRepeats;
 };
 
+/// How a tile gets from one layout to another within each warp: register r of a lane is what
+/// another lane has in its register `registers[r]`, one for all lanes. That lane's number is
+/// `lanes[r]` xor the steps of those of the lane's bits that are set.
+struct WarpExchange {
+  llvm::SmallVector<int64_t> registers;
+  llvm::SmallVector<unsigned> lanes;
+  std::array<unsigned, laneBits> steps = {};
+};
+
+/// None if elements have to go to other warps, if lanes would need different registers, or if
+/// there are too many registers for it to pay.
+std::optional<WarpExchange> exchangeInWarp(const Layout &from, const Layout &to);
+
 } // namespace tile::codegen::gpu
 
 #endif // TILE_CODEGEN_GPU_LAYOUT_H

@@ -211,6 +211,7 @@ private:
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
   Tile convert(const Tile &tile, const Layout &layout);
+  Values exchangeLanes(const WarpExchange &exchange, mlir::ValueRange registers);
   /// Between warps: each leaves its states in shared memory, and all read all of them.
   void foldWarps(const Layout &left, unsigned warpMask, llvm::MutableArrayRef<Values> folded,
                  Combine combine);

@@ -209,6 +209,44 @@ TEST(Layout, SameThreadsMeansTheSamePlacesInEachThread) {
   }
 }
 
+TEST(Layout, ExchangesInWarps) {
+  Random random;
+  int found = 0;
+  for (int round = 0; round < 400; ++round) {
+    Made made = randomLayout(random);
+    // The same, held by other lanes: bits change places, and some go between lane and register.
+    Layout other(made.layout.rank());
+    std::vector<Layout::Coords> steps(made.layout.bases(Part::Lane).begin(),
+                                      made.layout.bases(Part::Lane).end());
+    std::shuffle(steps.begin(), steps.end(), random.engine);
+    for (const Layout::Coords &step : steps)
+      other.addBasis(Part::Lane, step);
+    for (Part part : {Part::Register, Part::Warp})
+      for (const Layout::Coords &step : made.layout.bases(part))
+        other.addBasis(part, step);
+    for (unsigned axis = 0; axis < other.rank(); ++axis)
+      other.setRepeat(axis, made.layout.repeats()[axis]);
+    if (round % 4 == 0)
+      other = randomLayout(random).layout;
+    auto exchange = exchangeInWarp(made.layout, other);
+    if (!exchange)
+      continue;
+    ++found;
+    for (unsigned warp = 0; warp < other.numWarps(); ++warp)
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (int64_t reg = 0; reg < other.numRegisters(); ++reg) {
+          unsigned source = exchange->lanes[reg];
+          for (unsigned bit = 0; bit < laneBits; ++bit)
+            source ^= lane >> bit & 1 ? exchange->steps[bit] : 0;
+          ASSERT_EQ(plain(made.layout.of(exchange->registers[reg], source, warp)),
+                    plain(other.of(reg, lane, warp)))
+              << made.layout.str() << "\n"
+              << other.str();
+        }
+  }
+  EXPECT_GT(found, 100);
+}
+
 TEST(Layout, AttributesRoundTrip) {
   mlir::MLIRContext context;
   context.loadDialect<tile::ir::TileDialect, TileGpuDialect>();
