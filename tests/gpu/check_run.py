@@ -54,7 +54,7 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     (bundle / "tests/gpu").mkdir(parents=True)
     shutil.copy(run_sh, bundle / "tests/gpu/run.sh")
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
-    for name in ("tests/e2e/run_samples.py", "tests/gpu/sanitize.py", "tests/bench/compare.py"):
+    for name in ("tests/e2e/run_samples.py", "tests/gpu/sanitize.py", "tests/bench/compare.py", "tests/bench/matmul.py"):
         (bundle / name).parent.mkdir(parents=True, exist_ok=True)
         (bundle / name).write_text(SAMPLES.format(code))
     script(bundle / "tests/gpu/bench.sh", "echo figures")
