@@ -234,6 +234,8 @@ static void reportFault(Location loc, const Twine &message, ArrayRef<Location> c
 }
 
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
+  if (onLaunch)
+    onLaunch(code.kernel.get(), launch.dims, launch.shapes, launch.params);
   if (device == Device::Interp)
     return interpret(code, launch);
   if (device == Device::Cuda)

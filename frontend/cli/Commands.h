@@ -21,6 +21,7 @@ struct Command {
 Command addCheckCommand(CLI::App &app);
 Command addCompileCommand(CLI::App &app);
 Command addRunCommand(CLI::App &app);
+Command addBenchCommand(CLI::App &app);
 Command addFormatCommand(CLI::App &app);
 Command addInfoCommand(CLI::App &app);
 Command addCacheCommand(CLI::App &app);

@@ -13,6 +13,8 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
   memcheck racecheck initcheck synccheck
               the samples under this tool of compute-sanitizer; needs NumPy and compute-sanitizer
+  bench       tilec bench on the kernels of tests/bench: its report checked; figures, JSON and pictures
+              in FOLDER; needs Python
   compare     tilec beside torch and Triton (compare.py and matmul.py of tests/bench); needs torch and CuPy
 
 PYTHON names the interpreter (python3), COMPUTE_SANITIZER the tool where it isn't on the PATH.
@@ -20,7 +22,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver samples memcheck racecheck initcheck synccheck compare)
+all_steps=(driver samples memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -64,6 +66,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 # missing STEP: what this machine lacks for it; nothing if it can run.
 missing() {
   case $1 in
+    bench) command -v "$python" >/dev/null || echo "there is no $python" ;;
     samples) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
@@ -81,6 +84,7 @@ perform() {
     driver) TILE_TEST_PTX=$PWD/tests/ptx timeout 300 ./runtime_cuda_device_test ;;
     samples) timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" ;;
     *check) timeout 3000 "$python" tests/gpu/sanitize.py "$sanitizer" "$1" ./tilec --jobs "$jobs" ;;
+    bench) timeout 600 tests/gpu/bench.sh ./tilec "$results" "$python" ;;
     compare)
       timeout 3000 "$python" tests/bench/compare.py ./tilec &&
         timeout 300 "$python" tests/bench/matmul.py tests/ptx/matmul-in-roles.ptx ;;
@@ -92,7 +96,7 @@ summary() {
   local log=$results/$1.txt
   case $1 in
     driver) grep -E '^\[  (PASSED|FAILED)  \] [0-9]+ tests?' "$log" | tail -1 | sed 's/^\[ *//; s/ *\] */ /' ;;
-    compare) echo "figures in $log" ;;
+    bench | compare) echo "figures in $log" ;;
     *) tail -1 "$log" ;;
   esac
 }

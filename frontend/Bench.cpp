@@ -1,0 +1,46 @@
+//===- Bench.cpp - how fast kernels are -----------------------------------===//
+
+#include "frontend/Bench.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace tile;
+using namespace tile::frontend;
+
+double Timing::quantile(double share) const {
+  double at = share * static_cast<double>(sorted.size() - 1);
+  auto below = static_cast<size_t>(at);
+  size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+Outcome<std::monostate> tile::frontend::takeTurns(BenchDevice &device,
+                                                  llvm::ArrayRef<Contestant *> contestants,
+                                                  const BenchOptions &options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr unsigned usual = 30, least = 5;
+  for (Contestant *contestant : contestants)
+    for (unsigned n = 0; n < options.warmups; ++n)
+      if (auto seconds = contestant->run(); !seconds)
+        return seconds.takeFailure();
+  auto start = Clock::now();
+  auto budget = std::chrono::duration<double>(10.0 * static_cast<double>(contestants.size()));
+  unsigned rounds = options.rounds ? options.rounds : usual;
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (!options.rounds && round >= least && Clock::now() - start > budget)
+      break;
+    for (Contestant *contestant : contestants) {
+      if (!options.isWarm)
+        if (auto done = device.flush(); !done)
+          return done;
+      auto seconds = contestant->run();
+      if (!seconds)
+        return seconds.takeFailure();
+      contestant->timing.sorted.push_back(*seconds);
+    }
+  }
+  for (Contestant *contestant : contestants)
+    llvm::sort(contestant->timing.sorted);
+  return Done{};
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""tilec bench on the CPU and from descriptions: its JSON, its picture, and its predictions, against figures that are
+computed here.
+
+    check_bench.py TILEC [--device cpu|cuda]
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+SOURCE = """
+/// 5 operations an element: max, difference, exp, sum, quotient.
+kernel softmax(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let e = exp(x[i, :] - max(x[i, :], N))
+        y[i, :] = e / sum(e, N)
+    }
+} schedule { i = 4 }
+
+/// No arithmetic.
+kernel transpose(x: f32[M, N]) -> (z: f32[N, M]) {
+    parallel i in tiles(M), j in tiles(N) { z[j, i] = x[i, j] }
+} schedule { i = 32; j = 32 }
+
+kernel matmul<T: f32 | bf16>(a: T[M, K], b: T[K, N]) -> (c: T[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        var acc = zeros(f32, i, j)
+        for k in tiles(K) { acc += dot(a[i, k], b[k, j], k) }
+        c[i, j] = T(acc)
+    }
+} schedule { i = 32; j = 32; k = 32 }
+
+map twice(x: f32) -> f32 = x * 2
+
+graph both(x: f32[M, N]) -> (y: f32[M, N]) {
+    y = softmax(twice(x))
+}
+"""
+# As `tilec info --device=mine.json` takes it; numbers that are easy to reckon with.
+MINE = {"name": "mine", "title": "Mine", "kind": "gpu", "target": "sm_90a", "sources": {"me": "made up"},
+        "figures": {key: {"value": value, "unit": unit, "source": "me"} for key, value, unit in [
+            ("memory_bandwidth", 1e12, "B/s"), ("launch", 1e-6, "s"), ("vector_f32", 1e13, "FLOP/s"),
+            ("matrix_bf16", 1e14, "FLOP/s")]}}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Failures(list):
+    def expect(self, title, holds, shown=""):
+        if not holds:
+            self.append(f"{title} {shown}")
+
+    def near(self, title, actual, expected, share=1e-6):
+        holds = actual is not None and math.isclose(actual, expected, rel_tol=share)
+        self.expect(title, holds, f"is {actual}, not {expected}")
+
+
+def bench(tilec, place, *words, code=0):
+    ran = subprocess.run([tilec, "bench", *words, "--json"], cwd=place, capture_output=True, text=True, timeout=300)
+    if ran.returncode != code:
+        raise SystemExit(f"FAILED: exit code {ran.returncode} of {words}\n{ran.stdout}{ran.stderr}")
+    return json.loads(ran.stdout)
+
+
+def check_work(kernel, read, written, operations, failures):
+    name = kernel["name"]
+    failures.near(f"{name}: bytes_read", kernel["bytes_read"], read)
+    failures.near(f"{name}: bytes_written", kernel["bytes_written"], written)
+    failures.near(f"{name}: operations", kernel["operations"], operations)
+    failures.near(f"{name}: bytes_per_second", kernel["bytes_per_second"], (read + written) / kernel["seconds"])
+    if operations:
+        failures.near(f"{name}: intensity", kernel["intensity"], operations / (read + written))
+        failures.near(f"{name}: operations_per_second", kernel["operations_per_second"],
+                      operations / kernel["seconds"])
+
+
+def check_run(tilec, place, device, failures):
+    report = bench(tilec, place, "k.tile:softmax", "k.tile:transpose", "k.tile:matmul", "--in", "x=randn:129x515:f32",
+                   "--in", "a=randn:65x131:f32", "--in", "b=randn:131x77:f32", "--runs", "4", "--device", device,
+                   "--plot", "plot.svg")
+    failures.expect("ok", report["ok"] and not report["prediction"] and report["caches"] == "flushed")
+    softmax, transpose, matmul = report["kernels"]
+    size = 4 * 129 * 515
+    check_work(softmax, size, size, 5 * 129 * 515, failures)
+    check_work(transpose, size, size, 0, failures)
+    check_work(matmul, 4 * (65 * 131 + 131 * 77), 4 * 65 * 77, 2 * 65 * 131 * 77, failures)
+    for kernel in report["kernels"]:
+        name = kernel["name"]
+        for timing in (kernel["timing"], kernel["copy"]):
+            failures.expect(f"{name}: times in order", timing["runs"] == 4 and
+                            0 < timing["least"] <= timing["quartiles"][0] <= timing["median"] <=
+                            timing["quartiles"][1] <= timing["greatest"], timing)
+        failures.near(f"{name}: seconds", kernel["seconds"], kernel["timing"]["median"])
+        failures.near(f"{name}: share_of_copy", kernel["share_of_copy"],
+                      kernel["copy"]["median"] / kernel["seconds"])
+        moved = kernel["bytes_read"] + kernel["bytes_written"]
+        failures.near(f"{name}: memory_seconds", kernel["memory_seconds"], moved / report["bandwidth"])
+        failures.expect(f"{name}: resources", (kernel["resources"] is None) == (device == "cpu"))
+    copies = [(k["bytes_read"] + k["bytes_written"]) / k["copy"]["median"] for k in report["kernels"]]
+    failures.expect("the bandwidth is the fastest copy's", report["bandwidth"] >= max(copies) * 0.999999)
+    check_picture(place / "plot.svg", [softmax, matmul], ["transpose"], failures)
+
+
+def check_picture(path, points, others, failures):
+    """Where the points are, from the picture's own scale; the figures from the report."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    left, top, right, bottom = map(float, root.get("data-plot").split())
+    x_from, x_to, y_from, y_to = map(int, root.get("data-decades").split())
+    circles = {circle.get("data-name"): circle for circle in root.iter(f"{SVG}circle")}
+    failures.expect("the points of the picture", set(circles) == {point["name"] for point in points}, set(circles))
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+
+    def place(intensity, operations):
+        return (left + (math.log10(intensity) - x_from) / (x_to - x_from) * (right - left),
+                bottom + (math.log10(operations) - y_from) / (y_to - y_from) * (top - bottom))
+
+    for point in points:
+        name, circle = point["name"], circles[point["name"]]
+        x, y = place(point["intensity"], point["operations_per_second"])
+        at = float(circle.get("cx")), float(circle.get("cy"))
+        failures.expect(f"{name} in the picture", math.dist((x, y), at) < 0.02 and left <= at[0] <= right
+                        and top <= at[1] <= bottom, f"is at {at}, not at {(x, y)}")
+        failures.expect(f"{name} has a label", name in texts)
+    for name in others:
+        failures.expect(f"{name} is named below", any(text and f"counted: {name} " in text for text in texts), texts)
+    roofs = 0
+    for line in root.iter(f"{SVG}line"):
+        ends = [(float(line.get(f"x{n}")), float(line.get(f"y{n}"))) for n in (1, 2)]
+        for x, y in ends:
+            intensity = 10 ** (x_from + (x - left) / (right - left) * (x_to - x_from))
+            if bandwidth := line.get("data-bandwidth"):
+                expected = place(intensity, intensity * float(bandwidth))
+            elif rate := line.get("data-rate"):
+                expected = place(intensity, float(rate))
+            else:
+                continue
+            roofs += 1
+            failures.expect("a roof", math.dist((x, y), expected) < 0.05, f"is at {(x, y)}, not {expected}")
+    failures.expect("roofs of memory and arithmetic", roofs >= 4)
+    text = path.read_text()
+    failures.expect("the picture is self-contained", not re.search(r"href|<script|@import|url\(", text))
+    failures.expect("the picture is for dark pages, too", "prefers-color-scheme: dark" in text)
+
+
+def check_predictions(tilec, place, failures):
+    (place / "mine.json").write_text(json.dumps(MINE))
+    report = bench(tilec, place, "k.tile:softmax", "k.tile:matmul", "k.tile:matmul", "--device=mine.json", "--in",
+                   "x=randn:1000x1000:f32", "--in", "2.a=randn:500x1000:f32", "--in", "2.b=randn:1000x400:f32", "--in",
+                   "3.a=randn:500x1000:bf16", "--in", "3.b=randn:1000x400:bf16", "--plot", "plot.svg")
+    failures.expect("prediction", report["prediction"] and report["device"] == "Mine")
+    softmax, single, half = report["kernels"]
+    # 8 MB at 1 TB/s, and a launch; 5 million operations are less.
+    failures.near("softmax", softmax["seconds"], 1e-6 + 8e6 / 1e12)
+    failures.near("softmax", softmax["compute_seconds"], 5e6 / 1e13)
+    failures.expect("softmax", softmax["bound"] == "memory" and softmax["timing"] is None)
+    # Products of f32 are for vectors, those of bf16 for the matrix units; then moving takes longer.
+    failures.near("matmul of f32", single["seconds"], 1e-6 + 2 * 500 * 1000 * 400 / 1e13)
+    failures.near("matmul of bf16", half["compute_seconds"], 2 * 500 * 1000 * 400 / 1e14)
+    failures.near("matmul of bf16", half["memory_seconds"], 2 * (500 * 1000 + 1000 * 400 + 500 * 400) / 1e12)
+    failures.near("matmul of bf16", half["seconds"], 1e-6 + half["compute_seconds"])
+    failures.expect("matmul", [single["bound"], half["bound"]] == ["compute", "compute"])
+    failures.expect("names", [single["name"], half["name"]] == ["matmul 2", "matmul 3"])
+    check_picture(place / "plot.svg", [softmax, single, half], [], failures)
+    tiny = bench(tilec, place, "k.tile:softmax", "--device=h200", "--in", "x=randn:8x8:f32")["kernels"][0]
+    failures.expect("a tiny kernel is bound by its launch", tiny["bound"] == "launch", tiny["bound"])
+
+
+def check_graph(tilec, place, failures):
+    report = bench(tilec, place, "k.tile:both", "--in", "x=randn:65x129:f32", "--runs", "2", "--warm")
+    (kernel,) = report["kernels"]
+    check_work(kernel, 2 * 4 * 65 * 129, 2 * 4 * 65 * 129, 6 * 65 * 129, failures)
+    failures.expect("warm", report["caches"] == "warm")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tilec", type=pathlib.Path)
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args()
+    tilec, failures = options.tilec.resolve(), Failures()
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        (place / "k.tile").write_text(SOURCE)
+        check_run(tilec, place, options.device, failures)
+        check_predictions(tilec, place, failures)
+        check_graph(tilec, place, failures)
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"tilec bench on {options.device}, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
