@@ -1,33 +1,18 @@
 //===- BuilderModule.cpp - modules of the C++ API, and calls --------------===//
 
-#include "frontend/BuilderImpl.h"
+#include "frontend/BuilderModuleImpl.h"
 
 #include "dsl/BodyElaborator.h"
-#include "dsl/Elaborator.h"
-#include "frontend/Execution.h"
+#include "frontend/BuilderImpl.h"
 #include "runtime/Scalar.h"
-
-#include "mlir/IR/OwningOpRef.h"
 
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 
 using namespace tile;
 using namespace tile::detail;
 
 namespace {
-
-/// What a module loads: the sources, and the templates made of them.
-struct Loaded {
-  dsl::DiagnosticEngine diags;
-  dsl::Program program;
-  dsl::Elaborator elaborator;
-  dsl::LoadedFile *root = nullptr;
-
-  Loaded(mlir::MLIRContext &context, std::vector<std::string> folders)
-      : program(diags, std::move(folders)), elaborator(context, program, diags) {}
-};
 
 Error toError(mlir::Diagnostic &diagnostic) {
   Error error;
@@ -63,21 +48,16 @@ Error toError(const dsl::Diagnostic &diagnostic) {
   return error;
 }
 
-/// Collects the errors that MLIR reports while it lives.
-class Collector {
-public:
-  Collector(mlir::MLIRContext &context, std::vector<Error> &errors)
-      : handler(&context, [&errors](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-            errors.push_back(toError(diagnostic));
-          return mlir::success();
-        }) {}
+} // namespace
 
-private:
-  mlir::ScopedDiagnosticHandler handler;
-};
+Collector::Collector(mlir::MLIRContext &context, std::vector<Error> &errors)
+    : handler(&context, [&errors](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          errors.push_back(toError(diagnostic));
+        return mlir::success();
+      }) {}
 
-runtime::Error firstOf(const std::vector<Error> &errors, std::string otherwise) {
+runtime::Error tile::detail::firstOf(const std::vector<Error> &errors, std::string otherwise) {
   if (errors.empty())
     return {std::move(otherwise), ""};
   Error first = errors.front();
@@ -88,8 +68,6 @@ runtime::Error firstOf(const std::vector<Error> &errors, std::string otherwise) 
     result.message += "\n(and " + std::to_string(errors.size() - 1) + " more)";
   return result;
 }
-
-} // namespace
 
 std::string Error::str() const {
   std::string text;
@@ -105,59 +83,62 @@ std::string Error::str() const {
 
 //===-- Modules -----------------------------------------------------------===//
 
-struct Module::Impl {
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  mlir::OwningOpRef<mlir::ModuleOp> built;
-  std::unique_ptr<Loaded> loaded;
-  std::vector<Error> errors;
-  std::mutex mutex; // of compiling and running
-  frontend::Compiler compiler;
-  std::map<std::pair<mlir::Operation *, Device>, std::unique_ptr<frontend::Executor>> executors;
+Module::Impl::Impl() {
+  context.loadDialect<ir::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                      mlir::scf::SCFDialect>();
+  built = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  std::optional<runtime::Error> problem;
+  compiler.cache = runtime::processCache(problem);
+  if (problem) // once in a process
+    std::fprintf(stderr, "tile: warning: %s; compiled code is not kept\n",
+                 problem->message.c_str());
+}
 
-  Impl() {
-    context.loadDialect<ir::TileDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
-                        mlir::scf::SCFDialect>();
-    built = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-    std::optional<runtime::Error> problem;
-    compiler.cache = runtime::processCache(problem);
-    if (problem) // once in a process
-      std::fprintf(stderr, "tile: warning: %s; compiled code is not kept\n",
-                   problem->message.c_str());
-  }
+dsl::DeclRef Module::Impl::declaration(const std::string &name) const {
+  if (!loaded || !loaded->root)
+    return {};
+  dsl::DiagnosticEngine ambiguity;
+  dsl::DeclRef decl = loaded->program.lookup(*loaded->root, name, {}, ambiguity);
+  bool isCallable = decl && (decl.decl->kind == dsl::Decl::Kind::Kernel ||
+                             decl.decl->kind == dsl::Decl::Kind::Graph);
+  return isCallable ? decl : dsl::DeclRef{};
+}
 
-  dsl::DeclRef declaration(const std::string &name) const {
-    if (!loaded || !loaded->root)
-      return {};
-    dsl::DiagnosticEngine ambiguity;
-    dsl::DeclRef decl = loaded->program.lookup(*loaded->root, name, {}, ambiguity);
-    bool isCallable = decl && (decl.decl->kind == dsl::Decl::Kind::Kernel ||
-                               decl.decl->kind == dsl::Decl::Kind::Graph);
-    return isCallable ? decl : dsl::DeclRef{};
-  }
+std::string Module::Impl::names() const {
+  std::string list;
+  auto add = [&](std::string_view name) {
+    list += (list.empty() ? "`" : ", `") + std::string(name) + "`";
+  };
+  for (auto kernel : const_cast<Impl *>(this)->built->getOps<ir::KernelOp>())
+    add(kernel.getSymName());
+  if (loaded && loaded->root)
+    for (const dsl::Decl &decl : loaded->root->module.decls)
+      if (decl.kind == dsl::Decl::Kind::Kernel || decl.kind == dsl::Decl::Kind::Graph)
+        add(decl.name.text);
+  return list;
+}
 
-  std::string names() const {
-    std::string list;
-    auto add = [&](std::string_view name) {
-      list += (list.empty() ? "`" : ", `") + std::string(name) + "`";
-    };
-    for (auto kernel : const_cast<Impl *>(this)->built->getOps<ir::KernelOp>())
-      add(kernel.getSymName());
-    if (loaded && loaded->root)
-      for (const dsl::Decl &decl : loaded->root->module.decls)
-        if (decl.kind == dsl::Decl::Kind::Kernel || decl.kind == dsl::Decl::Kind::Graph)
-          add(decl.name.text);
-    return list;
+static frontend::Device deviceOf(Device device) {
+  switch (device) {
+  case Device::Cpu:
+    return frontend::Device::Cpu;
+  case Device::Cuda:
+    return frontend::Device::Cuda;
+  case Device::Interp:
+    return frontend::Device::Interp;
   }
+  llvm_unreachable("covered switch");
+}
 
-  frontend::Executor &executor(mlir::ModuleOp module, Device device) {
-    auto &executor = executors[{module.getOperation(), device}];
-    if (!executor)
-      executor = std::make_unique<frontend::Executor>(
-          compiler, module,
-          device == Device::Cpu ? frontend::Device::Cpu : frontend::Device::Interp);
-    return *executor;
+frontend::Executor &Module::Impl::executor(mlir::ModuleOp module, Device device,
+                                           std::shared_ptr<runtime::cuda::Stream> stream) {
+  auto &executor = executors[{module.getOperation(), device, stream.get()}];
+  if (!executor) {
+    executor = std::make_unique<frontend::Executor>(compiler, module, deviceOf(device));
+    executor->stream = std::move(stream);
   }
-};
+  return *executor;
+}
 
 Module::Module() : impl(std::make_shared<Impl>()) {}
 Module::~Module() = default;
@@ -227,20 +208,6 @@ std::string Module::ir() const {
 
 //===-- Functions ---------------------------------------------------------===//
 
-struct Function::Impl {
-  std::shared_ptr<Module::Impl> module;
-  CompileOptions options;
-  /// Of what was loaded; its generics are bound at each call.
-  dsl::DeclRef decl;
-  std::string symbol;
-
-  Result<std::string> instance(const std::vector<NamedArgument> &arguments) const;
-  Result<frontend::Arguments> order(const frontend::Interface &interface,
-                                    llvm::ArrayRef<llvm::StringRef> dims,
-                                    const std::vector<NamedArgument> &arguments,
-                                    llvm::StringMap<int64_t> &explicitDims) const;
-};
-
 Result<Function> Module::compile(const std::string &name, CompileOptions options) const {
   std::lock_guard lock(impl->mutex);
   if (!ok())
@@ -271,7 +238,7 @@ static ir::ElementType elementType(runtime::DType type) {
 }
 
 /// The symbol of the kernel or graph whose generics are bound to the call's types.
-Result<std::string> Function::Impl::instance(const std::vector<NamedArgument> &arguments) const {
+Result<std::string> Function::Impl::instance(TypeOf typeOf) const {
   if (!decl)
     return symbol;
   Loaded &loaded = *module->loaded;
@@ -280,9 +247,9 @@ Result<std::string> Function::Impl::instance(const std::vector<NamedArgument> &a
   for (auto [param, type] : llvm::zip(decl.decl->params, types)) {
     if (auto chosen = options.types.find(param.type.element.text); chosen != options.types.end())
       type = elementType(chosen->second);
-    for (const NamedArgument &argument : arguments)
-      if (!type && argument.name == param.name.text && argument.value.tensor)
-        type = elementType(argument.value.tensor->dtype());
+    if (!type)
+      if (std::optional<runtime::DType> given = typeOf(param.name.text))
+        type = elementType(*given);
   }
   std::optional<dsl::TypeBindings> bindings =
       dsl::bindGenerics(diags, decl.file->source, decl.decl->name.range, decl, types);
@@ -309,7 +276,7 @@ Result<std::string> Function::Impl::instance(const std::vector<NamedArgument> &a
 }
 
 /// The bits of a number as the parameter's type has them.
-static Result<uint64_t> bitsOf(const frontend::Port &port, const std::string &text) {
+Result<uint64_t> tile::detail::bitsOf(const frontend::Port &port, const std::string &text) {
   Result<runtime::Scalar> scalar = runtime::parseScalar(text);
   if (!scalar)
     return scalar.takeError();
@@ -369,7 +336,7 @@ Result<frontend::Arguments> Function::Impl::order(const frontend::Interface &int
   return ordered;
 }
 
-static llvm::SmallVector<llvm::StringRef> dimsOf(mlir::Operation *function) {
+llvm::SmallVector<llvm::StringRef> tile::detail::dimsOf(mlir::Operation *function) {
   mlir::ArrayAttr dims;
   if (auto kernel = llvm::dyn_cast<ir::KernelOp>(function))
     dims = kernel.getDims();
@@ -380,7 +347,13 @@ static llvm::SmallVector<llvm::StringRef> dimsOf(mlir::Operation *function) {
 
 Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments) const {
   std::lock_guard lock(impl->module->mutex);
-  Result<std::string> instance = impl->instance(arguments);
+  Result<std::string> instance =
+      impl->instance([&](llvm::StringRef name) -> std::optional<runtime::DType> {
+        for (const NamedArgument &argument : arguments)
+          if (argument.name == name && argument.value.tensor)
+            return argument.value.tensor->dtype();
+        return std::nullopt;
+      });
   if (!instance)
     return instance.takeError();
   std::vector<Error> errors;

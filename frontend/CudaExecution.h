@@ -8,32 +8,29 @@
 #ifndef TILE_FRONTEND_CUDAEXECUTION_H
 #define TILE_FRONTEND_CUDAEXECUTION_H
 
-#include "codegen/gpu/GpuCompiler.h"
+#include "frontend/Compiler.h"
 #include "frontend/Outcome.h"
 #include "ir/Specialize.h"
-#include "runtime/artifact/Program.h"
-#include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/cuda/LoadedKernel.h"
 
 #include <memory>
-
-namespace tile::runtime::cuda {
-class Driver;
-class Function;
-} // namespace tile::runtime::cuda
 
 namespace tile::frontend {
 
 /// A kernel that is loaded on the device.
 struct CudaKernel {
-  std::shared_ptr<runtime::cuda::Function> function;
-  /// Before and after it; null: there is none (codegen::GpuCode).
-  std::shared_ptr<runtime::cuda::Function> start, finish;
-  llvm::SmallVector<codegen::ReduceCopies, 1> copies;
-  unsigned threads = 0;
-  int64_t sharedBytes = 0;
-  /// How many programs a launch has: the product of these, each at least 0.
-  std::vector<runtime::Program> programs;
+  std::shared_ptr<const runtime::cuda::LoadedKernel> loaded;
 };
+
+/// What a kernel is compiled for.
+struct CudaSpecialization {
+  ir::Bindings bindings;
+  /// Of dimensions: an attribute that the kernel gets (codegen/gpu/GpuCompiler.h).
+  mlir::DictionaryAttr divisors;
+};
+
+/// How many blocks each binder of a specialized kernel has, computed from dimensions and scalars.
+Outcome<std::vector<runtime::Program>> countPrograms(ir::KernelOp kernel);
 
 /// One launch on host memory; everything by parameter.
 struct CudaLaunch {
@@ -49,12 +46,7 @@ struct CudaLaunch {
 struct CudaArguments {
   /// By parameter; those of scalars are empty.
   std::vector<runtime::cuda::DeviceBuffer> buffers;
-  /// What the kernel takes: addresses and scalars, then dimensions.
-  std::vector<uint64_t> words;
-  std::vector<int64_t> dims;
-  /// Of tensors.
-  std::vector<int64_t> elements;
-  uint32_t programs = 0;
+  std::optional<runtime::cuda::PreparedLaunch> launch;
 };
 
 class CudaContext {
@@ -62,32 +54,40 @@ public:
   /// Opens a device by its index. Without a driver it is this machine's.
   static Outcome<std::unique_ptr<CudaContext>>
   open(int index = 0, std::shared_ptr<const runtime::cuda::Driver> driver = nullptr);
+  /// The device of a stream, and everything on that stream.
+  static Outcome<std::unique_ptr<CudaContext>> open(std::shared_ptr<runtime::cuda::Stream> stream);
   ~CudaContext();
 
   /// Binds what code for the GPU depends on: dimensions that whole axes are as long as, and the
   /// powers of two that divide the others.
   static void bind(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
-  /// The divisors of dimensions, as an attribute that the kernel gets (codegen/gpu/Lowering.h).
+  /// The divisors of dimensions.
   static mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
 
-  /// Compiles a specialized kernel and loads it. Problems of the kernel are reported, and spilled
-  /// registers, as a remark.
-  Outcome<CudaKernel> load(ir::KernelOp kernel);
+  /// Loads the code of a template: from the compiler's cache, or it is compiled and stored there.
+  /// Problems of the kernel are reported, and spilled registers, as a remark. A hit lowers nothing:
+  /// its key is made of the template and what it is compiled for.
+  Outcome<CudaKernel> load(Compiler &compiler, ir::KernelOp kernel,
+                           const CudaSpecialization &to) const;
   /// Launches, and waits.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
                                  const CudaLaunch &launch);
+
   /// Its two halves before the results come back, for launches that are made again and again:
   /// copies what the kernel reads to the device, and launches without waiting.
   Outcome<CudaArguments> upload(ir::KernelOp kernel, const CudaKernel &code,
                                 const CudaLaunch &launch);
-  Outcome<std::monostate> start(ir::KernelOp kernel, const CudaKernel &code,
-                                CudaArguments &arguments);
+  Outcome<std::monostate> start(CudaArguments &arguments);
 
   const std::shared_ptr<runtime::cuda::Stream> &sharedStream() const { return stream; }
 
 private:
   CudaContext(std::shared_ptr<runtime::cuda::Device> device,
               std::shared_ptr<runtime::cuda::Stream> stream, std::string target);
+  std::string describe(ir::KernelOp kernel, const CudaSpecialization &to) const;
+  Outcome<runtime::CudaCode> generate(Compiler &compiler, ir::KernelOp source,
+                                      const CudaSpecialization &to) const;
+
   std::shared_ptr<runtime::cuda::Device> device;
   std::shared_ptr<runtime::cuda::Stream> stream;
   std::string target;

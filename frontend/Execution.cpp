@@ -3,7 +3,6 @@
 #include "frontend/Execution.h"
 
 #include "codegen/cpu/Reports.h"
-#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
@@ -52,10 +51,6 @@ Outcome<DeviceChoice> tile::frontend::parseDevice(StringRef text) {
                            "them"});
   return choice;
 }
-
-Executor::Executor(Compiler &compiler, ModuleOp module, Device device)
-    : compiler(compiler), module(module), device(device) {}
-Executor::~Executor() = default;
 
 //===-- Arguments ---------------------------------------------------------===//
 
@@ -167,7 +162,7 @@ Outcome<Outputs> Executor::runKernel(ir::KernelOp kernel, const Arguments &argum
 Outcome<Done> Executor::openCuda() {
   if (cuda)
     return Done{};
-  auto opened = CudaContext::open(deviceIndex, driver);
+  auto opened = stream ? CudaContext::open(stream) : CudaContext::open(deviceIndex, driver);
   if (!opened)
     return opened.takeFailure();
   cuda = *std::move(opened);
@@ -205,24 +200,35 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     return entry.get();
   auto start = std::chrono::steady_clock::now();
   auto fresh = std::make_unique<Compiled>();
-  fresh->kernel = compiler.compile(kernel, bindings);
-  if (!fresh->kernel)
-    return Failure::reported();
+  fresh->source = kernel;
+  fresh->bindings = bindings;
+  if (device == Device::Cuda) {
+    Outcome<CudaKernel> code = cuda->load(compiler, kernel, {bindings, divisors});
+    if (!code)
+      return code.takeFailure();
+    fresh->cuda.emplace(*std::move(code));
+  } else {
+    fresh->kernel = compiler.compile(kernel, bindings);
+    if (!fresh->kernel)
+      return Failure::reported();
+  }
   if (device == Device::Cpu) {
     FailureOr<codegen::CpuCode> code = compiler.jit(fresh->kernel.get(), {.sanitizes = sanitizes});
     if (failed(code))
       return Failure::reported();
     fresh->code.emplace(std::move(*code));
-  } else if (device == Device::Cuda) {
-    fresh->kernel.get()->setAttr(codegen::divisorsAttrName, divisors);
-    Outcome<CudaKernel> code = cuda->load(fresh->kernel.get());
-    if (!code)
-      return code.takeFailure();
-    fresh->cuda.emplace(*std::move(code));
   }
   compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
   return entry.get();
+}
+
+Outcome<ir::KernelOp> Executor::specialized(Compiled &code) {
+  if (!code.kernel)
+    code.kernel = compiler.compile(code.source, code.bindings);
+  if (!code.kernel)
+    return Failure::reported();
+  return code.kernel.get();
 }
 
 /// An error of a kernel's program, and where graphs called it.
@@ -239,7 +245,7 @@ Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (device == Device::Interp)
     return interpret(code, launch);
   if (device == Device::Cuda)
-    return cuda->launch(code.kernel.get(), *code.cuda,
+    return cuda->launch(code.source, *code.cuda,
                         {launch.params, launch.shapes, launch.dims, poisons});
   std::optional<runtime::Sanitizer> sanitizer;
   if (sanitizes) {

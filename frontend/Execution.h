@@ -20,11 +20,13 @@
 
 namespace tile::runtime::cuda {
 class Driver;
-}
+class Stream;
+} // namespace tile::runtime::cuda
 
 namespace tile::frontend {
 
 class CudaContext;
+struct CudaRun;
 
 enum class Device { Cpu, Cuda, Interp };
 llvm::StringRef nameOf(Device device);
@@ -63,6 +65,8 @@ public:
   /// Of Device::Cuda: which one, and the driver that knows it (null: this machine's).
   int deviceIndex = 0;
   std::shared_ptr<const runtime::cuda::Driver> driver;
+  /// Where everything runs there, instead of both; null: on a new stream.
+  std::shared_ptr<runtime::cuda::Stream> stream;
   /// Prints are not shown.
   bool isQuiet = false;
   /// Gets the prints, whole lines at a time; none: standard error.
@@ -82,6 +86,10 @@ public:
   Outcome<Outputs> run(llvm::StringRef symbol, Arguments arguments,
                        const llvm::StringMap<int64_t> &dims);
 
+  /// What was compiled for a launch, and the kernel as it was specialized for it: on a GPU that is
+  /// only made here, since code may come from the cache.
+  struct Compiled;
+  Outcome<ir::KernelOp> specialized(Compiled &code);
   /// A launch of a kernel with all that it needs (ExecutionImpl.h), to be made once or many times.
   struct Prepared;
   Outcome<std::unique_ptr<Prepared>> prepare(ir::KernelOp kernel, const Arguments &arguments,
@@ -90,19 +98,32 @@ public:
   Outcome<std::monostate> launch(Prepared &prepared);
   /// The GPU; null before a kernel has needed it.
   CudaContext *cudaContext() { return cuda.get(); }
+  /// On CUDA: binds a kernel or graph to tensors of the device, to be run many times (CudaRun.h).
+  /// `inputs` are as those of `run`, tensors by their place; `results` say where outputs are to be
+  /// (null, or too few: in memory that the run keeps).
+  Outcome<CudaRun> bindOnCuda(llvm::StringRef symbol, std::span<const runtime::GraphInput> inputs,
+                              const llvm::StringMap<int64_t> &dims,
+                              std::vector<const runtime::PlacedTensor *> results = {});
 
 private:
   Outcome<Outputs> runKernel(ir::KernelOp kernel, const Arguments &arguments,
                              const llvm::StringMap<int64_t> &dims);
   Outcome<Outputs> runGraph(ir::GraphOp graph, Arguments arguments,
                             const llvm::StringMap<int64_t> &dims);
-  struct Compiled;
   struct Plan;
   struct RawLaunch;
   Outcome<std::monostate> launch(Compiled &code, const RawLaunch &launch);
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
   void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);
+  Outcome<Outputs> runGraphOnCuda(ir::GraphOp graph, Plan &plan, const Arguments &arguments,
+                                  const llvm::StringMap<int64_t> &dims);
+  Outcome<CudaRun> bindGraph(Plan &plan, std::span<const runtime::GraphInput> inputs,
+                             const llvm::StringMap<int64_t> &dims,
+                             std::vector<const runtime::PlacedTensor *> results);
+  Outcome<CudaRun> bindKernel(ir::KernelOp kernel, std::span<const runtime::GraphInput> inputs,
+                              const llvm::StringMap<int64_t> &dims,
+                              llvm::ArrayRef<const runtime::PlacedTensor *> results);
   static llvm::SmallVector<mlir::Location> callersOf(const Plan &plan, uint32_t call);
   Failure explain(const Plan &plan, runtime::GraphFailure failure,
                   llvm::MutableArrayRef<std::optional<Failure>> ofCalls) const;
@@ -116,6 +137,9 @@ private:
   std::map<Key, std::unique_ptr<Compiled>> cache;
   /// Open once a kernel has needed it.
   std::unique_ptr<CudaContext> cuda;
+  /// Graphs on it, each as it was bound last. They go before the device does.
+  struct CudaGraph;
+  std::map<mlir::Operation *, std::unique_ptr<CudaGraph>> cudaGraphs;
   Outcome<std::monostate> openCuda();
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);

@@ -9,6 +9,10 @@
 namespace tile::frontend {
 
 struct Executor::Compiled {
+  ir::KernelOp source;
+  /// What it is specialized to.
+  ir::Bindings bindings;
+  /// Specialized; on a GPU only once `Executor::specialized` has made it.
   mlir::OwningOpRef<ir::KernelOp> kernel;
   /// On the CPU only.
   std::optional<codegen::CpuCode> code;

@@ -67,6 +67,10 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   if (!planned)
     return planned.takeFailure();
   Plan &plan = **planned;
+  // What kernels say comes in the order of their calls.
+  bool speaks = llvm::any_of(plan.kernels.list(), codegen::hasReports);
+  if (device == Device::Cuda && !speaks)
+    return runGraphOnCuda(graph, plan, arguments, explicitDims);
   runtime::DimValues dims;
   for (const auto &entry : explicitDims)
     dims[entry.getKey().str()] = entry.getValue();
@@ -75,14 +79,12 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
     signatures.push_back(&signature);
   std::vector<runtime::GraphInput> inputs;
   for (Argument &argument : arguments)
-    inputs.push_back({std::move(argument.tensor), argument.bits});
+    inputs.push_back({std::move(argument.tensor), argument.bits, nullptr});
 
   // The first is that of compiling, then one a call: calls may fail at the same time.
   std::vector<std::optional<Failure>> failures(plan.plan.calls.size() + 1);
   std::vector<Compiled *> code; // by call
   runtime::GraphOptions options;
-  // What kernels say comes in the order of their calls.
-  bool speaks = llvm::any_of(plan.kernels.list(), codegen::hasReports);
   options.isParallel = device == Device::Cpu && !speaks && !sanitizes;
   options.poisons = poisons;
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {

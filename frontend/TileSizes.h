@@ -22,6 +22,8 @@ struct TileSizes {
   /// By the kernel's name in the source (`matmul`) or its symbol (`matmul.f16`).
   std::map<std::string, ByBinder> byKernel;
 
+  bool operator==(const TileSizes &) const = default;
+
   /// Adds `i=64` or `matmul.i=64`, a size that is not there yet.
   Outcome<std::monostate> parse(llvm::StringRef text);
   /// Adds {"i": 64, "matmul": {"j": 32}}.

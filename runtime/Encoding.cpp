@@ -220,6 +220,9 @@ TILE_PARTS(RequireRule, v.program, v.text, v.dims, v.scalars)
 TILE_PARTS(Signature, v.name, v.dims, v.constants, v.bound, v.params, v.requirements)
 TILE_PARTS(ImageData, v.platform, v.cpu, v.features, v.id, v.bytes)
 TILE_PARTS(VariantData, v.guard, v.schedule, v.image, v.symbol)
+TILE_PARTS(CudaFunction, v.name, v.threads, v.sharedBytes)
+TILE_PARTS(CudaReduceCopies, v.param, v.bytes)
+TILE_PARTS(CudaCode, v.target, v.function, v.start, v.finish, v.copies, v.programs, v.image)
 TILE_PARTS(KernelData, v.signature, v.variants)
 TILE_PARTS(PlanOperand, v.isTensor, v.index)
 TILE_PARTS(PlanConstant, v.name, v.value)
@@ -310,6 +313,21 @@ Result<ArtifactData> parsePayload(std::span<const std::byte> payload) {
   if (Status valid = validate(artifact); !valid)
     return damaged(valid.error().message);
   return artifact;
+}
+
+std::vector<std::byte> serialize(const CudaCode &code) {
+  Writer writer;
+  runtime::code(writer, code);
+  return std::move(writer.bytes);
+}
+
+std::optional<CudaCode> parseCudaCode(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  CudaCode result;
+  code(reader, result);
+  if (reader.problem || reader.left() > 0)
+    return std::nullopt;
+  return result;
 }
 
 Hash128 contentHash(std::span<const std::byte> bytes) {

@@ -4,7 +4,9 @@
 #include "runtime/Hash.h"
 #include "runtime/Result.h"
 #include "runtime/artifact/ArtifactData.h"
+#include "runtime/artifact/CudaCode.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,5 +32,10 @@ Result<ArtifactData> parsePayload(std::span<const std::byte> payload);
 
 /// The hash of the content, as the header has it. For bytes that `parseArtifact` takes.
 Hash128 contentHash(std::span<const std::byte> bytes);
+
+/// For caches, which have checksums of their own. What is read is consistent only as far as what
+/// was written was.
+std::vector<std::byte> serialize(const CudaCode &code);
+std::optional<CudaCode> parseCudaCode(std::span<const std::byte> bytes);
 
 } // namespace tile::runtime

@@ -26,14 +26,19 @@ Status checkInputs(const Signature &signature, std::span<const GraphInput> input
   for (const ParamRule &param : signature.params) {
     if (param.mode != ParamMode::In && param.mode != ParamMode::InOut)
       continue;
-    const Tensor *tensor = inputs[position++].tensor.get();
+    const GraphInput &input = inputs[position++];
+    bool isTensor = input.tensor || input.placed;
     std::string name = "`" + param.name + "` of `" + signature.name + "`";
-    if (param.isTensor != (tensor != nullptr))
+    if (param.isTensor != isTensor)
       return Error{name + " is a " + (param.isTensor ? "tensor" : "scalar") +
-                       ", the argument is a " + (tensor ? "tensor" : "scalar"),
+                       ", the argument is a " + (isTensor ? "tensor" : "scalar"),
                    "it is declared as " + declarationOf(param)};
-    if (tensor && nameOf(tensor->dtype()) != param.type)
-      return Error{name + " holds " + param.type + ", the argument is " + tensor->describe(),
+    if (!isTensor)
+      continue;
+    DType type = input.placed ? input.placed->type : input.tensor->dtype();
+    if (nameOf(type) != param.type)
+      return Error{name + " holds " + param.type + ", the argument is " +
+                       describe(type, input.placed ? input.placed->shape : input.tensor->shape()),
                    "it is declared as " + declarationOf(param)};
   }
   return {};
@@ -55,7 +60,11 @@ public:
         tensors(plan.numTensors) {}
 
   GraphOutcome run() {
-    if (bind() && prepare() && place() && runCalls())
+    if (!bind() || !prepare() || !place() || !runCalls())
+      return std::move(outcome);
+    if (options.space)
+      tellPlaces();
+    else
       for (uint32_t result : plan.frames[0].results)
         outcome.results.push_back(tensors[result].owner);
     return std::move(outcome);
@@ -77,6 +86,8 @@ private:
     /// Of inputs and results.
     std::shared_ptr<const Tensor> owner;
     std::byte *data = nullptr;
+    /// In a space, of what is placed there.
+    std::optional<uint64_t> offset;
     bool isInPlace = false;
 
     uint64_t bytes() const {
@@ -120,8 +131,13 @@ private:
 
   Status allocate(uint64_t bytes);
   bool place();
+  uint64_t placeInSpace(uint64_t bytes);
+  bool takeResultPlaces();
   bool placeResults();
   void setPointers();
+  void tellPlaces();
+  Status copy(const TensorState &target, const TensorState &source);
+  Status poison(const TensorState &target);
   bool runCalls();
   void runCall(uint32_t index);
 
@@ -193,11 +209,12 @@ bool GraphRun::openInputs(const PlanFrame &frame, std::vector<std::span<const in
     scalars.back() = input.bits;
     if (!param.isTensor)
       continue;
-    shapes.back() = input.tensor->shape();
     TensorState &state = tensors[tensor++];
-    state.type = input.tensor->dtype();
-    state.shape = input.tensor->shape();
+    state.type = input.placed ? input.placed->type : input.tensor->dtype();
+    state.shape = input.placed ? input.placed->shape : input.tensor->shape();
+    state.data = input.placed ? input.placed->data : nullptr;
     state.owner = input.tensor;
+    shapes.back() = state.shape;
   }
   return true;
 }
@@ -313,6 +330,13 @@ bool GraphRun::placeResults() {
 
 /// What the thread's arena keeps from run to run needs no new pages each time.
 Status GraphRun::allocate(uint64_t bytes) {
+  if (options.space) {
+    Result<std::byte *> allocated = options.space->allocate(std::max<uint64_t>(bytes, 1));
+    if (!allocated)
+      return allocated.takeError();
+    memory = *allocated;
+    return {};
+  }
   constexpr uint64_t maxKept = uint64_t(1) << 28;
   if (bytes <= maxKept) {
     Result<std::byte *> kept = scratch.allocate(bytes);
@@ -329,7 +353,50 @@ Status GraphRun::allocate(uint64_t bytes) {
   return {};
 }
 
+/// Inputs and results in a space follow what stands between calls; how many bytes that makes.
+uint64_t GraphRun::placeInSpace(uint64_t bytes) {
+  constexpr uint64_t alignment = 256;
+  auto add = [&](TensorState &state) {
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    state.offset = bytes;
+    bytes += state.bytes();
+  };
+  for (TensorState &state : tensors)
+    if (!state.data && (state.writer ? state.isResult : !state.readers.empty() || state.isResult))
+      add(state);
+  return bytes;
+}
+
+/// Where the caller wants results.
+bool GraphRun::takeResultPlaces() {
+  const PlanFrame &frame = plan.frames[0];
+  size_t position = 0;
+  for (const ParamRule &param : frame.signature.params) {
+    if (param.mode != ParamMode::Out)
+      continue;
+    const PlacedTensor *given =
+        position < options.results.size() ? options.results[position] : nullptr;
+    TensorState &state = tensors[frame.results[position++]];
+    if (!given)
+      continue;
+    std::string name = "output `" + param.name + "` of `" + frame.signature.name + "`";
+    if (given->type != state.type || given->shape != state.shape)
+      return invalid({name + " is " + state.describe() + ", the tensor given for it is " +
+                          runtime::describe(given->type, given->shape),
+                      ""},
+                     {}, {});
+    if (!state.writer || state.data)
+      return invalid({name + " is an input, or another output: it has its place already",
+                      "leave it out of the call's tensors"},
+                     {}, {});
+    state.data = given->data;
+  }
+  return true;
+}
+
 bool GraphRun::place() {
+  if (options.space && !takeResultPlaces())
+    return false;
   std::vector<std::vector<uint32_t>> dependencies(plan.calls.size());
   for (size_t n = 0; n < plan.calls.size(); ++n)
     for (const PlanOperand &operand : plan.calls[n].inputs)
@@ -362,7 +429,8 @@ bool GraphRun::place() {
     }
   }
   BufferPlan buffers = planBuffers(requests, *order);
-  if (Status allocated = allocate(buffers.bytes); !allocated)
+  if (Status allocated = allocate(options.space ? placeInSpace(buffers.bytes) : buffers.bytes);
+      !allocated)
     return fail(GraphFailure::Kind::Memory, allocated.takeError(), {}, {});
   for (size_t n = 0; n < requests.size(); ++n) {
     tensors[tensorOf[n]].data = memory + buffers.offsets[n];
@@ -372,10 +440,30 @@ bool GraphRun::place() {
   outcome.memory.peakBytes = buffers.bytes;
   outcome.memory.sumBytes = buffers.sumBytes;
   outcome.memory.tensors = requests.size();
-  if (!placeResults())
+  if (options.space) {
+    for (TensorState &state : tensors)
+      if (state.offset)
+        state.data = memory + *state.offset;
+  } else if (!placeResults()) {
     return false;
+  }
   setPointers();
   return true;
+}
+
+void GraphRun::tellPlaces() {
+  auto placeOf = [&](uint32_t tensor) {
+    const TensorState &state = tensors[tensor];
+    return PlacedTensor{state.type, state.shape, state.data};
+  };
+  uint32_t numInputs = 0;
+  for (const ParamRule &param : plan.signature().params)
+    if (isInput(param))
+      outcome.inputPlaces.push_back(param.isTensor ? placeOf(numInputs++) : PlacedTensor());
+  for (uint32_t result : plan.frames[0].results) {
+    outcome.resultPlaces.push_back(placeOf(result));
+    outcome.resultInputs.push_back(result < numInputs ? std::optional(result) : std::nullopt);
+  }
 }
 
 void GraphRun::setPointers() {
@@ -406,7 +494,7 @@ void GraphRun::setPointers() {
 //===-- Running -----------------------------------------------------------===//
 
 bool GraphRun::runCalls() {
-  if (!options.isParallel) {
+  if (!options.isParallel || options.space) {
     // Each call comes after those it depends on, so their own order is one to run them in.
     for (uint32_t call = 0; call < launches.size() && !outcome.failure; ++call)
       runCall(call);
@@ -431,6 +519,22 @@ bool GraphRun::runCalls() {
   return true;
 }
 
+Status GraphRun::copy(const TensorState &target, const TensorState &source) {
+  const std::byte *from = source.data ? source.data : source.owner->data();
+  if (options.space)
+    return options.space->copy(target.data, from, source.bytes());
+  std::memcpy(target.data, from, source.bytes());
+  return {};
+}
+
+Status GraphRun::poison(const TensorState &target) {
+  constexpr uint8_t value = 0xff; // NaN, or −1
+  if (options.space)
+    return options.space->fill(target.data, value, target.bytes());
+  std::memset(target.data, value, target.bytes());
+  return {};
+}
+
 void GraphRun::runCall(uint32_t index) {
   const PlanCall &call = plan.calls[index];
   const Signature &signature = *kernels[call.kernel];
@@ -443,11 +547,15 @@ void GraphRun::runCall(uint32_t index) {
     if (param.mode == ParamMode::In)
       continue;
     const TensorState &target = tensors[call.outputs[output++]];
+    Status done;
     if (param.mode == ParamMode::InOut && !target.isInPlace)
-      std::memcpy(target.data, source->data ? source->data : source->owner->data(),
-                  source->bytes());
+      done = copy(target, *source);
     else if (param.mode != ParamMode::InOut && options.poisons)
-      std::memset(target.data, 0xff, target.bytes()); // NaN, or −1
+      done = poison(target);
+    if (!done) {
+      outcome.failure = {GraphFailure::Kind::Memory, done.takeError(), index, {}};
+      return;
+    }
   }
   Status status = launch(launches[index]);
   if (status)

@@ -11,10 +11,38 @@
 
 namespace tile::runtime {
 
-/// A tensor, or the bits of a scalar.
+/// A tensor outside of the host's memory.
+struct PlacedTensor {
+  DType type = DType::F32;
+  Shape shape;
+  std::byte *data = nullptr;
+
+  uint64_t bytes() const {
+    auto bytes = static_cast<uint64_t>(sizeOf(type));
+    for (int64_t extent : shape)
+      bytes *= static_cast<uint64_t>(extent);
+    return bytes;
+  }
+};
+
+/// A tensor, or the bits of a scalar. In a space of its own (GraphSpace) a tensor may also be one
+/// that is there already.
 struct GraphInput {
   std::shared_ptr<const Tensor> tensor;
   uint64_t bits = 0;
+  const PlacedTensor *placed = nullptr;
+};
+
+/// Memory that calls work on, other than the host's. What it is asked to do may be done later, but
+/// in that order, and before what the launch function was asked for after it.
+class GraphSpace {
+public:
+  virtual ~GraphSpace() = default;
+  /// Memory for all tensors of the graph, aligned for any of them. Asked for once.
+  virtual Result<std::byte *> allocate(uint64_t bytes) = 0;
+  virtual Status copy(std::byte *to, const std::byte *from, uint64_t bytes) = 0;
+  /// Sets every byte.
+  virtual Status fill(std::byte *to, uint8_t value, uint64_t bytes) = 0;
 };
 
 /// A kernel about to run; everything by parameter, as CpuArguments has it.
@@ -36,6 +64,12 @@ struct GraphOptions {
   bool isParallel = true;
   /// Fill what is to be written with wrong values first.
   bool poisons = false;
+  /// Where the tensors are; null: in the host's memory. In a space the calls run one after the
+  /// other, and the outcome has places instead of results.
+  GraphSpace *space = nullptr;
+  /// In a space: where results are to be, by result; null: in the space's own memory. Refused: a
+  /// type or shape that isn't the result's, and a place for a result that is an input.
+  std::vector<const PlacedTensor *> results = {};
   /// Called once all is bound, before the first call runs, with what each call binds (tensors have
   /// no memory yet): may refuse.
   std::function<Status(std::span<const KernelLaunch>)> prepare = {};
@@ -67,6 +101,11 @@ struct GraphOutcome {
   std::optional<GraphFailure> failure;
   /// One a result; a result that is an input is that input.
   std::vector<std::shared_ptr<const Tensor>> results;
+  /// In a space: where each input is to be before the calls run, and each result is afterwards. An
+  /// input that no call reads has no data; a scalar has no shape and no data.
+  std::vector<PlacedTensor> inputPlaces, resultPlaces;
+  /// The input that a result is, by result; none for those that calls write.
+  std::vector<std::optional<uint32_t>> resultInputs;
   GraphMemory memory;
 };
 

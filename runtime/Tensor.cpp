@@ -6,7 +6,7 @@
 
 namespace tile::runtime {
 
-static std::string describe(DType type, std::span<const int64_t> shape) {
+std::string describe(DType type, std::span<const int64_t> shape) {
   return std::string(nameOf(type)) + "[" + formatShape(shape) + "]";
 }
 

@@ -19,6 +19,9 @@ inline constexpr size_t maxRank = 64;
 /// elements or bytes (of `type`) don't fit int64_t. Zero extents are fine.
 Result<int64_t> countElements(DType type, std::span<const int64_t> shape);
 
+/// "f32[3x4]".
+std::string describe(DType type, std::span<const int64_t> shape);
+
 class Tensor {
 public:
   /// All elements zero. Refuses what `countElements` refuses, and more memory than there is.

@@ -1,13 +1,12 @@
 //===- CpuCompiler.cpp - kernels to machine code of a CPU -----------------===//
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "codegen/Fingerprint.h"
+#include "codegen/CompilerId.h"
 #include "codegen/Translate.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Reports.h"
 
-#include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -131,7 +130,7 @@ std::string CpuCompiler::describeObject(KernelOp kernel) const {
   }
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << "tilec " << sourcesFingerprint << ", LLVM " << LLVM_VERSION_STRING << "\n"
+  stream << compilerId() << "\n"
          << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
          << (*machine)->getTargetFeatureString() << " -O" << options.optimization
          << (options.sanitizes ? " watched" : "") << "\n";

@@ -46,13 +46,6 @@ static void initializeNvptx() {
   });
 }
 
-int64_t tile::codegen::numCopies(int64_t programs, int64_t bytes) {
-  // Enough for any device to be busy; each is filled, and read once more at the end.
-  constexpr int64_t most = 512, mostBytes = int64_t(1) << 28;
-  int64_t fitting = std::max<int64_t>(1, mostBytes / std::max<int64_t>(bytes, 1));
-  return std::max<int64_t>(1, std::min({programs, most, fitting}));
-}
-
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(StringRef target) {
   initializeNvptx();
   llvm::Triple triple("nvptx64-nvidia-cuda");

@@ -9,6 +9,7 @@
 #define TILE_CODEGEN_GPU_GPUCOMPILER_H
 
 #include "ir/TileOps.h"
+#include "runtime/artifact/CudaCode.h"
 
 #include <string>
 
@@ -42,23 +43,7 @@ struct TensorBox {
   bool operator==(const TensorBox &) const = default;
 };
 
-/// A `reduce` output whose updates are combined in a fixed order: each block of the grid folds its
-/// programs into a copy of its own, and a second function folds the copies.
-struct ReduceCopies {
-  unsigned param = 0;
-  /// Of an element of a copy.
-  unsigned bytes = 0;
-
-  /// Of one copy of an output with so many elements.
-  int64_t bytesOf(int64_t elements) const {
-    return (elements + alignment - 1) / alignment * alignment * bytes;
-  }
-  static constexpr int64_t alignment = 16; // in elements
-};
-
-/// How many blocks share out the programs of a kernel with copies of so many bytes together: by
-/// these numbers alone, so that results repeat bit for bit on any device.
-int64_t numCopies(int64_t programs, int64_t bytes);
+using ReduceCopies = runtime::CudaReduceCopies;
 
 /// PTX, and what a launch has to know.
 ///

@@ -5,6 +5,7 @@
 #include "dsl/AstPrinter.h"
 #include "frontend/ArtifactBuilder.h"
 #include "frontend/CrashReport.h"
+#include "frontend/GpuAssembly.h"
 #include "frontend/Interface.h"
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
@@ -24,7 +25,8 @@ using namespace tile::frontend::cli;
 
 namespace {
 struct CompileOptions {
-  std::string entry, output, emit = "tile", target = "native";
+  /// No target: the processor that compiles, or the default GPU.
+  std::string entry, output, emit = "tile", target;
   std::vector<std::string> files, dims, sizes, types;
   bool noCache = false;
   SourceOptions source;
@@ -60,10 +62,15 @@ private:
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
-  std::string cpu() const { return options.target == "cpu" ? "native" : options.target; }
+  std::string cpu() const {
+    return options.target.empty() || options.target == "cpu" ? "native" : options.target;
+  }
+  /// What only GPUs have.
+  bool emitsGpuCode() const {
+    return llvm::is_contained({"gpu", "ptx", "cubin", "sass"}, StringRef(options.emit));
+  }
   bool isForGpu() const {
-    return llvm::is_contained(codegen::gpuTargets, options.target) || options.emit == "gpu" ||
-           options.emit == "ptx";
+    return llvm::is_contained(codegen::gpuTargets, options.target) || emitsGpuCode();
   }
   Outcome<std::monostate> write(const std::string &text);
 
@@ -168,7 +175,7 @@ Outcome<std::string> Compile::emitTile() {
   return text;
 }
 
-/// LLVM IR, assembly, objects and PTX are those of one kernel.
+/// LLVM IR, assembly, objects and code for GPUs are those of one kernel.
 Outcome<ir::KernelOp> Compile::oneKernel() {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   if (kernels.size() == 1)
@@ -214,8 +221,10 @@ Outcome<std::string> Compile::emitForGpu() {
   CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
                            kernel.get());
   codegen::GpuOptions gpu;
-  if (llvm::is_contained(codegen::gpuTargets, options.target))
-    gpu.target = options.target;
+  auto choice = chooseGpu(options.target.empty() ? gpu.target : options.target);
+  if (!choice)
+    return choice.takeFailure();
+  gpu.target = choice->target;
   codegen::GpuCompiler compiler(gpu);
   if (options.emit == "gpu") {
     auto lowered = compiler.lowerToTileGpu(*kernel);
@@ -236,20 +245,24 @@ Outcome<std::string> Compile::emitForGpu() {
   FailureOr<codegen::GpuCode> code = compiler.compileToPtx(*kernel);
   if (failed(code))
     return Failure::reported();
-  return std::move(code->ptx);
+  if (options.emit == "ptx")
+    return std::move(code->ptx);
+  auto cubin = assembleCubin(code->ptx, *choice);
+  return options.emit == "cubin" || !cubin ? std::move(cubin) : disassemble(*cubin);
 }
 
 /// What can be made for which target.
 Outcome<std::monostate> Compile::checkTarget() const {
   bool isGpuTarget = llvm::is_contained(codegen::gpuTargets, options.target);
   bool isCpuCode = llvm::is_contained({"asm", "obj", "artifact"}, StringRef(options.emit));
-  bool isGpuCode = options.emit == "gpu" || options.emit == "ptx";
+  bool hasOther = !isGpuTarget && !options.target.empty() && options.target != "native";
   if (isGpuTarget && isCpuCode)
     return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
-                           "gpu, ptx and llvm are made for GPUs"});
-  if (!isGpuTarget && isGpuCode && options.target != "native")
-    return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
-                           "the targets are " + llvm::join(ArrayRef(codegen::gpuTargets), ", ")});
+                           "gpu, ptx, cubin, sass and llvm are made for GPUs"});
+  if (hasOther && emitsGpuCode())
+    return Failure::usage(
+        {"--emit=" + options.emit + " is not made for " + options.target,
+         "the targets are " + llvm::join(ArrayRef(codegen::gpuTargets), ", ") + " and native"});
   return Done{};
 }
 
@@ -382,7 +395,8 @@ Outcome<std::string> Compile::compile() {
   if (options.emit != "tile" && !options.pipeline.stopAfter.empty())
     return Failure::usage(
         {"--stop-after says nothing about --emit=" + options.emit, "it is for --emit=tile"});
-  if ((options.emit == "obj" || options.emit == "artifact") && options.output.empty())
+  if (llvm::is_contained({"obj", "cubin", "artifact"}, StringRef(options.emit)) &&
+      options.output.empty())
     return Failure::usage(
         {"--emit=" + options.emit + " needs -o FILE", "-o - writes to standard output"});
   if (auto checked = checkTarget(); !checked)
@@ -442,20 +456,24 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   command->add_option("-o", options->output, "Where the result goes; standard output without it")
       ->type_name("FILE");
   command
-      ->add_option("--emit", options->emit,
-                   "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
-                   "gpu: one kernel with the layouts of its tiles; ptx: its code for a GPU;\n"
-                   "artifact: all that is compiled, to be run without the compiler")
-      ->check(oneOf({"ast", "tile", "llvm", "asm", "obj", "gpu", "ptx", "artifact"}))
+      ->add_option(
+          "--emit", options->emit,
+          "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
+          "gpu: one kernel with the layouts of its tiles; ptx, cubin, sass: its code for a "
+          "GPU;\n"
+          "artifact: all that is compiled, to be run without the compiler")
+      ->check(
+          oneOf({"ast", "tile", "llvm", "asm", "obj", "gpu", "ptx", "cubin", "sass", "artifact"}))
       ->capture_default_str();
   command
       ->add_option(
           "--target", options->target,
-          "The processor of llvm, asm, obj and artifact, or the GPU of llvm, gpu and ptx:\n" +
+          "The processor of llvm, asm, obj and artifact (native without it), or the GPU of llvm,\n"
+          "gpu, ptx, cubin and sass (sm_90a without it):\n" +
               llvm::join(targets, ", ") +
-              ";\nnative and cpu are this processor, and native sm_90a for gpu and ptx")
-      ->check(oneOf(targets))
-      ->capture_default_str();
+              ";\nnative and cpu are this processor; native is the first GPU of this machine for "
+              "gpu, ptx,\ncubin and sass")
+      ->check(oneOf(targets));
   addRepeated(*command, "--bind", options->types,
               "A type parameter; the first choice without it, in an artifact all choices")
       ->type_name("NAME=TYPE");
@@ -477,6 +495,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
                   "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
                   "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
                   "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
+                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
                   "  tilec compile net.tile softmax.tile --emit=artifact --target=x86-64-v3 "
                   "-o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};

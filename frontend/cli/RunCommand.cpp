@@ -81,7 +81,7 @@ Outcome<std::monostate> Run::prepare() {
   if (options.sanitize && device != Device::Cpu)
     return Failure::usage({"--sanitize watches the code of the CPU, and no other device",
                            "leave out --device=" + options.device});
-  if (device == Device::Cpu && !options.noCache)
+  if (device != Device::Interp && !options.noCache)
     session.useCache();
   if (auto done = session.configure(options.pipeline); !done)
     return done;

@@ -24,9 +24,10 @@ struct Error {
   std::string str() const;
 };
 
-/// What runs kernels. Both give the same results: integers exactly, floats within rounding.
+/// What runs kernels. All give the same results: integers exactly, floats within rounding.
 enum class Device {
   Cpu,    // vector code, all cores
+  Cuda,   // the first NVIDIA GPU: tensors of the host are copied there and back (but see Cuda.h)
   Interp, // the reference interpreter: slow, and checks what it does
 };
 
@@ -52,6 +53,7 @@ public:
 
 private:
   friend class Function;
+  friend class DeviceArgument;
   static std::string numberText(bool number) { return number ? "true" : "false"; }
   template <IntegerLiteral T>
   static std::string numberText(T number) {
@@ -63,6 +65,10 @@ private:
   std::shared_ptr<const Tensor> owner;
   std::string text;
 };
+
+class Gpu;
+class PreparedCall;
+struct NamedDeviceArgument;
 
 struct NamedArgument {
   std::string name;
@@ -83,11 +89,16 @@ public:
   /// takes the code from the cache on disk (docs/artifact.md).
   Result<Outputs> operator()(const std::vector<NamedArgument> &arguments) const;
 
+  /// Binds it to tensors in the memory of a GPU, to be run many times (frontend/tile/Cuda.h).
+  Result<PreparedCall> prepare(const Gpu &gpu,
+                               const std::vector<NamedDeviceArgument> &arguments) const;
+
   const std::string &name() const { return symbol; }
 
 private:
   friend class Module;
   struct Impl;
+  struct DeviceArguments;
   Function(std::shared_ptr<Impl> impl, std::string symbol)
       : impl(std::move(impl)), symbol(std::move(symbol)) {}
   std::shared_ptr<Impl> impl;

@@ -12,6 +12,7 @@
 #ifndef TILE_FRONTEND_TILE_TILE_H
 #define TILE_FRONTEND_TILE_TILE_H
 
+#include "frontend/tile/Cuda.h"
 #include "frontend/tile/Extent.h"
 #include "frontend/tile/Grid.h"
 #include "frontend/tile/Kernel.h"

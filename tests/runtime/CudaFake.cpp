@@ -149,9 +149,18 @@ FakeDriver::FakeDriver() {
   FakeFunctions::fillModules(functions);
   FakeFunctions::fillLinks(functions);
   FakeFunctions::fillLaunches(functions);
+  FakeFunctions::fillGraphs(functions);
 }
 
 FakeDriver::~FakeDriver() { active = nullptr; }
+
+void FakeDriver::work(CUstream stream, std::function<void()> what) {
+  auto open = captured.find(stream);
+  if (open == captured.end())
+    what();
+  else
+    open->second.push_back(std::move(what));
+}
 
 std::shared_ptr<const Driver> FakeDriver::driver() {
   auto opened = Driver::fromTable(functions, "the fake");
@@ -182,6 +191,9 @@ std::string FakeDriver::leaks() const {
   add(events.size(), "events");
   add(modules.size(), "modules");
   add(links.size(), "links");
+  add(captured.size(), "captures");
+  add(graphs.size(), "graphs");
+  add(executables.size(), "executable graphs");
   return text;
 }
 

@@ -84,6 +84,8 @@ public:
   std::shared_ptr<Device> device(int index = 0);
   const DriverTable &table() const { return functions; }
 
+  /// Does something now, or, while the stream is captured, with each launch of the graph.
+  void work(CUstream stream, std::function<void()> what);
   /// How often a function was called.
   long count(const std::string &name) const;
   /// What was made and not given back: "2 allocations, 1 stream". Empty: nothing.
@@ -108,6 +110,11 @@ private:
   std::map<CUmodule, FakeModule> modules;
   std::map<CUlinkState, std::string> links;
   std::map<CUfunction, FakeFunction> kernels;
+  /// What a stream is given while it is captured, and what graphs hold.
+  using Work = std::vector<std::function<void()>>;
+  std::map<CUstream, Work> captured;
+  std::map<CUgraph, Work> graphs;
+  std::map<CUgraphExec, Work> executables;
   uintptr_t nextHandle = 0x1000;
 };
 

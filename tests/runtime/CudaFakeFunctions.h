@@ -46,6 +46,7 @@ struct FakeFunctions {
   static void fillModules(DriverTable &table);
   static void fillLinks(DriverTable &table);
   static void fillLaunches(DriverTable &table);
+  static void fillGraphs(DriverTable &table);
 
   static void writeLogs(unsigned count, CUjit_option *options, void **values);
   static CUresult loadModule(CUmodule *module, const void *image, unsigned count,

@@ -78,16 +78,18 @@ void FakeFunctions::fillCopies(DriverTable &table) {
       std::memcpy(to, reinterpret_cast<void *>(from), bytes);
     return code;
   };
-  table.memcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream) {
+  table.memcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
     CUresult code = enterContext("memcpyDtoDAsync");
     if (!code)
-      std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+      active->work(stream, [=] {
+        std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+      });
     return code;
   };
-  table.memsetD8Async = [](CUdeviceptr to, unsigned char value, size_t bytes, CUstream) {
+  table.memsetD8Async = [](CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
     CUresult code = enterContext("memsetD8Async");
     if (!code)
-      std::memset(reinterpret_cast<void *>(to), value, bytes);
+      active->work(stream, [=] { std::memset(reinterpret_cast<void *>(to), value, bytes); });
     return code;
   };
 }
@@ -208,14 +210,17 @@ void FakeFunctions::fillLaunches(DriverTable &table) {
                             void **extra) {
     EXPECT_EQ(extra, nullptr);
     CUresult code = enterContext("launchKernelEx");
-    if (!code) {
-      active->launches.push_back({active->kernels.at(function).name,
-                                  *config,
-                                  {config->attrs, config->attrs + config->numAttrs},
-                                  parameters});
+    if (code)
+      return code;
+    FakeLaunch launch{active->kernels.at(function).name,
+                      *config,
+                      {config->attrs, config->attrs + config->numAttrs},
+                      parameters};
+    active->work(config->hStream, [launch] {
+      active->launches.push_back(launch);
       if (active->play)
-        active->play(active->launches.back());
-    }
+        active->play(launch);
+    });
     return code;
   };
   table.tensorMapEncodeTiled = [](CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
@@ -234,6 +239,56 @@ void FakeFunctions::fillLaunches(DriverTable &table) {
     }
     ++active->numEncoded;
     return enterContext("tensorMapEncodeTiled");
+  };
+}
+
+//===-- Graphs ------------------------------------------------------------===//
+
+void FakeFunctions::fillGraphs(DriverTable &table) {
+  table.streamBeginCapture = [](CUstream stream, CUstreamCaptureMode mode) {
+    EXPECT_TRUE(isStream(stream));
+    EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    CUresult code = enterContext("streamBeginCapture");
+    if (!code)
+      EXPECT_TRUE(active->captured.emplace(stream, FakeDriver::Work()).second);
+    return code;
+  };
+  table.streamEndCapture = [](CUstream stream, CUgraph *graph) {
+    auto open = active->captured.find(stream);
+    EXPECT_NE(open, active->captured.end());
+    CUresult code = enterContext("streamEndCapture");
+    *graph = nullptr;
+    if (!code) {
+      *graph = newHandle<CUgraph>();
+      active->graphs[*graph] = std::move(open->second);
+    }
+    active->captured.erase(open);
+    return code;
+  };
+  table.graphInstantiate = [](CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
+    EXPECT_EQ(flags, 0u);
+    CUresult code = enterContext("graphInstantiate");
+    if (!code) {
+      *executable = newHandle<CUgraphExec>();
+      active->executables[*executable] = active->graphs.at(graph);
+    }
+    return code;
+  };
+  table.graphLaunch = [](CUgraphExec executable, CUstream stream) {
+    EXPECT_TRUE(isStream(stream));
+    CUresult code = enterContext("graphLaunch");
+    if (!code)
+      for (const std::function<void()> &what : active->executables.at(executable))
+        what();
+    return code;
+  };
+  table.graphExecDestroy = [](CUgraphExec executable) {
+    EXPECT_EQ(active->executables.erase(executable), 1u);
+    return enterContext("graphExecDestroy");
+  };
+  table.graphDestroy = [](CUgraph graph) {
+    EXPECT_EQ(active->graphs.erase(graph), 1u);
+    return enterContext("graphDestroy");
   };
 }
 

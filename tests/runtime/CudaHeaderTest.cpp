@@ -72,6 +72,7 @@ TEST(CudaHeader, SymbolsHaveTheVersionsOfCuda12) {
   EXPECT_STREQ(TILE_TEXT(cuDevicePrimaryCtxRelease), "cuDevicePrimaryCtxRelease_v2");
   EXPECT_STREQ(TILE_TEXT(cuStreamDestroy), "cuStreamDestroy_v2");
   EXPECT_STREQ(TILE_TEXT(cuEventDestroy), "cuEventDestroy_v2");
+  EXPECT_STREQ(TILE_TEXT(cuStreamBeginCapture), "cuStreamBeginCapture_v2");
   EXPECT_STREQ(TILE_TEXT(cuLinkCreate), "cuLinkCreate_v2");
   EXPECT_STREQ(TILE_TEXT(cuLinkAddData), "cuLinkAddData_v2");
   EXPECT_STREQ(TILE_TEXT(cuMemGetInfo), "cuMemGetInfo_v2");

@@ -1,0 +1,185 @@
+//===- CudaCompile.cpp - kernels to code on a CUDA device -----------------===//
+
+#include "codegen/CompilerId.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "frontend/CudaExecution.h"
+#include "frontend/LocalMemory.h"
+#include "frontend/Rules.h"
+#include "runtime/Encoding.h"
+#include "runtime/cuda/Assemble.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+namespace cuda = tile::runtime::cuda;
+
+//===-- What code depends on ----------------------------------------------===//
+
+/// The dimensions that a value is computed from.
+static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto dim = dyn_cast<ir::DimOp>(op))
+    names.insert(dim.getName());
+  for (Value operand : op->getOperands())
+    collectDims(operand, names);
+}
+
+void CudaContext::bind(ir::KernelOp kernel, ArrayRef<int64_t> dims, ir::Bindings &bindings) {
+  llvm::SetVector<StringRef> names;
+  kernel.walk([&](ir::AxisOp axis) {
+    collectDims(axis.getLower(), names);
+    collectDims(axis.getUpper(), names);
+  });
+  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims))
+    if (names.contains(name))
+      bindings.dims.try_emplace(name, value);
+}
+
+DictionaryAttr CudaContext::divisorsOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  constexpr int64_t most = 16;
+  Builder builder(kernel.getContext());
+  NamedAttrList divisors;
+  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims)) {
+    int64_t divisor = value == 0 ? most : std::min(most, value & -value);
+    if (divisor > 1)
+      divisors.set(name, builder.getI64IntegerAttr(divisor));
+  }
+  return divisors.getDictionary(kernel.getContext());
+}
+
+/// All that the code depends on, before anything is lowered. Places are part of it: they are in
+/// the code, for the tools that show them.
+std::string CudaContext::describe(ir::KernelOp kernel, const CudaSpecialization &to) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  const cuda::DeviceProperties &properties = device->properties();
+  stream << "cuda " << codegen::compilerId() << "\n"
+         << target << " on " << properties.major << "." << properties.minor << " by driver "
+         << device->driver().version() << "\n";
+  auto show = [&](const llvm::StringMap<int64_t> &values) {
+    SmallVector<StringRef> names(values.keys());
+    llvm::sort(names);
+    for (StringRef name : names)
+      stream << name << "=" << values.lookup(name) << " ";
+    stream << "\n";
+  };
+  show(to.bindings.dims);
+  show(to.bindings.sizes);
+  if (to.divisors)
+    stream << to.divisors << "\n";
+  kernel->print(stream, OpPrintingFlags().useLocalScope().assumeVerified().enableDebugInfo());
+  return text;
+}
+
+//===-- Compiling ---------------------------------------------------------===//
+
+/// How many blocks each binder has, computed from dimensions and scalars.
+Outcome<std::vector<runtime::Program>> tile::frontend::countPrograms(ir::KernelOp kernel) {
+  ir::ParallelOp parallel = kernel.getParallel();
+  std::vector<runtime::Program> programs;
+  for (unsigned n = 0; n < parallel.getNames().size(); ++n) {
+    ProgramBuilder builder(kernel.getDims());
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      if (!isa<MemRefType>(argument.getType()))
+        builder.addScalar(argument, argument.getArgNumber());
+    for (Operation &op : kernel.getBody().front()) {
+      if (&op == parallel)
+        break;
+      (void)builder.add(&op); // what bounds don't need may be anything
+    }
+    for (Value bound : {parallel.getLower()[n], parallel.getUpper()[n]})
+      if (!builder.has(bound))
+        return Failure::internal("the bounds of `" +
+                                 cast<StringAttr>(parallel.getNames()[n]).str() +
+                                 "` can't be computed before the launch");
+    builder.addBlockCount(parallel.getLower()[n], parallel.getUpper()[n], parallel.getSizes()[n]);
+    programs.push_back(std::move(builder.program));
+  }
+  return programs;
+}
+
+Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelOp source,
+                                                 const CudaSpecialization &to) const {
+  OwningOpRef<ir::KernelOp> kernel = compiler.compile(source, to.bindings);
+  if (!kernel)
+    return Failure::reported();
+  if (to.divisors)
+    kernel.get()->setAttr(codegen::divisorsAttrName, to.divisors);
+  runtime::CudaCode result;
+  {
+    StageTimer timer(compiler.times, "gpu code");
+    FailureOr<codegen::GpuCode> code =
+        codegen::GpuCompiler({.target = target}).compileToPtx(kernel.get());
+    if (failed(code))
+      return Failure::reported();
+    result.target = target;
+    using Code = codegen::GpuCode;
+    result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes)};
+    result.start = {code->start, Code::threadsOfStart, 0};
+    result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
+    result.copies.assign(code->copies.begin(), code->copies.end());
+    auto ptx = std::as_bytes(std::span(code->ptx));
+    result.image.assign(ptx.begin(), ptx.end());
+  }
+  auto programs = countPrograms(kernel.get());
+  if (!programs)
+    return programs.takeFailure();
+  result.programs = *std::move(programs);
+  StageTimer timer(compiler.times, "assemble");
+  auto code = cuda::assemble(
+      *device, {reinterpret_cast<const char *>(result.image.data()), result.image.size()});
+  if (!code)
+    return Failure::environment(code.takeError());
+  result.image = std::move(code->cubin);
+  return result;
+}
+
+Outcome<CudaKernel> CudaContext::load(Compiler &compiler, ir::KernelOp kernel,
+                                      const CudaSpecialization &to) const {
+  std::string name = kernel.getSymName().str();
+  auto loaded = [&](const runtime::CudaCode &code) {
+    StageTimer timer(compiler.times, "load");
+    auto ready = cuda::LoadedKernel::load(device, code, name);
+    if (ready)
+      remarkOnLocalMemory(kernel, (*ready)->function().attributes().localBytes);
+    return ready;
+  };
+  runtime::Hash128 key;
+  if (compiler.cache) {
+    std::optional<runtime::CudaCode> known;
+    {
+      StageTimer timer(compiler.times, "cache");
+      std::string text = describe(kernel, to);
+      key = runtime::hash128(std::as_bytes(std::span(text)));
+      if (auto found = compiler.cache->find(key))
+        known = runtime::parseCudaCode(*found);
+    }
+    // What the driver refuses is made anew, and then says why.
+    if (known)
+      if (auto ready = loaded(*known))
+        return CudaKernel{*std::move(ready)};
+  }
+  auto code = generate(compiler, kernel, to);
+  if (!code)
+    return code.takeFailure();
+  auto ready = loaded(*code);
+  if (!ready) {
+    runtime::Error error = ready.takeError();
+    auto most = static_cast<uint64_t>(device->properties().sharedPerBlockOptIn);
+    if (code->function.sharedBytes > most)
+      return Failure::invalid({std::move(error.message),
+                               "smaller tile sizes need less: --set BINDER=SIZE, or the schedule"});
+    return Failure::environment(std::move(error));
+  }
+  if (compiler.cache) {
+    StageTimer timer(compiler.times, "cache");
+    runtime::Status stored = compiler.cache->store(key, runtime::serialize(*code));
+    if (!stored && !compiler.cacheProblem)
+      compiler.cacheProblem = stored.takeError();
+  }
+  return CudaKernel{*std::move(ready)};
+}

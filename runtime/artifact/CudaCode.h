@@ -1,0 +1,68 @@
+// Code of one kernel for NVIDIA GPUs, with all that a launch of it has to know beside the kernel's
+// signature. Plain data, no dependencies; runtime/cuda/LoadedKernel.h loads and launches it.
+#pragma once
+
+#include "runtime/artifact/Program.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tile::runtime {
+
+/// An entry in an image, and what a block of it has.
+struct CudaFunction {
+  /// Empty: there is none.
+  std::string name;
+  /// Of a block, along x.
+  uint32_t threads = 0;
+  /// Dynamic shared memory.
+  uint64_t sharedBytes = 0;
+};
+
+/// A `reduce` output whose updates are combined in a fixed order: each block of the grid folds its
+/// programs into a copy of its own, and `finish` folds the copies.
+struct CudaReduceCopies {
+  uint32_t param = 0;
+  /// Of an element of a copy.
+  uint32_t bytes = 0;
+
+  static constexpr int64_t alignment = 16; // in elements
+  /// Of one copy of an output with so many elements.
+  int64_t bytesOf(int64_t elements) const {
+    return (elements + alignment - 1) / alignment * alignment * bytes;
+  }
+};
+
+/// How many blocks share out the programs of a kernel with copies of so many bytes together: by
+/// these numbers alone, so that results repeat bit for bit on any device.
+constexpr int64_t numReduceCopies(int64_t programs, int64_t bytes) {
+  // Enough for any device to be busy; each is filled, and read once more at the end.
+  constexpr int64_t most = 512, mostBytes = int64_t(1) << 28;
+  int64_t fitting = mostBytes / (bytes > 1 ? bytes : 1);
+  int64_t count = programs < most ? programs : most;
+  count = fitting < count ? fitting : count;
+  return count > 1 ? count : 1;
+}
+
+/// Kernels with `copies` take three more parameters: the address of all copies, multiples of 16
+/// bytes (those of the first output, then of the next), how many each output has, and how many
+/// programs there are. The grid then has as many blocks as copies.
+struct CudaCode {
+  /// The target that it was compiled for: "sm_90a".
+  std::string target;
+  /// It takes the addresses of tensors and the scalars, in the order of the signature's parameters,
+  /// then the dimensions as 64-bit integers.
+  CudaFunction function;
+  /// Run before and after it, with the same parameters and any number of blocks.
+  CudaFunction start, finish;
+  std::vector<CudaReduceCopies> copies;
+  /// How many blocks of tiles each binder has, over dimensions and scalars. The grid has their
+  /// product, along x; a factor below 0 counts as 0.
+  std::vector<Program> programs;
+  /// A cubin, or PTX.
+  std::vector<std::byte> image;
+};
+
+} // namespace tile::runtime

@@ -1,0 +1,122 @@
+#include "runtime/cuda/LoadedKernel.h"
+#include "runtime/Evaluate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace tile::runtime::cuda {
+
+//===-- Loading -----------------------------------------------------------===//
+
+static bool isCubin(std::span<const std::byte> image) {
+  constexpr unsigned char magic[] = {0x7f, 'E', 'L', 'F'};
+  return image.size() >= sizeof magic && std::memcmp(image.data(), magic, sizeof magic) == 0;
+}
+
+Status LoadedKernel::find(Module &module, const CudaFunction &what, Entry &entry) {
+  if (what.name.empty())
+    return {};
+  auto function = module.function(what.name);
+  if (!function)
+    return function.takeError();
+  if (Status allowed = (*function)->allowShared(what.sharedBytes); !allowed)
+    return allowed;
+  entry.function = *std::move(function);
+  entry.config.block.x = what.threads;
+  entry.config.sharedBytes = static_cast<uint32_t>(what.sharedBytes);
+  return {};
+}
+
+Result<std::shared_ptr<const LoadedKernel>>
+LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const std::string &name) {
+  std::string_view text(reinterpret_cast<const char *>(code.image.data()), code.image.size());
+  auto module = isCubin(code.image) ? Module::fromCubin(std::move(device), code.image)
+                                    : Module::fromPtx(std::move(device), text);
+  if (!module)
+    return module.takeError();
+  std::shared_ptr<LoadedKernel> kernel(new LoadedKernel());
+  kernel->label = name;
+  for (auto [what, entry] :
+       {std::pair(&code.function, &kernel->code), std::pair(&code.start, &kernel->start),
+        std::pair(&code.finish, &kernel->finish)})
+    if (Status found = find(**module, *what, *entry); !found)
+      return found.takeError();
+  if (!kernel->code.function)
+    return Error{"the code of `" + name + "` has no kernel", ""};
+  kernel->copies = code.copies;
+  kernel->programs = code.programs;
+  return std::shared_ptr<const LoadedKernel>(std::move(kernel));
+}
+
+Result<uint32_t> LoadedKernel::numPrograms(std::span<const int64_t> dims,
+                                           std::span<const uint64_t> scalars) const {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  int64_t count = 1; // stays at most 2^31
+  for (const Program &program : programs) {
+    std::optional<int64_t> blocks = evaluateInteger(program, dims, scalars);
+    if (blocks && *blocks <= 0)
+      return 0u; // whatever the others are
+    count = blocks ? std::min(most + 1, count * std::min(most + 1, *blocks)) : most + 1;
+  }
+  if (count <= most)
+    return static_cast<uint32_t>(count);
+  return Error{"`" + label + "` has more programs than a launch takes, which is 2^31 - 1",
+               "larger tile sizes make fewer"};
+}
+
+//===-- Launches ----------------------------------------------------------===//
+
+/// Blocks for so much work, not more than keep a device busy.
+static uint32_t blocksFor(int64_t elements, int64_t elementsPerBlock) {
+  constexpr int64_t most = 4096;
+  return static_cast<uint32_t>(std::min(most, elements / elementsPerBlock + 1));
+}
+
+void PreparedLaunch::addStage(const LoadedKernel::Entry &entry, uint32_t blocks) {
+  if (!entry.function)
+    return;
+  Stage &stage = stages[numStages++];
+  stage.function = entry.function.get();
+  stage.config = entry.config;
+  stage.config.grid.x = blocks;
+}
+
+Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel> kernel,
+                                              std::shared_ptr<Stream> stream,
+                                              std::span<const uint64_t> params,
+                                              std::span<const int64_t> elements,
+                                              std::span<const int64_t> dims) {
+  Result<uint32_t> programs = kernel->numPrograms(dims, params);
+  if (!programs)
+    return programs.takeError();
+  std::vector<uint64_t> words(params.begin(), params.end());
+  words.insert(words.end(), dims.begin(), dims.end());
+  PreparedLaunch result;
+  int64_t bytes = 0;
+  for (const CudaReduceCopies &copy : kernel->copies)
+    bytes += copy.bytesOf(elements[copy.param]);
+  uint32_t blocks = *programs;
+  if (!kernel->copies.empty()) {
+    blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
+    Result<DeviceBuffer> made =
+        DeviceBuffer::allocate(std::move(stream), static_cast<uint64_t>(bytes) * blocks);
+    if (!made)
+      return made.takeError();
+    result.workspace = *std::move(made);
+    words.insert(words.end(), {result.workspace.address(), blocks, *programs});
+  }
+  int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
+  result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
+  result.addStage(kernel->code, blocks);
+  result.addStage(kernel->finish, blocksFor(most, 32));
+  result.kernel = std::move(kernel);
+  result.words = std::make_unique<uint64_t[]>(words.size());
+  result.pointers = std::make_unique<void *[]>(words.size());
+  std::copy(words.begin(), words.end(), result.words.get());
+  for (size_t n = 0; n < words.size(); ++n)
+    result.pointers[n] = &result.words[n];
+  return result;
+}
+
+} // namespace tile::runtime::cuda

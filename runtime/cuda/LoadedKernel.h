@@ -1,0 +1,89 @@
+// A kernel's code on a device, and launches of it that are ready to be made again and again.
+#pragma once
+
+#include "runtime/artifact/CudaCode.h"
+#include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/cuda/Launch.h"
+
+#include <array>
+
+namespace tile::runtime::cuda {
+
+/// Any thread may use it.
+class LoadedKernel {
+public:
+  /// Loads a cubin, or PTX, which the driver compiles. `name` is the kernel's for messages. Errors
+  /// are those of Module, and that the device has less shared memory than the code needs.
+  static Result<std::shared_ptr<const LoadedKernel>>
+  load(std::shared_ptr<Device> device, const CudaCode &code, const std::string &name);
+
+  /// How many programs a launch with these dimensions and the bits of the scalars, by parameter,
+  /// has. An error where there are more than a launch takes, which is 2³¹ − 1.
+  Result<uint32_t> numPrograms(std::span<const int64_t> dims,
+                               std::span<const uint64_t> scalars) const;
+
+  const std::string &name() const { return label; }
+  Function &function() const { return *code.function; }
+  /// Threads and dynamic shared memory of a block; the grid is the launch's.
+  const LaunchConfig &config() const { return code.config; }
+
+private:
+  friend class PreparedLaunch;
+  LoadedKernel() = default;
+
+  struct Entry {
+    std::shared_ptr<Function> function;
+    LaunchConfig config;
+  };
+  static Status find(Module &module, const CudaFunction &what, Entry &entry);
+
+  std::string label;
+  Entry code;
+  /// Before and after it; without a function: none.
+  Entry start, finish;
+  std::vector<CudaReduceCopies> copies;
+  std::vector<Program> programs;
+};
+
+/// A launch whose parameters are packed: nothing is looked up and nothing allocated when it runs.
+/// It holds the kernel, and memory that it needs besides; it may move.
+class PreparedLaunch {
+public:
+  /// `params` are the addresses of tensors and the bits of scalars, `elements` how many each tensor
+  /// has, by parameter. A grid of no blocks launches nothing. Errors: those of numPrograms, and too
+  /// little memory.
+  static Result<PreparedLaunch> create(std::shared_ptr<const LoadedKernel> kernel,
+                                       std::shared_ptr<Stream> stream,
+                                       std::span<const uint64_t> params,
+                                       std::span<const int64_t> elements,
+                                       std::span<const int64_t> dims);
+
+  /// Launches on the stream, and doesn't wait: see `launch`.
+  Status operator()(Stream &stream) const {
+    for (uint32_t n = 0; n < numStages; ++n)
+      if (Status done = launch(*stages[n].function, stages[n].config, stream, pointers.get());
+          !done)
+        return done;
+    return {};
+  }
+
+  const LoadedKernel &code() const { return *kernel; }
+
+private:
+  struct Stage {
+    Function *function = nullptr;
+    LaunchConfig config;
+  };
+  void addStage(const LoadedKernel::Entry &entry, uint32_t blocks);
+
+  std::shared_ptr<const LoadedKernel> kernel;
+  /// Copies of `reduce` outputs.
+  DeviceBuffer workspace;
+  std::array<Stage, 3> stages;
+  uint32_t numStages = 0;
+  /// Parameters, dimensions, and what `copies` need; and where each stands.
+  std::unique_ptr<uint64_t[]> words;
+  std::unique_ptr<void *[]> pointers;
+};
+
+} // namespace tile::runtime::cuda
