@@ -202,6 +202,46 @@ int tile::codegen::costOf(Operation *op) {
   return 1;
 }
 
+CodeBuilder::Values
+tile::codegen::callApart(CodeBuilder &b, StringRef name, ValueRange arguments,
+                         llvm::function_ref<CodeBuilder::Values(ValueRange)> body) {
+  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    // The type is known when the results are.
+    Type nothing = LLVM::LLVMVoidType::get(b.getContext());
+    SmallVector<Type> types(arguments.getTypes());
+    function = LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(nothing, types),
+                                        LLVM::Linkage::Internal);
+    b.setInsertionPointToStart(function.addEntryBlock(b));
+    CodeBuilder::Values results = body(function.getArguments());
+    SmallVector<Type> given(ValueRange(results).getTypes());
+    Type type = given.size() == 1 ? given[0]
+                                  : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), given));
+    Value packed = results[0];
+    if (given.size() > 1) {
+      packed = LLVM::PoisonOp::create(b, type);
+      for (auto [n, result] : llvm::enumerate(results))
+        packed = LLVM::InsertValueOp::create(b, packed, result, n);
+    }
+    LLVM::ReturnOp::create(b, packed);
+    function.setFunctionType(LLVM::LLVMFunctionType::get(type, types));
+    function.setNoInline(true);
+    SmallVector<LLVM::ModRefInfo> none(6, LLVM::ModRefInfo::NoModRef);
+    function.setMemoryEffectsAttr(LLVM::MemoryEffectsAttr::get(b.getContext(), none));
+  }
+  Value called = LLVM::CallOp::create(b, function, arguments).getResult();
+  auto type = dyn_cast<LLVM::LLVMStructType>(called.getType());
+  if (!type)
+    return {called};
+  CodeBuilder::Values results;
+  for (size_t n = 0; n < type.getBody().size(); ++n)
+    results.push_back(LLVM::ExtractValueOp::create(b, called, n));
+  return results;
+}
+
 //===-- Combinations ------------------------------------------------------===//
 
 Value tile::codegen::emitCombine(CodeBuilder &b, const TargetInfo &target, CombineKind kind,

@@ -24,11 +24,20 @@ struct TargetInfo {
   /// Outputs of this size and more are stored past the caches, which they would only empty.
   int64_t streamedBytes = int64_t(64) << 20;
 
+  /// The code of one thread among many, with no C library to call: everything is a scalar, and a
+  /// branch that few take costs little.
+  bool isThread = false;
+  /// Of such a thread: what few arguments need is a function apart, called in a branch. Without, it
+  /// is computed for all.
+  bool hasRareCalls = false;
+  /// All sines are of arguments up to `mostF32Angle`, or their result isn't used.
+  bool hasSmallAngles = false;
+
   /// Every access is told, one element after the other.
   bool sanitizes = false;
 
   /// Lanes of the vectors that nests run on.
-  int lanes() const { return sanitizes ? 1 : vectorBits / 32; }
+  int lanes() const { return sanitizes || isThread ? 1 : vectorBits / 32; }
 };
 
 /// The type that an element has in registers, and in memory.
@@ -60,6 +69,22 @@ mlir::Value emitPhilox(CodeBuilder &b, ir::PhiloxOp op, llvm::ArrayRef<mlir::Val
 /// the op needs no expansion.
 mlir::Value expandFunction(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,
                            llvm::ArrayRef<mlir::Value> operands);
+
+/// Up to here the sine, cosine and tangent of a thread's f32 are computed in f32 alone.
+inline constexpr double mostF32Angle = 65536;
+
+/// Of math's functions on f64 scalars, those that are expanded where there is no library; null for
+/// others. MathF64.cpp.
+mlir::Value expandInF64(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,
+                        llvm::ArrayRef<mlir::Value> operands);
+mlir::Value expandPowF32(CodeBuilder &b, mlir::Value x, mlir::Value y);
+/// Whether a function of f32 or f64 needs no library.
+bool hasExpansion(mlir::Operation *op);
+
+/// Calls a function of numbers that the module has under this name; made, with what `body` gives
+/// for its arguments, when it is asked for first. It is not inlined.
+CodeBuilder::Values callApart(CodeBuilder &b, llvm::StringRef name, mlir::ValueRange arguments,
+                              llvm::function_ref<CodeBuilder::Values(mlir::ValueRange)> body);
 
 /// x combined with y; the identity of a combination.
 mlir::Value emitCombine(CodeBuilder &b, const TargetInfo &target, ir::CombineKind kind,

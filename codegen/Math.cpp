@@ -108,6 +108,9 @@ private:
     Value quadrant, rest;
   };
   Angle reduceHuge(Value x);
+  /// The quadrant, as i32, and the rest.
+  std::pair<Value, Value> reduceInF64(Value x);
+  std::pair<Value, Value> reduceInF32(Value x);
   Type type() { return lanesOf(b.getF32Type(), width); }
   Type intType() { return lanesOf(b.getI32Type(), width); }
   /// (eʳ − 1 − r) / r² for |r| ≤ ln 2 / 2.
@@ -274,8 +277,7 @@ F32::Angle F32::reduceHuge(Value x) {
           b.select(isNegative, arith::NegFOp::create(b, r), r)};
 }
 
-Value F32::trig(Value x, Trig which) {
-  // The argument minus multiples of π/2, in f64.
+std::pair<Value, Value> F32::reduceInF64(Value x) {
   Type f64 = lanesOf(b.getF64Type(), width), i64 = lanesOf(b.getI64Type(), width);
   auto d = [&](double value) { return b.number(f64, value); };
   Value wide = arith::ExtFOp::create(b, f64, x);
@@ -296,8 +298,29 @@ Value F32::trig(Value x, Trig which) {
   Angle huge = reduceHuge(x);
   r = b.select(isHuge, huge.rest, r);
   Value quadrant64 = b.select(isHuge, huge.quadrant, b.bitcast(moved, i64));
-  Value quadrant = arith::TruncIOp::create(b, intType(), quadrant64);
-  Value y = arith::TruncFOp::create(b, type(), r), square = mul(y, y);
+  return {arith::TruncIOp::create(b, intType(), quadrant64), arith::TruncFOp::create(b, type(), r)};
+}
+
+std::pair<Value, Value> F32::reduceInF32(Value x) {
+  // π/2 in three parts of 24 bits. The first step is exact, the second rounds a number that is no
+  // closer to 0 than the result.
+  auto [n, quadrant] = nearest(x, 0.6366197723675814);
+  Value count = sub(c(0), n), r = x;
+  for (double part : {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50})
+    r = fma(count, c(part), r);
+  return {quadrant, r};
+}
+
+Value F32::trig(Value x, Trig which) {
+  // The argument minus multiples of π/2. Threads have f32 for most of them, and f64 for the others.
+  auto [quadrant, y] = target.isThread ? reduceInF32(x) : reduceInF64(x);
+  if (target.isThread && !target.hasSmallAngles) {
+    auto [largeQuadrant, largeRest] = reduceInF64(x);
+    Value isLarge = less(c(mostF32Angle), abs(x));
+    quadrant = b.select(isLarge, largeQuadrant, quadrant);
+    y = where(isLarge, largeRest, y);
+  }
+  Value square = mul(y, y);
   Value s = poly(square, {2.72437814095e-6, -0.000198400388726, 0.00833333178522, -0.166666666636});
   Value sine = fma(mul(s, square), y, y);
   Value k = poly(square, {-2.72958308276e-7, 2.48005604299e-5, -0.00138888875973, 0.0416666666641});
@@ -383,6 +406,8 @@ static Value expandMath(CodeBuilder &b, const TargetInfo &target, Operation *op,
     if (result)
       return result;
   }
+  if (target.isThread && hasExpansion(op))
+    return element.isF64() ? expandInF64(b, target, op, operands) : expandPowF32(b, x, operands[1]);
   StringRef name = op->getName().stripDialect();
   return callLibrary(b, name == "powf" ? "pow" : name, operands);
 }

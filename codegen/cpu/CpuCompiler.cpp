@@ -133,7 +133,8 @@ std::string CpuCompiler::describeObject(KernelOp kernel) const {
   stream << compilerId() << "\n"
          << (*machine)->getTargetTriple().str() << " " << (*machine)->getTargetCPU() << " "
          << (*machine)->getTargetFeatureString() << " -O" << options.optimization
-         << (options.sanitizes ? " watched" : "") << "\n";
+         << (options.sanitizes ? " watched" : "") << (options.asThread ? " as a thread" : "")
+         << "\n";
   kernel->print(stream, OpPrintingFlags().useLocalScope());
   if (hasReports(kernel)) // which know their places
     for (Operation *site : reportSites(kernel))

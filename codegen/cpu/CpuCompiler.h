@@ -26,6 +26,9 @@ struct CpuOptions {
   std::optional<int64_t> streamedBytes = std::nullopt;
   /// Code that tells of every access (runtime/Sanitizer.h), element by element; slow.
   bool sanitizes = false;
+  /// As a GPU's thread computes: scalars, and functions expanded where the C library would be
+  /// called. For tests of those; needs a CPU with multiply-adds.
+  bool asThread = false;
 };
 
 /// Machine code in this process; it lives as long as this object.

@@ -98,6 +98,7 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
     info.streamedBytes = bytes;
 #endif
   info.sanitizes = options.sanitizes;
+  info.isThread = options.asThread;
   if (options.streamedBytes)
     info.streamedBytes = *options.streamedBytes;
   return info;

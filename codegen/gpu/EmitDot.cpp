@@ -1,7 +1,8 @@
 //===- EmitDot.cpp - contractions without matrix units --------------------===//
 //
 // Both operands go through shared memory, where each thread finds the rows and
-// columns of the elements that it accumulates.
+// columns of the elements that it accumulates: all at once, or one part of the
+// contracted axis after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +14,7 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
-
-namespace {
-/// An operand in shared memory, as numbers of the accumulator's type.
-struct Operand {
-  Value base, mask; // of the numbers, and of whether they are inside; null: all are
-  SmallVector<StringAttr> axes;
-  SmallVector<int64_t> strides; // in elements, by axis
-};
-} // namespace
+using Values = CodeBuilder::Values;
 
 /// An operand's element as a number of the accumulator's type.
 static Value toAccumulator(CodeBuilder &b, const TargetInfo &target, Value value, Type from,
@@ -35,122 +28,120 @@ static Value toAccumulator(CodeBuilder &b, const TargetInfo &target, Value value
   return arith::ExtSIOp::create(b, to, value);
 }
 
-void KernelLowering::emitDot(DotOp op) {
-  Type type = getElementTypeOrSelf(op.getAcc().getType());
-  int64_t bytes = type.getIntOrFloatBitWidth() / 8, offset = 0;
-  Axes axes = axesOf(op.getType());
-  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getType());
-  struct Prepared {
-    Operand operand;
-    Tile tile;
-    Values mask;
-    int64_t at = 0, maskAt = 0;
-  };
-  SmallVector<Prepared, 2> operands;
-  auto reserve = [&](int64_t size) {
-    int64_t at = offset;
-    offset = llvm::alignTo(offset + size, 16);
-    return at;
-  };
-  for (Value value : {op.getLhs(), op.getRhs()}) {
-    Prepared &p = operands.emplace_back();
-    p.tile = tile(value);
-    p.operand.axes = p.tile.axes;
-    p.operand.strides.resize(p.tile.axes.size());
-    int64_t count = 1;
-    for (unsigned axis = p.tile.axes.size(); axis-- > 0;) {
-      p.operand.strides[axis] = count;
-      // All that the result covers is read, elements or not.
-      int64_t extent = p.tile.layout.extent(axis);
-      auto found = llvm::find(axes, p.tile.axes[axis]);
-      if (found != axes.end())
-        extent = std::max(extent, layout.extent(found - axes.begin()));
-      count *= extent + (axis + 1 == p.tile.axes.size() ? 1 : 0);
-    }
-    p.mask = domainMask(p.tile.axes, p.tile.layout);
-    p.at = reserve(count * bytes);
-    if (!domains.restrictsOn(p.tile.axes).empty())
-      p.maskAt = reserve(count);
-    else
-      p.maskAt = -1;
-  }
-  Value base = shared(offset);
-  auto from = [&](int64_t at) { return sharedAt(base, Value(), b.getI8Type(), at); };
-  Value zero = isa<FloatType>(type) ? b.number(type, 0) : b.integer(type, 0);
-  barrier();
-  for (auto [p, value] : llvm::zip(operands, ValueRange{op.getLhs(), op.getRhs()})) {
-    Type element = getElementTypeOrSelf(value.getType());
-    p.operand.base = from(p.at);
-    p.operand.mask = p.maskAt >= 0 ? from(p.maskAt) : Value();
-    for (auto [r, number] : llvm::enumerate(p.tile.registers)) {
-      Index place = linearPlace(p.tile.layout, r, p.operand.strides);
-      Value inside = b.select(p.mask[r], toAccumulator(b, target, number, element, type), zero);
-      storeShared(inside, sharedAt(p.operand.base, place.base, type, place.constant));
-      if (p.operand.mask)
-        storeShared(p.mask[r] ? p.mask[r] : b.i1(true),
-                    sharedAt(p.operand.mask, place.base, b.getI8Type(), place.constant));
-    }
-  }
-  barrier();
+namespace tile::codegen::gpu {
+/// One operand of a dot: a tile, and where its elements go.
+struct DotOperand {
+  Tile tile;
+  Values mask;
+  Type element; // of the IR
+  bool hasMask; // whether elements in the middle may be outside
+  int along;    // the contracted axis
+  SmallVector<int64_t> strides;
+  int64_t start = 0, maskStart = 0, slots = 0;
+  Value base, maskBase;
 
-  Values acc = flatten(op.getAcc());
-  Range range = ranges.lookup(op.getAxisAttr());
+  /// Lays it out with so many coordinates of the contracted axis at a time, from byte `offset` on;
+  /// gives the end.
+  int64_t layOut(int64_t offset, int64_t chunk, Type type, llvm::ArrayRef<StringAttr> axes,
+                 const Layout &result);
+};
+} // namespace tile::codegen::gpu
+
+int64_t DotOperand::layOut(int64_t offset, int64_t chunk, Type type, ArrayRef<StringAttr> axes,
+                           const Layout &result) {
+  strides.resize(tile.axes.size());
+  slots = 1;
+  for (unsigned axis = tile.axes.size(); axis-- > 0;) {
+    strides[axis] = slots;
+    // All that the result covers is read, elements or not.
+    int64_t extent = static_cast<int>(axis) == along ? chunk : tile.layout.extent(axis);
+    auto found = llvm::find(axes, tile.axes[axis]);
+    if (found != axes.end())
+      extent = std::max(extent, result.extent(found - axes.begin()));
+    slots *= extent + (axis + 1 == tile.axes.size() ? 1 : 0);
+  }
+  start = offset;
+  // One more takes what isn't in this chunk.
+  offset += llvm::alignTo((slots + 1) * type.getIntOrFloatBitWidth() / 8, 16);
+  maskStart = offset;
+  return hasMask ? offset + llvm::alignTo(slots + 1, 16) : offset;
+}
+
+/// Puts what an operand has of a chunk into shared memory, as numbers of the accumulator's type.
+void KernelLowering::storeOperand(const DotOperand &operand, Type type, Value chunkStart,
+                                  int64_t chunk) {
   Type i32 = b.getI32Type();
-  // Where each register's row or column begins; registers that share one read it once.
-  struct Row {
-    Index place;
-    SmallVector<int64_t, 2> key;
-  };
-  auto rowsOf = [&](const Operand &operand) {
-    SmallVector<Row> rows;
-    for (size_t r = 0; r < acc.size(); ++r) {
-      Row row;
-      for (auto [n, axis] : llvm::enumerate(operand.axes)) {
-        if (axis == op.getAxisAttr())
-          continue;
-        unsigned position = llvm::find(axes, axis) - axes.begin();
-        int64_t constant = layout.ofRegister(r)[position];
-        row.key.push_back(constant);
-        bool isSum = isAdditive(layout, position);
-        Value local = isSum ? threadPlace(layout, position) : localPlace(layout, position, r);
-        Value term = b.mul(local, b.integer(i32, operand.strides[n]));
-        row.place.base = row.place.base ? b.add(row.place.base, term) : term;
-        if (isSum)
-          row.place.constant += constant * operand.strides[n];
-      }
-      rows.push_back(row);
+  Value zero = isa<FloatType>(type) ? b.number(type, 0) : b.integer(type, 0);
+  for (auto [r, number] : llvm::enumerate(operand.tile.registers)) {
+    Index place = linearPlace(operand.tile.layout, r, operand.strides);
+    if (chunkStart) {
+      Value local = b.sub(localPlace(operand.tile.layout, operand.along, r), chunkStart);
+      Value isHere = b.compare(arith::CmpIPredicate::ult, local, b.integer(i32, chunk));
+      Value moved = b.mul(chunkStart, b.integer(i32, operand.strides[operand.along]));
+      Value at = place.base ? b.sub(place.base, moved) : b.sub(b.integer(i32, 0), moved);
+      at = b.add(at, b.integer(i32, place.constant));
+      place = {b.select(isHere, at, b.integer(i32, operand.slots))};
     }
-    return rows;
+    Value wide = toAccumulator(b, target, number, operand.element, type);
+    storeShared(b.select(operand.mask[r], wide, zero),
+                sharedAt(operand.base, place.base, type, place.constant));
+    if (operand.hasMask)
+      storeShared(operand.mask[r] ? operand.mask[r] : b.i1(true),
+                  sharedAt(operand.maskBase, place.base, b.getI8Type(), place.constant));
+  }
+}
+
+SmallVector<DotRow> KernelLowering::rowsOf(const DotOperand &operand, Axes axes,
+                                           const Layout &layout) {
+  SmallVector<DotRow> rows;
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r) {
+    DotRow row;
+    for (auto [n, axis] : llvm::enumerate(operand.tile.axes)) {
+      if (static_cast<int>(n) == operand.along)
+        continue;
+      unsigned position = llvm::find(axes, axis) - axes.begin();
+      int64_t constant = layout.ofRegister(r)[position];
+      row.key.push_back(constant);
+      bool isSum = isAdditive(layout, position);
+      Value local = isSum ? threadPlace(layout, position) : localPlace(layout, position, r);
+      Value term = b.mul(local, b.integer(b.getI32Type(), operand.strides[n]));
+      row.place.base = row.place.base ? b.add(row.place.base, term) : term;
+      if (isSum)
+        row.place.constant += constant * operand.strides[n];
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Values KernelLowering::multiplyRows(ArrayRef<DotOperand> operands,
+                                    ArrayRef<SmallVector<DotRow>> rows, Type type, Value count,
+                                    ValueRange acc) {
+  Value zero = isa<FloatType>(type) ? b.number(type, 0) : b.integer(type, 0);
+  struct Read {
+    Value number, inside;
   };
-  SmallVector<SmallVector<Row>, 2> rows = {rowsOf(operands[0].operand),
-                                           rowsOf(operands[1].operand)};
-  // Of whole axes and blocks alike: what is in the tile.
-  Value length = b.sub(range.end, range.origin);
-  acc = b.loop(b.i64(0), length, b.i64(1), acc, [&](Value k, ValueRange sums) {
-    Value at = b.fold<arith::TruncIOp>(i32, k);
-    struct Read {
-      Value number, inside;
-    };
-    auto readRows = [&](const Operand &operand, ArrayRef<Row> all) {
-      unsigned along = llvm::find(operand.axes, op.getAxisAttr()) - operand.axes.begin();
-      Value step = b.mul(at, b.integer(i32, operand.strides[along]));
-      std::map<SmallVector<int64_t, 2>, Read> known;
-      SmallVector<Read> result;
-      for (const Row &row : all) {
-        Read &read = known[row.key];
-        if (!read.number) {
-          Value place = row.place.base ? b.add(row.place.base, step) : step;
-          read.number = loadShared(type, sharedAt(operand.base, place, type, row.place.constant));
-          if (operand.mask)
-            read.inside = loadShared(
-                b.getI1Type(), sharedAt(operand.mask, place, b.getI8Type(), row.place.constant));
-        }
-        result.push_back(read);
+  auto readRows = [&](const DotOperand &operand, ArrayRef<DotRow> all, Value at) {
+    Value step = b.mul(at, b.integer(b.getI32Type(), operand.strides[operand.along]));
+    std::map<SmallVector<int64_t, 2>, Read> known;
+    SmallVector<Read> result;
+    for (const DotRow &row : all) {
+      Read &read = known[row.key];
+      if (!read.number) {
+        Value place = row.place.base ? b.add(row.place.base, step) : step;
+        read.number = loadShared(type, sharedAt(operand.base, place, type, row.place.constant));
+        if (operand.hasMask)
+          read.inside = loadShared(
+              b.getI1Type(), sharedAt(operand.maskBase, place, b.getI8Type(), row.place.constant));
       }
-      return result;
-    };
-    SmallVector<Read> left = readRows(operands[0].operand, rows[0]),
-                      right = readRows(operands[1].operand, rows[1]);
+      result.push_back(read);
+    }
+    return result;
+  };
+  return b.loop(b.i64(0), count, b.i64(1), acc, [&](Value k, ValueRange sums) {
+    Value at = b.fold<arith::TruncIOp>(b.getI32Type(), k);
+    SmallVector<Read> left = readRows(operands[0], rows[0], at),
+                      right = readRows(operands[1], rows[1], at);
     Values next;
     for (auto [sum, x, y] : llvm::zip(sums, left, right)) {
       // Zero times Inf is no contribution either.
@@ -161,5 +152,60 @@ void KernelLowering::emitDot(DotOp op) {
     }
     return next;
   });
+}
+
+void KernelLowering::emitDot(DotOp op) {
+  Type type = getElementTypeOrSelf(op.getAcc().getType());
+  Axes axes = axesOf(op.getType());
+  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getType());
+  SmallVector<DotOperand, 2> operands;
+  int64_t covered = 1;
+  for (Value value : {op.getLhs(), op.getRhs()}) {
+    DotOperand &operand = operands.emplace_back();
+    operand.tile = tile(value);
+    operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
+    operand.element = getElementTypeOrSelf(value.getType());
+    operand.hasMask = !domains.restrictsOn(operand.tile.axes).empty();
+    operand.along = operand.tile.axisIndex(op.getAxisAttr());
+    covered = std::max(covered, operand.tile.layout.extent(operand.along));
+  }
+  // As much of the contracted axis at a time as there is room for.
+  int64_t chunk = covered;
+  auto layOut = [&] {
+    int64_t end = 0;
+    for (DotOperand &operand : operands)
+      end = operand.layOut(end, chunk, type, axes, layout);
+    return end;
+  };
+  int64_t bytes = layOut();
+  while (bytes > mostSharedOfOp && chunk > 1) {
+    chunk = static_cast<int64_t>(llvm::PowerOf2Ceil(chunk)) / 2;
+    bytes = layOut();
+  }
+  Value base = shared(bytes);
+  SmallVector<SmallVector<DotRow>, 2> rows;
+  for (DotOperand &operand : operands) {
+    operand.base = sharedAt(base, Value(), b.getI8Type(), operand.start);
+    operand.maskBase = sharedAt(base, Value(), b.getI8Type(), operand.maskStart);
+    rows.push_back(rowsOf(operand, axes, layout));
+  }
+  Range range = ranges.lookup(op.getAxisAttr());
+  // Of whole axes and blocks alike: what is in the tile.
+  Value length = b.sub(range.end, range.origin);
+  auto contract = [&](Value start, Value count, ValueRange acc) {
+    barrier();
+    for (const DotOperand &operand : operands)
+      storeOperand(operand, type, start, chunk);
+    barrier();
+    return multiplyRows(operands, rows, type, count, acc);
+  };
+  Values acc = flatten(op.getAcc());
+  if (chunk == covered)
+    acc = contract(Value(), length, acc);
+  else
+    acc = b.loop(b.i64(0), length, b.i64(chunk), acc, [&](Value start, ValueRange sums) {
+      Value count = b.minS(b.sub(length, start), b.i64(chunk));
+      return contract(b.fold<arith::TruncIOp>(b.getI32Type(), start), count, sums);
+    });
   bind(op.getResult(), acc);
 }

@@ -32,7 +32,10 @@ void KernelLowering::barrier() {
 }
 
 Value KernelLowering::shared(int64_t bytes) {
-  mostShared = std::max(mostShared, sharedFloor + bytes);
+  if (sharedFloor + bytes > mostShared) {
+    mostShared = sharedFloor + bytes;
+    mostSharedOp = currentOp;
+  }
   auto module = function->getParentOfType<ModuleOp>();
   auto global = module.lookupSymbol<LLVM::GlobalOp>(sharedName);
   if (!global) {

@@ -118,12 +118,22 @@ int64_t tile::codegen::sharedBytesOf(StringRef target) {
       .Default(0);
 }
 
-/// The binder or loop with the greatest blocks, and their size; none where there are no blocks.
-static std::pair<StringRef, int64_t> largestBlock(KernelOp kernel) {
-  std::pair<StringRef, int64_t> largest{"", 1};
-  auto consider = [&](Attribute name, int64_t size) {
-    if (size > largest.second)
-      largest = {cast<StringAttr>(name).getValue(), size};
+/// The binder or loop with the greatest blocks among the axes of an op's tiles, or of all where
+/// that op has none, and their size; none where there are no blocks.
+static std::pair<StringRef, int64_t> largestBlock(KernelOp kernel, Operation *user) {
+  llvm::SmallDenseSet<StringRef> axes;
+  if (user)
+    for (TypeRange types : {TypeRange(user->getOperandTypes()), TypeRange(user->getResultTypes())})
+      for (Type type : types)
+        for (StringAttr axis : axesOf(type))
+          axes.insert(axis.getValue());
+  std::pair<StringRef, int64_t> ofUser{"", 1}, ofAll{"", 1};
+  auto consider = [&](Attribute attribute, int64_t size) {
+    StringRef name = cast<StringAttr>(attribute).getValue();
+    if (size > ofAll.second)
+      ofAll = {name, size};
+    if (axes.contains(name) && size > ofUser.second)
+      ofUser = {name, size};
   };
   kernel.walk([&](Operation *op) {
     if (auto parallel = dyn_cast<ParallelOp>(op))
@@ -132,16 +142,19 @@ static std::pair<StringRef, int64_t> largestBlock(KernelOp kernel) {
     if (auto loop = dyn_cast<ForOp>(op))
       consider(loop.getNameAttr(), loop.getSize());
   });
-  return largest;
+  return ofUser.second > 1 ? ofUser : ofAll;
 }
 
-static LogicalResult checkShared(KernelOp kernel, int64_t bytes, StringRef target) {
-  int64_t most = sharedBytesOf(target);
+/// Says so, at the op that takes most, where a kernel needs more shared memory than its target has.
+static LogicalResult checkShared(KernelOp kernel, const gpu::LoweredKernel &lowered,
+                                 StringRef target) {
+  int64_t most = sharedBytesOf(target), bytes = lowered.sharedBytes;
   if (bytes <= most)
     return success();
-  auto diagnostic = kernel.emitError("needs ")
+  Operation *user = lowered.largestOfShared;
+  auto diagnostic = (user ? user : kernel.getOperation())->emitError("needs ")
                     << bytes << " bytes of shared memory a program; " << target << " has " << most;
-  auto [name, size] = largestBlock(kernel);
+  auto [name, size] = largestBlock(kernel, user);
   auto &note = diagnostic.attachNote() << "hint: ";
   if (size > 1)
     note << "a smaller tile size needs less: `" << name << "` is " << size << " (--set " << name
@@ -167,9 +180,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     return failure();
   loadLoweringDialects(*kernel.getContext());
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
-  if (failed(lowered))
-    return failure();
-  if (failed(checkShared(kernel, lowered->sharedBytes, options.target)))
+  if (failed(lowered) || failed(checkShared(kernel, *lowered, options.target)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   CompiledModule result;

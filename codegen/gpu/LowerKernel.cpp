@@ -72,6 +72,7 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
     : b(b), kernel(kernel), function(function), domains(kernel),
       prologue(&function.getBody().front()) {
   target.vectorBits = 32;
+  target.isThread = target.hasRareCalls = true;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   copies = copiesOf(kernel);
@@ -243,6 +244,7 @@ void KernelLowering::emitBlock(Block &block) {
     if (failed)
       return;
     b.setLoc(op.getLoc());
+    currentOp = &op;
     emitOp(&op);
   }
   if (isRegion)
@@ -311,18 +313,16 @@ static bool needsLibrary(Operation *op) {
           math::RoundEvenOp, math::TruncOp, math::SqrtOp, math::CopySignOp, math::RsqrtOp,
           math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op))
     return false;
-  bool isExpanded =
-      isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op,
-          math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::TanOp>(op);
-  Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  return isa<FloatType>(element) && (!isExpanded || element.isF64());
+  return isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())) && !hasExpansion(op);
 }
 
 void KernelLowering::emitElementwiseOp(Operation *op) {
   if (needsLibrary(op))
     return fail(op, "the GPU backend does not have `" + op->getName().getStringRef() + "` of " +
-                        (getElementTypeOrSelf(op->getResult(0).getType()).isF64() ? "f64 yet"
-                                                                                  : "floats yet"));
+                        "floats yet");
+  if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && isTile(op->getResult(0)) &&
+      !getElementTypeOrSelf(op->getResult(0).getType()).isF64())
+    return emitAngles(op);
   for (Value result : op->getResults()) {
     auto emitOne = [&](ArrayRef<Value> operands) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -457,5 +457,6 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
     KernelLowering(b, kernel, create(LoweredKernel::finishSuffix)).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.sharedBytes = lowering.sharedBytes();
+  result.largestOfShared = lowering.largestOfShared();
   return result;
 }

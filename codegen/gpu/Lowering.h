@@ -27,6 +27,8 @@ struct LoweredKernel {
   /// Of dynamic shared memory.
   int64_t sharedBytes = 0;
   llvm::SmallVector<TensorBox> tensorMaps;
+  /// The op that takes most of that, of the kernel that was lowered.
+  mlir::Operation *largestOfShared = nullptr;
   /// Whether there is a function with this suffix (GpuCode::start, finish).
   bool hasStart = false, hasFinish = false;
   static constexpr llvm::StringLiteral startSuffix = ".start", finishSuffix = ".finish";
@@ -43,7 +45,7 @@ mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 /// What one op takes of shared memory at most, if it can do with less: any device has so much.
-inline constexpr int64_t mostSharedOfOp = 96 << 10;
+inline constexpr int64_t mostSharedOfOp = 99 << 10;
 
 /// A tile in registers.
 struct Tile {
@@ -83,6 +85,13 @@ mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 class Scan;
 struct ScanRun;
 struct ScanLines;
+struct DotOperand;
+
+/// Where a register's row or column of an operand of a dot begins; registers with one key share it.
+struct DotRow {
+  Index place;
+  llvm::SmallVector<int64_t, 2> key;
+};
 
 class KernelLowering {
 public:
@@ -93,6 +102,8 @@ public:
   void runStart();
   void runFinish();
   int64_t sharedBytes() const { return mostShared; }
+  /// The op that takes that much.
+  mlir::Operation *largestOfShared() const { return mostSharedOp; }
 
   /// The state that two make.
   using Combine = llvm::function_ref<CodeBuilder::Values(mlir::ValueRange, mlir::ValueRange)>;
@@ -114,6 +125,9 @@ private:
   /// How many programs there are, as i64.
   Value programCount(ir::ParallelOp op);
   void emitElementwiseOp(mlir::Operation *op);
+  /// Sines, cosines and tangents of f32: all threads compute those of moderate arguments, and where
+  /// one has others, those in a branch.
+  void emitAngles(mlir::Operation *op);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
   void emitFor(ir::ForOp op);
@@ -225,6 +239,12 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
+  void storeOperand(const DotOperand &operand, mlir::Type type, Value chunkStart, int64_t chunk);
+  llvm::SmallVector<DotRow> rowsOf(const DotOperand &operand, Axes axes, const Layout &layout);
+  /// Adds so many products to each register.
+  Values multiplyRows(llvm::ArrayRef<DotOperand> operands,
+                      llvm::ArrayRef<llvm::SmallVector<DotRow>> rows, mlir::Type type, Value count,
+                      mlir::ValueRange acc);
 
   //===-- Along an axis (EmitScan.cpp, EmitSort.cpp, EmitTake.cpp) ----------===//
   void emitScan(ir::ScanOp op);
@@ -323,6 +343,7 @@ private:
   };
   llvm::MapVector<Value, Accesses> accesses;
   int64_t mostShared = 0;
+  mlir::Operation *currentOp = nullptr, *mostSharedOp = nullptr;
   /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
   llvm::SmallVector<ReduceCopies, 1> copies;
   Value numCopies, numPrograms; // i64

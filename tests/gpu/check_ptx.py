@@ -52,7 +52,7 @@ def check(job):
     made = run(command)
     title = f"{path.parent.name}/{path.name}:{name} for {target}"
     if made.returncode:
-        refused = re.search(r"does not have .* yet", made.stderr)
+        refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
         return "refused" if refused else "failed", title, refused[0] if refused else made.stderr
     if not PTXAS:
         return "made", title, ""
