@@ -3,6 +3,7 @@
 #include "frontend/Compiler.h"
 
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/gpu/TileSizes.h"
 #include "frontend/CrashReport.h"
 #include "ir/Passes.h"
 
@@ -53,6 +54,13 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
   auto chosen =
       codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads));
   for (const auto &[binder, size] : chosen)
+    bindings.sizes.try_emplace(binder, size);
+}
+
+void Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
+                              StringRef target) {
+  auto model = codegen::gpu::GpuModel::of(target);
+  for (const auto &[binder, size] : codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model))
     bindings.sizes.try_emplace(binder, size);
 }
 

@@ -72,6 +72,9 @@ public:
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
   /// Sizes for the CPU where the bindings have none. `dims` are those of a launch,
   /// negative or missing where they are not known.
+  /// For GPUs of a target, as codegen::gpuTargets names it.
+  static void chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
+                             llvm::ArrayRef<int64_t> dims, llvm::StringRef target);
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads);
   /// The object of what `compile` gave: from the cache, or generated and stored there; none after

@@ -118,7 +118,8 @@ Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelO
       return Failure::reported();
     result.target = target;
     using Code = codegen::GpuCode;
-    result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes)};
+    result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes),
+                       code->blocks};
     result.start = {code->start, Code::threadsOfStart, 0};
     result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
     result.copies.assign(code->copies.begin(), code->copies.end());

@@ -69,6 +69,8 @@ public:
   /// its key is made of the template and what it is compiled for.
   Outcome<CudaKernel> load(Compiler &compiler, ir::KernelOp kernel,
                            const CudaSpecialization &to) const;
+  /// What it compiles for, as codegen::gpuTargets names it.
+  const std::string &codeTarget() const { return target; }
   /// Launches, and waits.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
                                  const CudaLaunch &launch);

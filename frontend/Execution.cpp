@@ -183,6 +183,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
     CudaContext::bind(kernel, dims, bindings);
+    Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget());
     divisors = CudaContext::divisorsOf(kernel, dims);
     for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
       auto bound = bindings.dims.find(name);

@@ -1,6 +1,7 @@
 //===- AssignLayouts.cpp - from the tile level to the tile_gpu level ------===//
 
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "ir/Domain.h"
@@ -26,17 +27,21 @@ static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op);
 }
 
+/// The phases of a looped axis (LoopAxis.h) are one axis here: all have the same layouts, so that a
+/// thread finds what it has kept.
+static StringRef plainName(StringAttr axis) { return axis.getValue().split('@').first; }
+
+static const StringAttr *findAxis(ArrayRef<StringAttr> axes, StringAttr axis) {
+  return llvm::find_if(axes, [&](StringAttr a) { return plainName(a) == plainName(axis); });
+}
+
 static int64_t elementsOf(Type tile) { return cast<RankedTensorType>(tile).getNumElements(); }
 
 //===-- Warps -------------------------------------------------------------===//
 
 FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   constexpr int64_t mostWarps = 32, elementsPerThread = 16, usual = 8;
-  DictionaryAttr schedule = kernel.getScheduleAttr();
-  Attribute given = schedule ? schedule.get("warps") : Attribute();
-  if (auto list = dyn_cast_or_null<ArrayAttr>(given))
-    given = list.empty() ? Attribute() : list[0];
-  if (auto number = dyn_cast_or_null<IntegerAttr>(given)) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "warps"))) {
     int64_t warps = number.getInt();
     if (warps < 1 || warps > mostWarps || !llvm::isPowerOf2_64(warps)) {
       auto diagnostic = kernel.emitError("a program has 1, 2, 4, 8, 16 or 32 warps, not ") << warps;
@@ -126,7 +131,8 @@ static Walk walkOf(OpT op) {
 namespace {
 class Assignment {
 public:
-  Assignment(KernelOp kernel, unsigned warps) : kernel(kernel), domains(kernel), warps(warps) {}
+  Assignment(KernelOp kernel, unsigned warps, unsigned blocks)
+      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks) {}
   LogicalResult run();
 
 private:
@@ -156,7 +162,7 @@ private:
 
   KernelOp kernel;
   Domains domains;
-  unsigned warps;
+  unsigned warps, blocks;
   struct Votes {
     Walk best;
     int64_t bytes = -1;
@@ -169,7 +175,9 @@ private:
 } // namespace
 
 Assignment::Key Assignment::keyOf(ArrayRef<StringAttr> axes) {
-  Key key(axes.begin(), axes.end());
+  Key key;
+  for (StringAttr axis : axes)
+    key.push_back(plainName(axis));
   std::sort(key.begin(), key.end());
   return key;
 }
@@ -220,7 +228,7 @@ Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
       llvm::map_to_vector(axes, [&](StringAttr a) { return extentOf(a); });
   SmallVector<unsigned> order;
   for (StringAttr axis : walk.order)
-    if (auto found = llvm::find(axes, axis); found != axes.end())
+    if (const auto *found = findAxis(axes, axis); found != axes.end())
       order.push_back(found - axes.begin());
   for (unsigned n = axes.size(); n-- > 0;)
     if (!llvm::is_contained(order, n))
@@ -228,7 +236,7 @@ Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
   int64_t elements = 1;
   for (int64_t extent : extents)
     elements *= extent;
-  int64_t perThread = std::max<int64_t>(1, elements / (32 * int64_t(warps)));
+  int64_t perThread = std::max<int64_t>(1, elements / (32 * int64_t(warps * blocks)));
   auto vector = static_cast<int64_t>(llvm::bit_floor(
       static_cast<uint64_t>(std::min<int64_t>(accessBytes / walk.elementBytes, perThread))));
   // Warps have rows of their own where a row is short: reductions along it stay in a warp then.
@@ -236,7 +244,7 @@ Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
   SmallVector<unsigned> warpOrder(order);
   if (!order.empty() && extents[order.front()] <= shortRow)
     std::rotate(warpOrder.begin(), warpOrder.begin() + 1, warpOrder.end());
-  return Layout::blocked({extents, order, warpOrder, walk.isUnit ? vector : 1, warps});
+  return Layout::blocked({extents, order, warpOrder, walk.isUnit ? vector : 1, warps, blocks});
 }
 
 Layout Assignment::forAxes(ArrayRef<StringAttr> axes) {
@@ -252,7 +260,10 @@ Layout Assignment::forAxes(ArrayRef<StringAttr> axes) {
     Axes order(axes);
     known = layouts.try_emplace(key, order, blocked(axes, walk)).first;
   }
-  return reordered(known->second.second, known->second.first, axes);
+  SmallVector<unsigned> positions;
+  for (StringAttr axis : axes)
+    positions.push_back(findAxis(known->second.first, axis) - known->second.first.begin());
+  return known->second.second.project(positions);
 }
 
 void Assignment::widen(Value value, Axes &widest, llvm::DenseSet<Value> &seen) const {
@@ -472,12 +483,15 @@ LogicalResult Assignment::run() {
     }
   }
   convertOperands();
-  kernel->setAttr(warpsAttrName, Builder(kernel.getContext()).getI64IntegerAttr(warps));
+  Builder builder(kernel.getContext());
+  kernel->setAttr(warpsAttrName, builder.getI64IntegerAttr(warps));
+  if (blocks > 1)
+    kernel->setAttr(blocksAttrName, builder.getI64IntegerAttr(blocks));
   return failure(failed(verify(kernel)) || failed(verifyLayouts(kernel)));
 }
 
-LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps) {
-  return Assignment(kernel, warps).run();
+LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps, unsigned blocks) {
+  return Assignment(kernel, warps, blocks).run();
 }
 
 namespace {
@@ -504,4 +518,5 @@ public:
 void tile::codegen::gpu::registerGpuPasses() {
   registerPass([] { return std::make_unique<AssignLayoutsPass>(); });
   registerPass([] { return createVerifyLayoutsPass(); });
+  registerPlanPasses();
 }

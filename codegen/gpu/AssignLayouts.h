@@ -19,9 +19,10 @@ namespace tile::codegen::gpu {
 /// of two up to 32; none, with an error at the kernel, where the schedule says something else.
 mlir::FailureOr<unsigned> chooseWarps(ir::KernelOp kernel);
 
-/// Afterwards the kernel is on the tile_gpu level, with the attribute `tile_gpu.warps`. Fails, with
+/// Afterwards the kernel is on the tile_gpu level, with the attributes `tile_gpu.warps` and, for
+/// programs of several blocks, `tile_gpu.blocks`. Fails, with
 /// an error at the place, where the extent of a tile is open.
-mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps);
+mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1);
 
 /// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen, and
 /// `tile-gpu-verify-layouts`.

@@ -110,6 +110,8 @@ Layout KernelLowering::layoutOfScalar() const {
     layout.addBasis(Part::Lane, {});
   for (unsigned n = 1; n < warps; n *= 2)
     layout.addBasis(Part::Warp, {});
+  for (unsigned n = 1; n < blocks; n *= 2)
+    layout.addBasis(Part::Block, {});
   return layout;
 }
 

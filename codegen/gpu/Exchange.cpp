@@ -184,13 +184,9 @@ Value KernelLowering::shuffle(Value value, StringRef intrinsic, Value operand) {
   return b.fold<arith::TruncIOp>(type, move(b.fold<arith::ExtUIOp>(i32, value)));
 }
 
-/// The states of a thread's registers that end in one place, folded as a tree; by register of what
-/// is left.
-static SmallVector<CodeBuilder::Values> foldRegisters(const Layout &layout, const Layout &left,
-                                                      ArrayRef<CodeBuilder::Values> states,
-                                                      ArrayRef<unsigned> kept,
-                                                      KernelLowering::Combine combine) {
-  using Values = CodeBuilder::Values;
+SmallVector<CodeBuilder::Values>
+KernelLowering::foldRegisters(const Layout &layout, const Layout &left, ArrayRef<Values> states,
+                              ArrayRef<unsigned> kept, Combine combine) {
   SmallVector<SmallVector<Values>> terms(left.numRegisters());
   for (int64_t r = 0, all = layout.numRegisters(); r < all; ++r) {
     Layout::Coords place = layout.ofRegister(r), at;
@@ -267,11 +263,9 @@ void KernelLowering::foldWarps(const Layout &left, unsigned warpMask,
   }
 }
 
-std::pair<Layout, SmallVector<CodeBuilder::Values>>
-KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, ArrayRef<unsigned> kept,
-                             Combine combine) {
+void KernelLowering::foldThreads(const Layout &layout, ArrayRef<unsigned> kept,
+                                 MutableArrayRef<Values> folded, Combine combine) {
   Layout left = layout.project(kept);
-  SmallVector<Values> folded = foldRegisters(layout, left, states, kept, combine);
   // In the warp: a shuffle for each bit of the lane that moves along what is folded.
   unsigned lanes = layout.freeBits(Part::Lane, kept) & ~layout.freeBits(Part::Lane);
   for (unsigned bit = 0; bit < laneBits; ++bit)
@@ -283,6 +277,16 @@ KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, Arra
       }
   if (unsigned mask = layout.freeBits(Part::Warp, kept) & ~layout.freeBits(Part::Warp))
     foldWarps(left, mask, folded, combine);
+  if (unsigned mask = layout.freeBits(Part::Block, kept) & ~layout.freeBits(Part::Block))
+    foldBlocks(left, mask, folded, combine);
+}
+
+std::pair<Layout, SmallVector<CodeBuilder::Values>>
+KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, ArrayRef<unsigned> kept,
+                             Combine combine) {
+  Layout left = layout.project(kept);
+  SmallVector<Values> folded = foldRegisters(layout, left, states, kept, combine);
+  foldThreads(layout, kept, folded, combine);
   SmallVector<Values> result(states.size());
   for (const Values &state : folded)
     for (auto [n, number] : llvm::enumerate(state))
@@ -290,19 +294,25 @@ KernelLowering::reduceStates(const Layout &layout, ArrayRef<Values> states, Arra
   return {left, result};
 }
 
-void KernelLowering::emitReduce(ReduceOp op) {
+CodeBuilder::Values KernelLowering::identityOutside(ReduceOp op) {
   Tile input = tile(op.getInput());
   Type element = getElementTypeOrSelf(op.getInput().getType());
   Values mask = domainMask(input.axes, input.layout);
   Value identity = emitConstant(b, identityOf(op.getKind(), element));
   for (auto [number, holds] : llvm::zip(input.registers, mask))
     number = b.select(holds, number, identity);
+  return input.registers;
+}
+
+void KernelLowering::emitReduce(ReduceOp op) {
+  Tile input = tile(op.getInput());
+  Type element = getElementTypeOrSelf(op.getInput().getType());
   SmallVector<unsigned> kept;
   for (auto [n, axis] : llvm::enumerate(input.axes))
     if (!llvm::is_contained(op.getAxes(), axis))
       kept.push_back(n);
   auto [layout, states] =
-      reduceStates(input.layout, input.registers, kept, [&](ValueRange x, ValueRange y) {
+      reduceStates(input.layout, identityOutside(op), kept, [&](ValueRange x, ValueRange y) {
         return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
       });
   bind(op.getResult(), states[0]);

@@ -4,7 +4,10 @@
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/LineInfo.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/TileGpuOps.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -46,7 +49,9 @@ static void initializeNvptx() {
   });
 }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(StringRef target) {
+/// `features` beyond those of the target, such as a version of PTX.
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(StringRef target,
+                                                                          StringRef features) {
   initializeNvptx();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string message;
@@ -56,7 +61,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(String
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
-      nvptx->createTargetMachine(triple, target, "", options, llvm::Reloc::PIC_, std::nullopt,
+      nvptx->createTargetMachine(triple, target, features, options, llvm::Reloc::PIC_, std::nullopt,
                                  llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -91,13 +96,24 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
   if (failed(checkIsSpecialized(kernel)))
     return failure();
-  OwningOpRef<KernelOp> copy(kernel.clone());
-  if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
-    return copy;
-  FailureOr<unsigned> warps = gpu::chooseWarps(*copy);
-  if (failed(warps) || failed(gpu::assignLayouts(*copy, *warps)))
-    return failure();
-  return copy;
+  gpu::GpuModel model = gpu::GpuModel::of(options.target);
+  while (true) {
+    OwningOpRef<KernelOp> copy(kernel.clone());
+    if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
+      return copy;
+    gpu::foldCounts(*copy);
+    FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
+    if (failed(plan))
+      return failure();
+    gpu::applyPlan(*copy, *plan);
+    if (failed(gpu::assignLayouts(*copy, plan->warps, plan->blocks)))
+      return failure();
+    bool moves = false;
+    copy->walk([&](gpu::ConvertOp) { moves = true; });
+    if (plan->blocks == 1 || !moves)
+      return copy;
+    model.mostBlocks = 1; // conversions stay within a block
+  }
 }
 
 namespace {
@@ -184,7 +200,9 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   CompiledModule result;
-  auto machine = createMachine(options.target);
+  // Blocks of a cluster send to each other, which PTX has from version 8.1 on: CUDA 12.1.
+  bool needsSends = lowered->blocks > 1 && StringRef(options.target).starts_with("sm_90");
+  auto machine = createMachine(options.target, needsSends ? "+ptx81" : "");
   if (!machine)
     return kernel.emitError("cannot make code for the GPU: ")
            << llvm::toString(machine.takeError());
@@ -207,11 +225,14 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   GpuCode &code = result.code;
   code.threads = lowered->threads;
   code.sharedBytes = lowered->sharedBytes;
+  code.blocks = lowered->blocks;
   code.copies = lowered->copies;
   code.tensorMaps = lowered->tensorMaps;
   code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
   code.function = makeEntry("", code.threads);
   llvm::Function *function = result.module->getFunction(code.function);
+  if (code.blocks > 1)
+    function->addFnAttr("nvvm.cluster_dim", std::to_string(code.blocks));
   // Read where they are: copies of tensor maps are none.
   for (size_t n = 0; n < code.tensorMaps.size(); ++n)
     function->addParamAttr(function->arg_size() - 1 - n,
@@ -237,6 +258,17 @@ FailureOr<std::string> GpuCompiler::compileToLlvmIr(KernelOp kernel) const {
   return text;
 }
 
+/// "; i = 4, j = 512": what was chosen, in the schedule's words.
+static std::string tileSizesOf(KernelOp kernel) {
+  std::string text;
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [name, each, size] :
+       llvm::zip(parallel.getNames(), parallel.getEach(), parallel.getSizes()))
+    text += (text.empty() ? "; " : ", ") + cast<StringAttr>(name).str() + " = " +
+            std::to_string(each ? 1 : size);
+  return text;
+}
+
 FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
   FailureOr<CompiledModule> compiled = compile(*this, kernel, options);
   if (failed(compiled))
@@ -255,7 +287,10 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
             llvm::join(llvm::map_range(map.box, [](int64_t x) { return std::to_string(x); }), "x") +
             ", swizzle " + std::to_string(map.swizzle) + "\n";
   code.ptx = "// " + code.function + ": " + std::to_string(code.threads) + " threads, " +
-             std::to_string(code.sharedBytes) + " bytes of shared memory\n" + maps;
+             std::to_string(code.sharedBytes) + " bytes of shared memory";
+  if (code.blocks > 1)
+    code.ptx += ", " + std::to_string(code.blocks) + " blocks a program";
+  code.ptx += tileSizesOf(kernel) + "\n" + maps;
   code.ptx.append(text.begin(), text.end());
   return std::move(compiled->code);
 }

@@ -57,6 +57,9 @@ struct GpuCode {
   /// gpu/Lowering.h.
   std::string function;
   unsigned threads = 0;
+  /// Of a program: more than one are a cluster.
+  unsigned blocks = 1;
+  /// A block.
   int64_t sharedBytes = 0;
   /// The last parameters, in order.
   llvm::SmallVector<TensorBox> tensorMaps;

@@ -48,6 +48,7 @@ Layout Layout::blocked(const Blocked &shape) {
   giveAlong(Part::Lane, laneBits, shape.order);
   giveAlong(Part::Warp, llvm::Log2_32(shape.warps),
             shape.warpOrder.empty() ? shape.order : shape.warpOrder);
+  giveAlong(Part::Block, llvm::Log2_32(shape.blocks), shape.order);
   for (unsigned axis = 0; axis < layout.rank(); ++axis)
     layout.setRepeat(axis, std::max<int64_t>(1, llvm::divideCeil(shape.extents[axis], atom[axis])));
   return layout;
@@ -88,11 +89,12 @@ Coords Layout::ofRegister(int64_t number) const {
   return place;
 }
 
-Coords Layout::of(int64_t reg, unsigned lane, unsigned warp) const {
+Coords Layout::of(int64_t reg, unsigned lane, unsigned warp, unsigned block) const {
   Coords ofLane = at(Part::Lane, lane), ofWarp = at(Part::Warp, warp), place = ofRegister(reg);
+  Coords ofBlock = at(Part::Block, block);
   // Repeats are multiples of the atom's extent: they have no bits in common with its places.
   for (unsigned axis = 0; axis < rank(); ++axis)
-    place[axis] ^= ofLane[axis] ^ ofWarp[axis];
+    place[axis] ^= ofLane[axis] ^ ofWarp[axis] ^ ofBlock[axis];
   return place;
 }
 
@@ -183,7 +185,9 @@ bool Layout::isOnto() const {
 
 bool Layout::hasSameThreads(const Layout &other) const {
   if (rank() != other.rank() || theRepeats != other.theRepeats ||
-      bases(Part::Lane) != other.bases(Part::Lane) || bases(Part::Warp) != other.bases(Part::Warp))
+      bases(Part::Lane) != other.bases(Part::Lane) ||
+      bases(Part::Warp) != other.bases(Part::Warp) ||
+      bases(Part::Block) != other.bases(Part::Block))
     return false;
   for (int64_t number = 0, count = numRegisters(); number < count; ++number)
     if (!other.registerAt(ofRegister(number)))
@@ -236,9 +240,11 @@ static std::string listOf(llvm::ArrayRef<int64_t> numbers) {
 }
 
 std::string Layout::str() const {
-  static constexpr const char *names[] = {"register", "lane", "warp"};
+  static constexpr const char *names[] = {"register", "lane", "warp", "block"};
   std::string text;
   for (unsigned n = 0; n < numParts; ++n) {
+    if (static_cast<Part>(n) == Part::Block && theBases[n].empty())
+      continue;
     auto steps = llvm::map_range(theBases[n], [](const Coords &step) { return listOf(step); });
     text += std::string(names[n]) + " = [" + llvm::join(steps, ", ") + "], ";
   }

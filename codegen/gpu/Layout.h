@@ -17,6 +17,9 @@
 // the steps 1, 2, …; a bit whose step is zero means that threads hold copies; a
 // reduction along an axis is a shuffle for each lane bit that moves along it.
 //
+// A long row may be held by a cluster of programs' blocks: then the number of the
+// block in its cluster has bits with steps, too (`block = …`).
+//
 // The map covers the *atom*, whose extents are powers of two. The atom is repeated
 // a whole number of times along each axis, so that a row of 5000 elements takes 5
 // atoms of 1024 and not 8. What a layout covers beyond a tile's extent is padding:
@@ -40,9 +43,9 @@
 namespace tile::codegen::gpu {
 
 /// What numbers an element's holder, or rather the bits of that number.
-enum class Part : unsigned { Register, Lane, Warp };
-inline constexpr unsigned numParts = 3;
-inline constexpr unsigned laneBits = 5;
+enum class Part : unsigned { Register, Lane, Warp, Block };
+inline constexpr unsigned numParts = 4;
+inline constexpr unsigned laneBits = 5, blockBits = 4;
 
 class Layout {
 public:
@@ -60,8 +63,8 @@ public:
     llvm::ArrayRef<unsigned> order, warpOrder;
     /// Neighbours along the first axis that a thread holds, at most; a power of two.
     int64_t vector = 1;
-    /// A power of two.
-    unsigned warps = 4;
+    /// Powers of two. Blocks of a cluster go along `order`, after the warps.
+    unsigned warps = 4, blocks = 1;
   };
   /// Neighbouring elements in a thread, neighbouring threads along the first axis with room, and so
   /// on; threads that are left over hold copies, elements that are left over are repeats.
@@ -77,6 +80,7 @@ public:
   /// What the layout covers: at least the tile's extent.
   int64_t extent(unsigned axis) const { return atomExtent(axis) * theRepeats[axis]; }
   unsigned numWarps() const { return 1u << bases(Part::Warp).size(); }
+  unsigned numBlocks() const { return 1u << bases(Part::Block).size(); }
   /// Registers of a thread, repeats included. Register n is number n % 2^bits of the atom's, in
   /// repeat n / 2^bits, counted along the last axis first.
   int64_t numRegisters() const;
@@ -84,7 +88,7 @@ public:
   Coords at(Part part, unsigned number) const;
   /// The place of a register of thread 0.
   Coords ofRegister(int64_t number) const;
-  Coords of(int64_t reg, unsigned lane, unsigned warp) const;
+  Coords of(int64_t reg, unsigned lane, unsigned warp, unsigned block = 0) const;
   /// The register of thread 0 at this place; none if it has none there.
   std::optional<int64_t> registerAt(llvm::ArrayRef<int64_t> place) const;
 

@@ -74,15 +74,40 @@ CodeBuilder::Values KernelLowering::keepMask(ForOp op, Value carried) {
 void KernelLowering::emitFor(ForOp op) {
   Value lower = scalar(op.getLower()), upper = scalar(op.getUpper());
   Value size = b.i64(op.getSize());
-  Values inits = flatten(op.getInits());
+  SmallVector<Fold> folds = foldsOf(op);
+  Values inits;
+  SmallVector<size_t> counts; // registers of each
+  for (auto [fold, init, carried] : llvm::zip(folds, op.getInits(), op.getCarried())) {
+    Values start = fold.reduce ? startOf(fold) : flatten(init);
+    counts.push_back(start.size());
+    llvm::append_range(inits, start);
+    if (fold.reduce)
+      waiting.insert({fold.reduce, fold.combine});
+  }
+  auto split = [&](ValueRange registers) {
+    SmallVector<ValueRange> parts;
+    for (size_t count : counts) {
+      parts.push_back(registers.take_front(count));
+      registers = registers.drop_front(count);
+    }
+    return parts;
+  };
   Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange carried) {
     ranges[op.getNameAttr()] = {origin, b.add(origin, b.minS(size, b.sub(upper, origin)))};
-    bind(op.getCarried(), carried);
+    SmallVector<ValueRange> parts = split(carried);
+    for (auto [fold, value, part] : llvm::zip(folds, op.getCarried(), parts))
+      if (!fold.reduce)
+        bind(value, part);
     emitBlock(op.getBody().front());
     if (failed)
       return Values(carried);
     Values next;
-    for (auto [value, old] : llvm::zip(op.getYield().getOperands(), op.getCarried())) {
+    for (auto [fold, part, value, old] :
+         llvm::zip(folds, parts, op.getYield().getOperands(), op.getCarried())) {
+      if (fold.reduce) {
+        llvm::append_range(next, stepOf(fold, part));
+        continue;
+      }
       Values now = flatten(value), before = flatten(old), holds = keepMask(op, old);
       for (auto [r, element] : llvm::enumerate(now))
         next.push_back(holds.empty() ? element : b.select(holds[r], element, before[r]));
@@ -90,7 +115,11 @@ void KernelLowering::emitFor(ForOp op) {
     return next;
   });
   ranges.erase(op.getNameAttr());
-  bind(op.getResults(), last);
+  if (failed)
+    return;
+  SmallVector<ValueRange> parts = split(last);
+  for (auto [fold, part, init, result] : llvm::zip(folds, parts, op.getInits(), op.getResults()))
+    bind(result, fold.reduce ? finish(fold, part, init) : Values(part));
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {

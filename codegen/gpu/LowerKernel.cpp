@@ -76,6 +76,7 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   copies = copiesOf(kernel);
+  blocks = numBlocks(kernel);
 }
 
 Value tile::codegen::gpu::readSpecial(CodeBuilder &b, StringRef name) {
@@ -163,6 +164,8 @@ void KernelLowering::emitParallel(ParallelOp op) {
 void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
   Value block = readSpecial(b, "ctaid.x");
   if (!kernel->hasAttr(persistentAttrName)) {
+    if (blocks > 1)
+      block = b.fold<arith::ShRUIOp>(block, b.integer(b.getI32Type(), llvm::Log2_32(blocks)));
     bindProgram(op, block);
     return emitBlock(body);
   }
@@ -245,7 +248,8 @@ void KernelLowering::emitBlock(Block &block) {
       return;
     b.setLoc(op.getLoc());
     currentOp = &op;
-    emitOp(&op);
+    if (!waiting.contains(&op))
+      emitOp(&op);
   }
   if (isRegion)
     assumeAccesses();
@@ -323,10 +327,14 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
   if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && isTile(op->getResult(0)) &&
       !getElementTypeOrSelf(op->getResult(0).getType()).isF64())
     return emitAngles(op);
+  if (emitRowDivision(op))
+    return;
   for (Value result : op->getResults()) {
     auto emitOne = [&](ArrayRef<Value> operands) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
         return emitConstant(b, constant.getValue());
+      if (Value fast = emitFast(op, operands))
+        return fast;
       return emitElementwise(b, target, op, operands);
     };
     if (!isTile(result)) {
@@ -385,6 +393,10 @@ LogicalResult KernelLowering::run() {
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
   turn = b.i64(0);
   tensorMaps = tensorMapsOf(kernel);
+  blockRank = b.integer(b.getI32Type(), 0);
+  if (blocks > 1)
+    blockRank =
+        b.fold<arith::AndIOp>(readSpecial(b, "ctaid.x"), b.integer(b.getI32Type(), blocks - 1));
   bindParameters();
   bindCopies();
   findContended();
@@ -393,7 +405,12 @@ LogicalResult KernelLowering::run() {
   emitBlock(kernel.getBody().front());
   LLVM::ReturnOp::create(b, ValueRange());
   b.setInsertionPointToEnd(prologue);
+  if (hasClusterFolds)
+    announceBlock();
   LLVM::BrOp::create(b, ValueRange(), start);
+  if (reservedBase)
+    reservedBase.getDefiningOp<LLVM::ConstantOp>().setValueAttr(
+        b.getI32IntegerAttr(static_cast<int32_t>(llvm::alignTo(mostShared, 128))));
   return failure(failed);
 }
 
@@ -456,6 +473,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
   if (result.hasFinish)
     KernelLowering(b, kernel, create(LoweredKernel::finishSuffix)).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+  result.blocks = numBlocks(kernel);
   result.sharedBytes = lowering.sharedBytes();
   result.largestOfShared = lowering.largestOfShared();
   return result;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Access.h"
+#include "codegen/gpu/LoopAxis.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -346,19 +347,88 @@ void KernelLowering::emitLoad(LoadOp op) {
   Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   bool isChecked = op.getBounds() == BoundsMode::pad || op.getBounds() == BoundsMode::clamp;
   int64_t width = vectorFor(access, isChecked);
+  bool isKept = op->hasAttr(keepAttrName) || op->hasAttr(keptAttrName);
+  Values registers = isKept ? readKept(op, access, width) : readTile(op, access, width);
+  tiles[op.getResult()] = {SmallVector<StringAttr>(axes), layout, std::move(registers)};
+}
+
+CodeBuilder::Values KernelLowering::readTile(LoadOp op, const Access &access, int64_t width) {
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
-  Value first = access.tensor.isContended ? isFirstCopy(layout) : Value();
-  Tile made{SmallVector<StringAttr>(axes), layout, {}};
-  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+  Value first = access.tensor.isContended ? isFirstCopy(access.layout) : Value();
+  Values registers;
+  for (int64_t r = 0, count = access.layout.numRegisters(); r < count; r += width) {
     SmallVector<Index> indices = indicesAt(access, r);
     Value mask = b.both(access.mask[r], first);
     applyBounds(op, access, indices, mask);
-    llvm::append_range(made.registers,
+    llvm::append_range(registers,
                        read(access.tensor, addressOf(access, indices), width, mask, pad));
   }
   if (first)
-    made.registers = shareFirst(layout, std::move(made.registers));
-  tiles[op.getResult()] = std::move(made);
+    return shareFirst(access.layout, std::move(registers));
+  return registers;
+}
+
+//===-- What is read again ------------------------------------------------===//
+
+/// Each thread keeps what it has read in the program's shared memory, for itself alone: vector v of
+/// chunk c of thread t is at ((c · vectors + v) · threads + t) · the vector's bytes, so that a
+/// warp's vectors are neighbours. Chunks beyond those that are kept are read from the tensor again.
+CodeBuilder::Values KernelLowering::readKept(LoadOp op, const Access &access, int64_t width) {
+  auto first = op->getAttrOfType<IntegerAttr>(keepAttrName);
+  auto again = op->getAttrOfType<IntegerAttr>(keptAttrName);
+  int64_t chunks = kernel->getAttrOfType<IntegerAttr>(keptChunksAttrName).getInt();
+  Kept &place = kept[(first ? first : again).getInt()];
+  auto loop = op->getParentOfType<ForOp>();
+  if (chunks == 0 || (again && (place.layout != access.layout || place.width != width)))
+    return readTile(op, access, width);
+  Type i32 = b.getI32Type(), element = memoryType(access.tensor.element);
+  Type vector = lanesOf(element, width);
+  int64_t bytes = width * element.getIntOrFloatBitWidth() / 8, threads = 32 * int64_t(warps);
+  int64_t vectors = access.layout.numRegisters() / width;
+  if (first)
+    place = {access.layout, width, reserved(chunks * vectors * threads * bytes)};
+  Value number = b.fold<arith::DivUIOp>(
+      b.sub(ranges.lookup(loop.getNameAttr()).origin, scalar(loop.getLower())),
+      b.i64(loop.getSize()));
+  number = b.fold<arith::TruncIOp>(i32, number);
+  Value thread = b.add(b.mul(warp, b.integer(i32, 32)), lane);
+  Value start = b.add(b.mul(number, b.integer(i32, vectors * threads)), thread);
+  auto addressOfVector = [&](int64_t n) {
+    return sharedAt(place.base, start, vector, n * threads);
+  };
+  Value isInside = b.compare(CmpIPredicate::ult, number, b.integer(i32, chunks));
+  if (first) {
+    Values registers = readTile(op, access, width);
+    b.branch(
+        isInside,
+        [&] {
+          for (int64_t n = 0; n < vectors; ++n) {
+            Value packed = toMemory(registers[n * width], access.tensor.element);
+            if (width > 1) {
+              packed = LLVM::PoisonOp::create(b, vector);
+              for (int64_t lane = 0; lane < width; ++lane)
+                packed = b.insert(
+                    packed, toMemory(registers[n * width + lane], access.tensor.element), lane);
+            }
+            LLVM::StoreOp::create(b, packed, addressOfVector(n), bytes);
+          }
+          return Values();
+        },
+        [&] { return Values(); });
+    return registers;
+  }
+  return b.branch(
+      isInside,
+      [&] {
+        Values registers;
+        for (int64_t n = 0; n < vectors; ++n) {
+          Value packed = LLVM::LoadOp::create(b, vector, addressOfVector(n), bytes);
+          for (int64_t lane = 0; lane < width; ++lane)
+            registers.push_back(fromMemory(b.lane(packed, lane), access.tensor.element));
+        }
+        return registers;
+      },
+      [&] { return readTile(op, access, width); });
 }
 
 //===-- Stores ------------------------------------------------------------===//

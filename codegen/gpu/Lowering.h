@@ -24,7 +24,9 @@ struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::LLVM::LLVMFuncOp function; // in the module
   unsigned threads = 0;
-  /// Of dynamic shared memory.
+  /// Of a program: more than one are a cluster, and follow each other in the grid.
+  unsigned blocks = 1;
+  /// Of dynamic shared memory, a block.
   int64_t sharedBytes = 0;
   llvm::SmallVector<TensorBox> tensorMaps;
   /// The op that takes most of that, of the kernel that was lowered.
@@ -38,8 +40,8 @@ struct LoweredKernel {
 /// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
 /// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
 /// order (bool as i8), then the dims as i64, then what GpuCode says. Program n is block n of the
-/// grid, the last binder fastest; there are fewer than 2^31. Fails, with an error at the op, where
-/// the backend lacks it.
+/// grid, or cluster n, the last binder fastest; there are fewer than 2^31. Fails, with an error at
+/// the op, where the backend lacks it.
 mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
@@ -101,7 +103,9 @@ public:
   /// folds the copies of those that have some.
   void runStart();
   void runFinish();
-  int64_t sharedBytes() const { return mostShared; }
+  int64_t sharedBytes() const {
+    return reservedShared ? llvm::alignTo(mostShared, 128) + reservedShared : mostShared;
+  }
   /// The op that takes that much.
   mlir::Operation *largestOfShared() const { return mostSharedOp; }
 
@@ -128,9 +132,27 @@ private:
   /// Sines, cosines and tangents of f32: all threads compute those of moderate arguments, and where
   /// one has others, those in a branch.
   void emitAngles(mlir::Operation *op);
+  /// By instructions that only GPUs have, for a register; null where there are none (FastMath.cpp).
+  Value emitFast(mlir::Operation *op, mlir::ValueRange operands);
+  /// A division of rows by one number each; false where it is none.
+  bool emitRowDivision(mlir::Operation *op);
+  Values divideAll(mlir::ValueRange numerators, Value divisor);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
   void emitFor(ir::ForOp op);
+  /// A carried value of a loop that does nothing but fold a reduction over the loop's blocks.
+  struct Fold {
+    ir::ReduceOp reduce;
+    mlir::Operation *combine;
+    llvm::SmallVector<unsigned> kept; // axes of the reduction's input
+  };
+  /// What can wait until the loop is done: the folds between threads. By carried value; null
+  /// reductions where nothing waits.
+  llvm::SmallVector<Fold> foldsOf(ir::ForOp op) const;
+  /// States of the thread's own registers, for a start and after a block.
+  Values startOf(const Fold &fold);
+  Values stepOf(const Fold &fold, mlir::ValueRange before);
+  Values finish(const Fold &fold, mlir::ValueRange states, mlir::Value init);
   void emitCount(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
@@ -145,6 +167,9 @@ private:
   Values keepMask(ir::ForOp op, Value carried);
 
   //===-- Places and masks (Places.cpp) -----------------------------------===//
+  Value numberOf(Part part) const {
+    return part == Part::Lane ? lane : part == Part::Warp ? warp : blockRank;
+  }
   /// What the thread's number adds to a coordinate, as i32.
   Value threadPlace(const Layout &layout, unsigned axis);
   /// Whether a register's constant adds to it without carry.
@@ -164,6 +189,8 @@ private:
   Values domainMask(Axes axes, const Layout &layout);
   /// Where this thread is the one of several with copies that acts; null: always.
   Value isFirstCopy(const Layout &layout);
+  /// The same among the threads of a block.
+  Value isFirstThread(const Layout &layout);
 
   //===-- Memory (LowerMemory.cpp) ----------------------------------------===//
   struct Access;
@@ -184,6 +211,9 @@ private:
                    Value &mask);
   /// Reads `count` elements; `otherwise` where the mask does not hold.
   Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
+  /// The tile as it is in memory; where parts of it are kept (LoopAxis.h), and where from.
+  Values readTile(ir::LoadOp op, const Access &access, int64_t width);
+  Values readKept(ir::LoadOp op, const Access &access, int64_t width);
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
   Value fromMemory(Value raw, mlir::Type element);
   Value toMemory(Value value, mlir::Type element);
@@ -235,6 +265,22 @@ private:
                                                             llvm::ArrayRef<Values> states,
                                                             llvm::ArrayRef<unsigned> kept,
                                                             Combine combine);
+  /// The states of a thread's registers that end in one place, folded as a tree; by register of
+  /// what is left.
+  static llvm::SmallVector<Values> foldRegisters(const Layout &layout, const Layout &left,
+                                                 llvm::ArrayRef<Values> states,
+                                                 llvm::ArrayRef<unsigned> kept, Combine combine);
+  /// Between the threads of a program.
+  void foldThreads(const Layout &layout, llvm::ArrayRef<unsigned> kept,
+                   llvm::MutableArrayRef<Values> folded, Combine combine);
+  /// Between the blocks of a cluster, in the order of their numbers (Clusters.cpp).
+  void foldBlocks(const Layout &left, unsigned blockMask, llvm::MutableArrayRef<Values> folded,
+                  Combine combine);
+  Value arrivalOf(int64_t bytes);
+  void announceBlock();
+  void waitForBlocks();
+  /// A reduction's input, with the identity for what is not inside.
+  Values identityOutside(ir::ReduceOp op);
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
@@ -286,6 +332,8 @@ private:
   void barrier();
   /// Address of byte `offset` of the program's shared memory; asks for so many bytes.
   Value shared(int64_t bytes);
+  /// Address of memory that nothing else gets, after that which `shared` gives out by turns.
+  Value reserved(int64_t bytes);
   Value sharedAt(Value base, Value index, mlir::Type element, int64_t constant = 0);
   void storeShared(Value value, Value address);
   Value loadShared(mlir::Type element, Value address);
@@ -313,8 +361,8 @@ private:
   TargetInfo target;
   ir::Domains domains;
   mlir::Block *prologue;
-  Value lane, warp, thread; // i32
-  unsigned warps;
+  Value lane, warp, thread, blockRank; // i32; the block's number in its cluster
+  unsigned warps, blocks;
   Values dims;
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Tile> tiles;
@@ -342,11 +390,20 @@ private:
     bool byTiles = false, isRead = false, isWritten = false;
   };
   llvm::MapVector<Value, Accesses> accesses;
-  int64_t mostShared = 0;
   mlir::Operation *currentOp = nullptr, *mostSharedOp = nullptr;
   /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
   llvm::SmallVector<ReduceCopies, 1> copies;
   Value numCopies, numPrograms; // i64
+  int64_t mostShared = 0, reservedShared = 0;
+  Value reservedBase; // i32, set at the end
+  bool hasClusterFolds = false;
+  llvm::SmallPtrSet<mlir::Operation *, 4> waiting; // not emitted where they stand
+  struct Kept {
+    Layout layout;
+    int64_t width = 0;
+    Value base;
+  };
+  llvm::DenseMap<int64_t, Kept> kept;
   bool failed = false;
 };
 

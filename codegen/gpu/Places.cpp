@@ -13,7 +13,7 @@ using arith::CmpIPredicate;
 
 Value KernelLowering::threadPlace(const Layout &layout, unsigned axis) {
   std::vector<int64_t> steps;
-  for (Part part : {Part::Lane, Part::Warp}) {
+  for (Part part : {Part::Lane, Part::Warp, Part::Block}) {
     for (const Layout::Coords &step : layout.bases(part))
       steps.push_back(step[axis]);
     steps.push_back(-1);
@@ -26,8 +26,8 @@ Value KernelLowering::threadPlace(const Layout &layout, unsigned axis) {
   Type i32 = b.getI32Type();
   auto c = [&](int64_t value) { return b.integer(i32, value); };
   Value place = c(0);
-  for (Part part : {Part::Lane, Part::Warp}) {
-    Value number = part == Part::Lane ? lane : warp;
+  for (Part part : {Part::Lane, Part::Warp, Part::Block}) {
+    Value number = numberOf(part);
     ArrayRef<Layout::Coords> bases = layout.bases(part);
     // A run of bits whose steps double is one field of the number, moved.
     for (size_t first = 0; first < bases.size();) {
@@ -63,7 +63,7 @@ Value KernelLowering::threadPlace(const Layout &layout, unsigned axis) {
 
 bool KernelLowering::isAdditive(const Layout &layout, unsigned axis) {
   int64_t ofThreads = 0, ofRegisters = 0;
-  for (Part part : {Part::Lane, Part::Warp})
+  for (Part part : {Part::Lane, Part::Warp, Part::Block})
     for (const Layout::Coords &step : layout.bases(part))
       ofThreads |= step[axis];
   for (const Layout::Coords &step : layout.bases(Part::Register))
@@ -229,13 +229,23 @@ CodeBuilder::Values KernelLowering::domainMask(Axes axes, const Layout &layout) 
 }
 
 Value KernelLowering::isFirstCopy(const Layout &layout) {
+  Value first = isFirstThread(layout);
+  if (blocks > 1 && layout.freeBits(Part::Block))
+    first = b.both(
+        first, b.compare(CmpIPredicate::eq,
+                         b.fold<arith::AndIOp>(
+                             blockRank, b.integer(b.getI32Type(), layout.freeBits(Part::Block))),
+                         b.integer(b.getI32Type(), 0)));
+  return first;
+}
+
+Value KernelLowering::isFirstThread(const Layout &layout) {
   Value first;
   for (Part part : {Part::Lane, Part::Warp}) {
     unsigned free = layout.freeBits(part);
     if (!free)
       continue;
-    Value number = part == Part::Lane ? lane : warp;
-    Value bits = b.fold<arith::AndIOp>(number, b.integer(b.getI32Type(), free));
+    Value bits = b.fold<arith::AndIOp>(numberOf(part), b.integer(b.getI32Type(), free));
     first = b.both(first, b.compare(CmpIPredicate::eq, bits, b.integer(b.getI32Type(), 0)));
   }
   return first;

@@ -60,7 +60,7 @@ static SmallVector<int64_t> flatten(ArrayRef<Layout::Coords> steps) {
 LayoutAttr LayoutAttr::get(MLIRContext *context, ArrayRef<StringAttr> names, const Layout &layout) {
   return get(context, names, flatten(layout.bases(Part::Register)),
              flatten(layout.bases(Part::Lane)), flatten(layout.bases(Part::Warp)),
-             layout.repeats());
+             flatten(layout.bases(Part::Block)), layout.repeats());
 }
 
 static Layout makeLayout(unsigned rank, ArrayRef<ArrayRef<int64_t>> steps,
@@ -75,33 +75,35 @@ static Layout makeLayout(unsigned rank, ArrayRef<ArrayRef<int64_t>> steps,
 }
 
 Layout LayoutAttr::getLayout() const {
-  return makeLayout(getNames().size(), {getRegisters(), getLanes(), getWarps()}, getRepeats());
+  return makeLayout(getNames().size(), {getRegisters(), getLanes(), getWarps(), getBlocks()},
+                    getRepeats());
 }
 
 LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> names, ArrayRef<int64_t> registers,
                                  ArrayRef<int64_t> lanes, ArrayRef<int64_t> warps,
-                                 ArrayRef<int64_t> repeats) {
+                                 ArrayRef<int64_t> blocks, ArrayRef<int64_t> repeats) {
   size_t rank = names.size();
   constexpr int64_t most = int64_t(1) << 24;
   if (rank == 0 || repeats.size() != rank)
     return emitError() << "a layout needs axes, and a repeat for each";
-  for (ArrayRef<int64_t> steps : {registers, lanes, warps})
+  for (ArrayRef<int64_t> steps : {registers, lanes, warps, blocks})
     if (steps.size() % rank != 0 ||
         llvm::any_of(steps, [](int64_t x) { return x < 0 || x >= most; }))
       return emitError() << "a step has one coordinate an axis, from 0 to 2^24 - 1";
-  if (lanes.size() != laneBits * rank || warps.size() > laneBits * rank)
-    return emitError() << "a layout has 5 bits of lanes, and at most 5 of warps";
+  if (lanes.size() != laneBits * rank || warps.size() > laneBits * rank ||
+      blocks.size() > blockBits * rank)
+    return emitError() << "a layout has 5 bits of lanes, and at most 5 of warps and 4 of blocks";
   if (llvm::any_of(repeats, [](int64_t x) { return x < 1 || x > most; }))
     return emitError() << "a layout repeats its atom 1 to 2^24 times";
-  Layout layout = makeLayout(rank, {registers, lanes, warps}, repeats);
+  Layout layout = makeLayout(rank, {registers, lanes, warps, blocks}, repeats);
   if (!layout.isOnto())
     return emitError() << "steps have to be independent and to reach all of the atom";
   return success();
 }
 
-static ParseResult parseSteps(AsmParser &parser, StringRef word, size_t rank,
-                              SmallVectorImpl<int64_t> &numbers) {
+/// "= [[0, 1], …],"
+static ParseResult parseSteps(AsmParser &parser, size_t rank, SmallVectorImpl<int64_t> &numbers) {
   auto parseStep = [&]() -> ParseResult {
     size_t before = numbers.size();
     auto parseNumber = [&] { return parser.parseInteger(numbers.emplace_back()); };
@@ -112,26 +114,32 @@ static ParseResult parseSteps(AsmParser &parser, StringRef word, size_t rank,
       return parser.emitError(place, "a step has one coordinate an axis");
     return success();
   };
-  return failure(parser.parseComma() || parser.parseKeyword(word) || parser.parseEqual() ||
-                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStep));
+  return failure(parser.parseEqual() ||
+                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStep) ||
+                 parser.parseComma());
 }
 
-// <["i", "N"], register = [[0, 1]], lane = [[0, 2], …], warp = [[1, 0]], repeat = [2, 1]>
+// <["i", "N"], register = [[0, 1]], lane = [[0, 2], …], warp = [[1, 0]], repeat = [2, 1]>, with
+// block = [[0, 64]] after the warps where there are some
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
-  SmallVector<int64_t> registers, lanes, warps, repeats;
+  SmallVector<int64_t> registers, lanes, warps, blocks, repeats;
   auto parseName = [&]() -> ParseResult { return parser.parseAttribute(names.emplace_back()); };
   auto parseRepeat = [&] { return parser.parseInteger(repeats.emplace_back()); };
   if (parser.parseLess() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseName) ||
-      parseSteps(parser, "register", names.size(), registers) ||
-      parseSteps(parser, "lane", names.size(), lanes) ||
-      parseSteps(parser, "warp", names.size(), warps) || parser.parseComma() ||
-      parser.parseKeyword("repeat") || parser.parseEqual() ||
+      parser.parseComma() || parser.parseKeyword("register") ||
+      parseSteps(parser, names.size(), registers) || parser.parseKeyword("lane") ||
+      parseSteps(parser, names.size(), lanes) || parser.parseKeyword("warp") ||
+      parseSteps(parser, names.size(), warps))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("block")) && parseSteps(parser, names.size(), blocks))
+    return {};
+  if (parser.parseKeyword("repeat") || parser.parseEqual() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseRepeat) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<LayoutAttr>(parser.getContext(), names, registers, lanes, warps,
+  return parser.getChecked<LayoutAttr>(parser.getContext(), names, registers, lanes, warps, blocks,
                                        repeats);
 }
 
@@ -144,6 +152,11 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 bool tile::codegen::gpu::hasLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isa_and_nonnull<LayoutAttr>(tensor.getEncoding());
+}
+
+unsigned tile::codegen::gpu::numBlocks(KernelOp kernel) {
+  auto blocks = kernel->getAttrOfType<IntegerAttr>(blocksAttrName);
+  return blocks ? blocks.getInt() : 1;
 }
 
 Layout tile::codegen::gpu::layoutOf(Type tile) {

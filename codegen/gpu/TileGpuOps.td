@@ -26,13 +26,15 @@ def TileGpu_LayoutAttr : AttrDef<TileGpu_Dialect, "Layout", [Tile_AxesEncoding]>
   let summary = "The axes of a tile, and which thread holds which of its elements";
   let description = [{
     codegen/gpu/Layout.h says what the lists mean: for each bit of the number of
-    a register, lane and warp a step, with one coordinate an axis; then how often
-    all that is repeated along each axis. Steps that are not zero are linearly
+    a register, lane and warp a step, with one coordinate an axis, and of a block
+    where programs are clusters of them; then how often all that is repeated
+    along each axis. Steps that are not zero are linearly
     independent over F2 and reach all of the atom.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
                         ArrayRefParameter<"int64_t">:$registers, ArrayRefParameter<"int64_t">:$lanes,
-                        ArrayRefParameter<"int64_t">:$warps, ArrayRefParameter<"int64_t">:$repeats);
+                        ArrayRefParameter<"int64_t">:$warps, ArrayRefParameter<"int64_t">:$blocks,
+                        ArrayRefParameter<"int64_t">:$repeats);
   let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$names,
                                    "const ::tile::codegen::gpu::Layout &":$layout)>];
   let hasCustomAssemblyFormat = 1;

@@ -31,6 +31,8 @@ LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
           return op->emitOpError("has a tile without a layout");
         if (layoutOf(type).numWarps() != numWarpsOf(op))
           return op->emitOpError("has a layout of another number of warps than run it");
+        if (layoutOf(type).numBlocks() != numBlocks(kernel))
+          return op->emitOpError("has a layout of another number of blocks than the kernel");
         for (auto [n, extent] : llvm::enumerate(cast<RankedTensorType>(type).getShape()))
           if (ShapedType::isDynamic(extent) || layoutOf(type).extent(n) < extent)
             return op->emitOpError("has a tile that its layout does not cover");

@@ -215,16 +215,21 @@ Outcome<std::string> Compile::emitForGpu() {
   auto source = oneKernel();
   if (!source)
     return source.takeFailure();
-  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindingsOf(*source));
-  if (!kernel)
-    return Failure::reported();
-  CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
-                           kernel.get());
   codegen::GpuOptions gpu;
   auto choice = chooseGpu(options.target.empty() ? gpu.target : options.target);
   if (!choice)
     return choice.takeFailure();
   gpu.target = choice->target;
+  ir::Bindings bindings = bindingsOf(*source);
+  SmallVector<int64_t> known;
+  for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
+    known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
+  Compiler::chooseGpuTiles(*source, bindings, known, gpu.target);
+  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindings);
+  if (!kernel)
+    return Failure::reported();
+  CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
+                           kernel.get());
   codegen::GpuCompiler compiler(gpu);
   if (options.emit == "gpu") {
     auto lowered = compiler.lowerToTileGpu(*kernel);

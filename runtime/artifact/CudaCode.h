@@ -19,6 +19,9 @@ struct CudaFunction {
   uint32_t threads = 0;
   /// Dynamic shared memory.
   uint64_t sharedBytes = 0;
+  /// Of a program: more than one are a cluster, which the code itself says, and follow each other
+  /// in the grid.
+  uint32_t blocks = 1;
 };
 
 /// A `reduce` output whose updates are combined in a fixed order: each block of the grid folds its
@@ -59,7 +62,7 @@ struct CudaCode {
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;
   /// How many blocks of tiles each binder has, over dimensions and scalars. The grid has their
-  /// product, along x; a factor below 0 counts as 0.
+  /// product times the blocks of a program, along x; a factor below 0 counts as 0.
   std::vector<Program> programs;
   /// A cubin, or PTX.
   std::vector<std::byte> image;

@@ -22,6 +22,11 @@ Status LoadedKernel::find(Module &module, const CudaFunction &what, Entry &entry
     return function.takeError();
   if (Status allowed = (*function)->allowShared(what.sharedBytes); !allowed)
     return allowed;
+  constexpr uint32_t promised = 8; // to every device that has clusters
+  if (what.blocks > promised)
+    if (Status allowed = (*function)->allowLargeClusters(); !allowed)
+      return allowed;
+  entry.blocks = std::max(what.blocks, 1u);
   entry.function = *std::move(function);
   entry.config.block.x = what.threads;
   entry.config.sharedBytes = static_cast<uint32_t>(what.sharedBytes);
@@ -59,7 +64,7 @@ Result<uint32_t> LoadedKernel::numPrograms(std::span<const int64_t> dims,
       return 0u; // whatever the others are
     count = blocks ? std::min(most + 1, count * std::min(most + 1, *blocks)) : most + 1;
   }
-  if (count <= most)
+  if (count * code.blocks <= most)
     return static_cast<uint32_t>(count);
   return Error{"`" + label + "` has more programs than a launch takes, which is 2^31 - 1",
                "larger tile sizes make fewer"};
@@ -96,7 +101,7 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   int64_t bytes = 0;
   for (const CudaReduceCopies &copy : kernel->copies)
     bytes += copy.bytesOf(elements[copy.param]);
-  uint32_t blocks = *programs;
+  uint32_t blocks = *programs * kernel->code.blocks;
   if (!kernel->copies.empty()) {
     blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
     Result<DeviceBuffer> made =

@@ -34,6 +34,8 @@ private:
   struct Entry {
     std::shared_ptr<Function> function;
     LaunchConfig config;
+    /// Of a program.
+    uint32_t blocks = 1;
   };
   static Status find(Module &module, const CudaFunction &what, Entry &entry);
 

@@ -1,0 +1,104 @@
+//===- FastMath.cpp - functions by the GPU's own instructions -------------===//
+//
+// In place of the polynomials that all targets share, where a GPU has something
+// shorter of the same accuracy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpFPredicate;
+
+/// exp(x) = 2^n · 2^f with n = ⌊x · log₂ e⌋ and 0 ≤ f < 1; the hardware has 2^f to 2 ulp. n is
+/// taken from [−126, 126] and f is what is left, so that great and small x end in inf, subnormal
+/// numbers and 0 by themselves. x · log₂ e is taken in two parts, the second 2⁻²⁶ of the first.
+///   (x · log₂ e + 126) / 252 = 0.0057249801 · x + 0.5, saturated to [0, 1]; times 252, rounded
+///   down at the 1 of 2²³ · 1.5, gives n + 126 in the low bits.
+static Value emitExp(CodeBuilder &b, Value x) {
+  static constexpr StringLiteral text =
+      "{ .reg .f32 t, n, f; .reg .b32 s; "
+      "fma.rn.sat.f32 t, $1, 0f3BBB989D, 0f3F000000; " // 0.0057249801, 0.5
+      "fma.rm.f32 n, t, 0f437C0000, 0f4B400001; "      // 252, 1.5 · 2^23 + 1
+      "add.rn.f32 f, n, 0fCB40007F; "                  // −(1.5 · 2^23 + 127)
+      "neg.f32 f, f; "
+      "fma.rn.f32 f, $1, 0f3FB8AA3B, f; " // log₂ e, and the rest of it
+      "fma.rn.f32 f, $1, 0f32A57060, f; "
+      "ex2.approx.ftz.f32 f, f; "
+      "mov.b32 s, n; shl.b32 s, s, 23; mov.b32 t, s; "
+      "mul.rn.f32 $0, t, f; }";
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(b, TypeRange(x.getType()), x, text, "=f,f",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None, dialect, ArrayAttr())
+      ->getResult(0);
+}
+
+Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
+  if (isa<math::ExpOp>(op) && operands[0].getType().isF32())
+    return emitExp(b, operands[0]);
+  return {};
+}
+
+/// Many numerators over one divisor s: with r = 1 / s, q = x · r is next to the quotient, and what
+/// is left of x decides (P. Markstein, "Computation of Elementary Functions on the IBM RISC
+/// System/6000 Processor", 1990). Where s is so large or small that a step could leave the range,
+/// divisions as usual.
+CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divisor) {
+  Type type = divisor.getType();
+  Value magnitude = math::AbsFOp::create(b, divisor);
+  auto number = [&](double value) { return b.number(type, value); };
+  Value isTame = b.both(arith::CmpFOp::create(b, CmpFPredicate::OGE, magnitude, number(0x1p-60)),
+                        arith::CmpFOp::create(b, CmpFPredicate::OLE, magnitude, number(0x1p+60)));
+  return b.branch(
+      isTame,
+      [&] {
+        Value reciprocal = arith::DivFOp::create(b, number(1), divisor);
+        Value negative = arith::NegFOp::create(b, divisor);
+        Values quotients;
+        for (Value x : numerators) {
+          Value q = arith::MulFOp::create(b, x, reciprocal);
+          Value rest = math::FmaOp::create(b, negative, q, x);
+          Value better = math::FmaOp::create(b, rest, reciprocal, q);
+          // inf, and what overflows to it, leaves no rest to divide.
+          Value isNumber = arith::CmpFOp::create(b, CmpFPredicate::ORD, better, better);
+          quotients.push_back(b.select(isNumber, better, q));
+        }
+        return quotients;
+      },
+      [&] {
+        Values quotients;
+        for (Value x : numerators)
+          quotients.push_back(arith::DivFOp::create(b, x, divisor));
+        return quotients;
+      });
+}
+
+bool KernelLowering::emitRowDivision(Operation *op) {
+  constexpr size_t worthwhile = 4;
+  Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
+  if (!isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
+      !getElementTypeOrSelf(result.getType()).isF32() ||
+      axesOf(op->getOperand(0).getType()).empty() || axesOf(op->getOperand(1).getType()).empty())
+    return false;
+  const Values &above = tiles[op->getOperand(0)].registers,
+               &below = tiles[op->getOperand(1)].registers;
+  llvm::MapVector<Value, SmallVector<size_t>> rows;
+  for (auto [r, divisor] : llvm::enumerate(below))
+    rows[divisor].push_back(r);
+  for (const auto &[divisor, registers] : rows)
+    if (registers.size() < worthwhile)
+      return false;
+  Values quotients(below.size());
+  for (const auto &[divisor, registers] : rows) {
+    Values numerators = llvm::map_to_vector(registers, [&](size_t r) { return above[r]; });
+    for (auto [r, quotient] : llvm::zip(registers, divideAll(numerators, divisor)))
+      quotients[r] = quotient;
+  }
+  tiles[result] = {SmallVector<StringAttr>(axesOf(result.getType())), layoutOf(result.getType()),
+                   std::move(quotients)};
+  return true;
+}

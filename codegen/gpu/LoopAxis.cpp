@@ -1,0 +1,339 @@
+//===- LoopAxis.cpp - a whole axis in chunks ------------------------------===//
+
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/Elementwise.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+
+namespace {
+class AxisLooping {
+public:
+  explicit AxisLooping(AxisOp axis)
+      : axis(axis), span(axis.getSpan()), name(axisOf(span)),
+        kernel(axis->getParentOfType<KernelOp>()), body(kernel.getParallel().getBody().front()) {}
+  std::optional<LoopedAxis> analyze();
+  void run(int64_t chunk);
+
+private:
+  bool hasAxis(Type type) const { return llvm::is_contained(axesOf(type), name); }
+  bool hasAxis(Operation *op) const;
+  bool isSupported(Operation *op) const;
+  bool isFold(Operation *op) const;
+  bool isWrite(Operation *op) const { return isa<StoreOp, UpdateOp>(op) && hasAxis(op); }
+  unsigned phaseOf(Value value) const;
+  void findPhases();
+  bool readsWhatIsWritten() const;
+  /// What the roots of a phase are computed from along the axis, in order.
+  llvm::SetVector<Operation *> sliceOf(unsigned phase) const;
+  SmallVector<Operation *> rootsOf(unsigned phase) const;
+  Type retyped(Type type, StringAttr span, int64_t chunk) const;
+  Operation *cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping, Value chunk) const;
+  void emitPhase(unsigned phase, int64_t chunk);
+
+  AxisOp axis;
+  Value span;
+  StringAttr name;
+  KernelOp kernel;
+  Block &body;
+  /// Of the ops of the body: the first phase in which all that they need is there.
+  llvm::DenseMap<Operation *, unsigned> phases;
+  unsigned numPhases = 0;
+  llvm::MapVector<Operation *, SmallVector<unsigned>> loads; // and the phases that read them
+};
+} // namespace
+
+//===-- Analysis ----------------------------------------------------------===//
+
+bool AxisLooping::hasAxis(Operation *op) const {
+  auto isConcerned = [&](Value value) { return value == span || hasAxis(value.getType()); };
+  return llvm::any_of(op->getOperands(), isConcerned) ||
+         llvm::any_of(op->getResults(), isConcerned);
+}
+
+/// The op that joins two results of a reduction; null for those without one.
+static Operation *createCombine(OpBuilder &b, Location loc, CombineKind kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+  switch (kind) {
+  case CombineKind::add:
+    return isFloat ? arith::AddFOp::create(b, loc, x, y).getOperation()
+                   : arith::AddIOp::create(b, loc, x, y);
+  case CombineKind::mul:
+    return isFloat ? arith::MulFOp::create(b, loc, x, y).getOperation()
+                   : arith::MulIOp::create(b, loc, x, y);
+  case CombineKind::max:
+    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getOperation()
+                   : arith::MaxSIOp::create(b, loc, x, y);
+  case CombineKind::min:
+    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getOperation()
+                   : arith::MinSIOp::create(b, loc, x, y);
+  case CombineKind::umax:
+    return arith::MaxUIOp::create(b, loc, x, y);
+  case CombineKind::umin:
+    return arith::MinUIOp::create(b, loc, x, y);
+  case CombineKind::andi:
+    return arith::AndIOp::create(b, loc, x, y);
+  case CombineKind::ori:
+    return arith::OrIOp::create(b, loc, x, y);
+  case CombineKind::xori:
+    return arith::XOrIOp::create(b, loc, x, y);
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+    return nullptr;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool AxisLooping::isFold(Operation *op) const {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return reduce && llvm::is_contained(reduce.getAxes(), Attribute(name));
+}
+
+bool AxisLooping::isSupported(Operation *op) const {
+  if (op->getBlock() != &body)
+    return isa<arith::ConstantOp>(op);
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() != CombineKind::fmax && reduce.getKind() != CombineKind::fmin &&
+           !isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType()));
+  return isa<LoadOp, StoreOp, UpdateOp, BroadcastOp, CoordsOp, arith::ConstantOp, arith::SelectOp>(
+             op) ||
+         (op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0);
+}
+
+unsigned AxisLooping::phaseOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  auto known = phases.find(op);
+  return known == phases.end() ? 0 : known->second + isFold(op);
+}
+
+void AxisLooping::findPhases() {
+  for (Operation &op : body.without_terminator()) {
+    unsigned &phase = phases[&op], most = 0;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        most = std::max(most, phaseOf(operand));
+    });
+    phases[&op] = most;
+    (void)phase;
+    if (isFold(&op) || isWrite(&op))
+      numPhases = std::max(numPhases, most + 1);
+  }
+}
+
+/// Whether a phase would read again what an earlier one has written.
+bool AxisLooping::readsWhatIsWritten() const {
+  for (const auto &[load, readers] : loads)
+    for (Operation &op : body)
+      if (auto store = dyn_cast<StoreOp>(op); store &&
+                                              store.getTarget() == cast<LoadOp>(load).getSource() &&
+                                              phases.lookup(&op) < readers.back())
+        return true;
+  return false;
+}
+
+SmallVector<Operation *> AxisLooping::rootsOf(unsigned phase) const {
+  SmallVector<Operation *> roots;
+  for (Operation &op : body)
+    if ((isFold(&op) || isWrite(&op)) && phases.lookup(&op) == phase)
+      roots.push_back(&op);
+  return roots;
+}
+
+llvm::SetVector<Operation *> AxisLooping::sliceOf(unsigned phase) const {
+  llvm::SmallPtrSet<Operation *, 16> needed;
+  SmallVector<Operation *> todo = rootsOf(phase);
+  while (!todo.empty()) {
+    Operation *op = todo.pop_back_val();
+    if (!needed.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *made = operand.getDefiningOp(); made && hasAxis(operand.getType()))
+        todo.push_back(made);
+  }
+  llvm::SetVector<Operation *> slice;
+  for (Operation *op : needed) // constants outside the body first
+    if (op->getBlock() != &body)
+      slice.insert(op);
+  for (Operation &op : body)
+    if (needed.contains(&op))
+      slice.insert(&op);
+  return slice;
+}
+
+std::optional<LoopedAxis> AxisLooping::analyze() {
+  if (axis->getParentOp() != kernel)
+    return std::nullopt;
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    if (op == axis || !hasAxis(op))
+      return WalkResult::advance();
+    return isSupported(op) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (walk.wasInterrupted())
+    return std::nullopt;
+  findPhases();
+  LoopedAxis result{numPhases, 0};
+  for (unsigned phase = 0; phase < numPhases; ++phase)
+    for (Operation *op : sliceOf(phase))
+      if (isa<LoadOp>(op))
+        loads[op].push_back(phase);
+  for (const auto &[op, readers] : loads)
+    if (readers.size() > 1) {
+      int64_t bytes = 1;
+      auto tile = cast<RankedTensorType>(cast<LoadOp>(op).getType());
+      for (auto [extent, other] : llvm::zip(tile.getShape(), axesOf(tile)))
+        bytes *= other == name ? 1 : extent;
+      result.keptBytes +=
+          bytes * std::max(1u, getElementTypeOrSelf(tile).getIntOrFloatBitWidth() / 8);
+    }
+  if (numPhases == 0 || readsWhatIsWritten())
+    return std::nullopt;
+  return result;
+}
+
+//===-- The loops ---------------------------------------------------------===//
+
+Type AxisLooping::retyped(Type type, StringAttr span, int64_t chunk) const {
+  if (!hasAxis(type))
+    return type;
+  SmallVector<StringAttr> axes(axesOf(type));
+  SmallVector<int64_t> extents(cast<RankedTensorType>(type).getShape());
+  auto position = llvm::find(axes, name) - axes.begin();
+  axes[position] = span;
+  extents[position] = chunk;
+  return tileType(getElementTypeOrSelf(type), axes, extents);
+}
+
+Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &mapping,
+                                  Value chunk) const {
+  auto spanType = cast<SpanType>(chunk.getType());
+  Operation *copy = builder.clone(*op, mapping);
+  for (Value result : copy->getResults())
+    result.setType(retyped(result.getType(), spanType.getName(), spanType.getExtent()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(copy)) {
+    auto elements = cast<DenseElementsAttr>(constant.getValue());
+    constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(copy->getResult(0).getType()),
+                                                 elements.getSplatValue<Attribute>()));
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(copy)) {
+    SmallVector<Attribute> axes(reduce.getAxes().getValue());
+    std::replace(axes.begin(), axes.end(), Attribute(name), Attribute(spanType.getName()));
+    reduce.setAxesAttr(builder.getArrayAttr(axes));
+  }
+  return copy;
+}
+
+void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
+  OpBuilder builder(body.getTerminator());
+  Location loc = axis.getLoc();
+  SmallVector<Operation *> roots = rootsOf(phase);
+  SmallVector<ReduceOp> folds;
+  SmallVector<Value> inits;
+  for (Operation *op : roots)
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && isFold(op)) {
+      folds.push_back(reduce);
+      Type type = reduce.getType();
+      TypedAttr identity = identityOf(reduce.getKind(), getElementTypeOrSelf(type));
+      Value init = arith::ConstantOp::create(builder, op->getLoc(), identity);
+      if (!axesOf(type).empty())
+        init = BroadcastOp::create(builder, op->getLoc(), type, init);
+      inits.push_back(init);
+    }
+  auto chunkName = builder.getStringAttr(name.getValue() + "@" + Twine(phase));
+  SmallVector<Type> types = llvm::map_to_vector(inits, [](Value v) { return v.getType(); });
+  auto loop = ForOp::create(builder, loc, TypeRange(types), axis.getLower(), axis.getUpper(), inits,
+                            chunkName, builder.getI64IntegerAttr(chunk),
+                            LoopKindAttr::get(builder.getContext(), LoopKind::fold));
+  Block &inner = loop.getBody().emplaceBlock();
+  inner.addArgument(SpanType::get(builder.getContext(), chunkName, chunk), loc);
+  for (Type type : types)
+    inner.addArgument(type, loc);
+  IRMapping mapping;
+  mapping.map(span, loop.getSpan());
+  builder.setInsertionPointToEnd(&inner);
+  SmallVector<Value> next(folds.size());
+  for (Operation *op : sliceOf(phase)) {
+    Operation *copy = cloneInto(builder, op, mapping, loop.getSpan());
+    if (auto found = llvm::find(folds, op); found != folds.end()) {
+      auto n = found - folds.begin();
+      next[n] = createCombine(builder, op->getLoc(), (*found).getKind(), loop.getCarried()[n],
+                              copy->getResult(0))
+                    ->getResult(0);
+    }
+    auto read = loads.find(op);
+    if (read == loads.end() || read->second.size() < 2)
+      continue;
+    auto number = builder.getI64IntegerAttr(read - loads.begin());
+    copy->setAttr(read->second.front() == phase ? keepAttrName : keptAttrName, number);
+  }
+  YieldOp::create(builder, loc, next);
+  for (auto [fold, result] : llvm::zip(folds, loop.getResults()))
+    fold.getResult().replaceAllUsesWith(result);
+}
+
+void AxisLooping::run(int64_t chunk) {
+  [[maybe_unused]] auto possible = analyze();
+  assert(possible && "the caller has asked");
+  SmallVector<Operation *> old, others;
+  for (Operation &op : body.without_terminator())
+    (hasAxis(&op) ? old : others).push_back(&op);
+  for (unsigned phase = 0; phase <= numPhases; ++phase) {
+    for (Operation *op : others)
+      if (phases.lookup(op) == phase)
+        op->moveBefore(body.getTerminator());
+    if (phase < numPhases && !rootsOf(phase).empty())
+      emitPhase(phase, chunk);
+  }
+  for (Operation *op : llvm::reverse(old))
+    op->erase();
+  SmallVector<Operation *> constants;
+  kernel.walk([&](arith::ConstantOp op) {
+    if (hasAxis(op.getType()))
+      constants.push_back(op);
+  });
+  for (Operation *op : constants)
+    op->erase();
+  axis.erase();
+}
+
+std::optional<LoopedAxis> tile::codegen::gpu::canLoop(AxisOp axis) {
+  return AxisLooping(axis).analyze();
+}
+
+void tile::codegen::gpu::loopAxis(AxisOp axis, int64_t chunk) { AxisLooping(axis).run(chunk); }
+
+void tile::codegen::gpu::foldCounts(KernelOp kernel) {
+  Domains domains(kernel);
+  kernel.walk([&](CountOp op) {
+    auto isPlain = [&](Value span) {
+      StringAttr axis = axisOf(span);
+      if (domains.isBlock(axis))
+        return false;
+      bool isRestricted = false;
+      kernel.walk([&](RestrictOp restrict) {
+        isRestricted |= llvm::is_contained(restrict.getDims(), span);
+      });
+      return !isRestricted;
+    };
+    if (!axesOf(op.getResult().getType()).empty() || !llvm::all_of(op.getSpans(), isPlain) ||
+        !op.getResult().getType().isInteger(64))
+      return;
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), count;
+    for (Value span : op.getSpans()) {
+      auto [lower, upper] = domains.boundsOf(axisOf(span));
+      Value length = b.createOrFold<arith::SubIOp>(loc, upper, lower);
+      length = b.createOrFold<arith::MaxSIOp>(loc, length, zero);
+      count = count ? b.createOrFold<arith::MulIOp>(loc, count, length) : length;
+    }
+    op.getResult().replaceAllUsesWith(count);
+    op.erase();
+  });
+}

@@ -1,0 +1,108 @@
+//===- LoopFolds.cpp - reductions over the blocks of a loop ---------------===//
+//
+//   for n in tiles(N) { s += sum(x[i, n], n) }
+//
+// Threads add what they have themselves, block after block; only after the loop do
+// they add up what others have. So a block costs neither shuffles nor barriers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+
+/// Whether an op joins its two operands as the reduction does.
+static bool joins(Operation *op, CombineKind kind) {
+  switch (kind) {
+  case CombineKind::add:
+    return isa<arith::AddFOp, arith::AddIOp>(op);
+  case CombineKind::mul:
+    return isa<arith::MulFOp, arith::MulIOp>(op);
+  case CombineKind::max:
+    return isa<arith::MaximumFOp, arith::MaxSIOp>(op);
+  case CombineKind::min:
+    return isa<arith::MinimumFOp, arith::MinSIOp>(op);
+  case CombineKind::umax:
+    return isa<arith::MaxUIOp>(op);
+  case CombineKind::umin:
+    return isa<arith::MinUIOp>(op);
+  case CombineKind::andi:
+    return isa<arith::AndIOp>(op);
+  case CombineKind::ori:
+    return isa<arith::OrIOp>(op);
+  case CombineKind::xori:
+    return isa<arith::XOrIOp>(op);
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+    return false;
+  }
+  llvm_unreachable("covered switch");
+}
+
+SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
+  SmallVector<Fold> folds;
+  bool isRestricted = !domains.restrictsOf(op).empty(); // skipped blocks leave what was
+  for (auto [yielded, carried] : llvm::zip(op.getYield().getOperands(), op.getCarried())) {
+    Fold &fold = folds.emplace_back();
+    Operation *combine = yielded.getDefiningOp();
+    if (isRestricted || !combine || combine->getNumOperands() != 2 || !yielded.hasOneUse() ||
+        !carried.hasOneUse() || combine->getParentOp() != op)
+      continue;
+    unsigned own = combine->getOperand(0) == carried ? 0 : 1;
+    auto reduce = combine->getOperand(1 - own).getDefiningOp<ReduceOp>();
+    if (combine->getOperand(own) != carried || !reduce || !reduce->hasOneUse() ||
+        reduce->getParentOp() != op || !joins(combine, reduce.getKind()) ||
+        isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType())))
+      continue;
+    fold.reduce = reduce;
+    fold.combine = combine;
+    for (auto [n, axis] : llvm::enumerate(axesOf(reduce.getInput().getType())))
+      if (!llvm::is_contained(reduce.getAxes(), Attribute(axis)))
+        fold.kept.push_back(n);
+  }
+  return folds;
+}
+
+static Type numberType(ReduceOp op) { return getElementTypeOrSelf(op.getInput().getType()); }
+
+CodeBuilder::Values KernelLowering::startOf(const Fold &fold) {
+  ReduceOp op = fold.reduce;
+  Layout left = layoutOf(op.getInput().getType()).project(fold.kept);
+  Value identity = emitConstant(b, identityOf(op.getKind(), numberType(op)));
+  return Values(left.numRegisters(), identity);
+}
+
+/// The op that joins two states.
+static auto combineOf(CodeBuilder &b, const TargetInfo &target, ReduceOp op) {
+  return [&b, &target, op](ValueRange x, ValueRange y) mutable {
+    return CodeBuilder::Values{emitCombine(b, target, op.getKind(), numberType(op), x[0], y[0])};
+  };
+}
+
+CodeBuilder::Values KernelLowering::stepOf(const Fold &fold, ValueRange before) {
+  ReduceOp op = fold.reduce;
+  Layout layout = layoutOf(op.getInput().getType());
+  auto combine = combineOf(b, target, op);
+  SmallVector<Values> states =
+      foldRegisters(layout, layout.project(fold.kept), {identityOutside(op)}, fold.kept, combine);
+  Values next;
+  for (auto [state, old] : llvm::zip(states, before))
+    next.push_back(combine(ValueRange(old), state)[0]);
+  return next;
+}
+
+CodeBuilder::Values KernelLowering::finish(const Fold &fold, ValueRange states, Value init) {
+  ReduceOp op = fold.reduce;
+  auto combine = combineOf(b, target, op);
+  SmallVector<Values> folded;
+  for (Value state : states)
+    folded.push_back({state});
+  foldThreads(layoutOf(op.getInput().getType()), fold.kept, folded, combine);
+  Values inits = flatten(init), result;
+  for (auto [state, before] : llvm::zip(folded, inits))
+    result.push_back(combine(ValueRange(before), state)[0]);
+  return result;
+}

@@ -1,0 +1,303 @@
+//===- PlanProgram.cpp - what a program of a kernel has of the device -----===//
+
+#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/TileGpuOps.h"
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+GpuModel GpuModel::of(StringRef target) {
+  if (target.starts_with("sm_80"))
+    return {.multiprocessors = 108, .sharedBytes = 163 << 10, .mostBlocks = 1};
+  if (target.starts_with("sm_89"))
+    return {.multiprocessors = 142, .sharedBytes = 99 << 10, .mostBlocks = 1};
+  return {};
+}
+
+Attribute tile::codegen::gpu::settingOf(KernelOp kernel, StringRef name) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
+  Attribute value = own ? own.get(name) : Attribute();
+  if (!value && schedule)
+    value = schedule.get(name);
+  if (auto list = dyn_cast_or_null<ArrayAttr>(value))
+    value = list.empty() ? Attribute() : list[0];
+  return value;
+}
+
+/// The blocks that the schedule asks for; 0: it doesn't.
+static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &model) {
+  auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "cluster"));
+  if (!number || model.mostBlocks == 1)
+    return 0;
+  int64_t blocks = number.getInt();
+  if (blocks < 1 || blocks > model.mostBlocks || !llvm::isPowerOf2_64(blocks)) {
+    auto diagnostic = kernel.emitError("a cluster has 1, 2, 4, 8 or 16 blocks, not ") << blocks;
+    diagnostic.attachNote() << "hint: `cluster` in the schedule of `" << kernel.getSymName() << "`";
+    return failure();
+  }
+  return static_cast<unsigned>(blocks);
+}
+
+/// Whether blocks of a cluster can share programs: elements move between them in reductions alone.
+static bool canCluster(KernelOp kernel) {
+  if (kernel.isGrid())
+    return false;
+  WalkResult result = kernel.walk([&](Operation *op) {
+    bool isKnown = isa<KernelOp, ParallelOp, AxisOp, DimOp, LoadOp, StoreOp, BroadcastOp, CoordsOp,
+                       ReduceOp, CountOp, RequireOp, arith::ConstantOp, arith::SelectOp>(op) ||
+                   op->hasTrait<OpTrait::IsTerminator>() ||
+                   (op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0);
+    return isKnown ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// Registers, of 32 bits, for the tiles that are there while threads wait for each other, where the
+/// most are: what is made before a reduction and used after it. Others pass through a few registers
+/// at a time. A tile that is a broadcast costs nothing.
+static int64_t liveRegisters(KernelOp kernel) {
+  auto registersOf = [](Value value) -> int64_t {
+    auto tile = dyn_cast<RankedTensorType>(value.getType());
+    if (!tile || axesOf(tile).empty() || !tile.hasStaticShape() ||
+        isa_and_nonnull<BroadcastOp, arith::ConstantOp, CoordsOp>(value.getDefiningOp()))
+      return 0;
+    return tile.getNumElements() * std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 32);
+  };
+  llvm::DenseMap<Value, unsigned> lastUse;
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  SmallVector<Operation *> ops;
+  kernel.getParallel().walk([&](Operation *op) {
+    unsigned number = numbers[op] = ops.size();
+    ops.push_back(op);
+    for (Value operand : op->getOperands()) {
+      lastUse[operand] = number;
+      if (auto broadcast = operand.getDefiningOp<BroadcastOp>())
+        lastUse[broadcast.getInput()] = number;
+    }
+  });
+  int64_t most = 0;
+  for (Operation *op : ops) {
+    if (!isa<ReduceOp, ArgReduceOp>(op))
+      continue;
+    unsigned here = numbers[op];
+    int64_t live = 0;
+    for (auto &[value, last] : lastUse) {
+      Operation *made = value.getDefiningOp();
+      bool isBefore = made && numbers.contains(made) && numbers[made] < here;
+      if (isBefore && last > here)
+        live += registersOf(value);
+    }
+    most = std::max({most, live, registersOf(op->getOperand(0))});
+  }
+  return most;
+}
+
+/// Elements of the widest tile along all axes but one.
+static int64_t rowsBeside(KernelOp kernel, StringAttr axis) {
+  int64_t most = 1;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      ArrayRef<StringAttr> axes = axesOf(result.getType());
+      if (!llvm::is_contained(axes, axis))
+        continue;
+      int64_t rows = 1;
+      for (auto [name, extent] :
+           llvm::zip(axes, cast<RankedTensorType>(result.getType()).getShape()))
+        rows *= name == axis ? 1 : extent;
+      most = std::max(most, rows);
+    }
+  });
+  return most;
+}
+
+static bool storesAlong(KernelOp kernel, AxisOp axis) {
+  StringAttr name = axis.getSpan().getType().getName();
+  bool found = false;
+  kernel.walk([&](StoreOp op) {
+    found |= llvm::is_contained(mapAxes(op.getMap(), op.getDims()).names, name);
+  });
+  return found;
+}
+
+namespace {
+/// What the loads and stores of the largest tiles have in common.
+struct WideAccesses {
+  int64_t elements = 1;
+  /// Of an element, at most.
+  unsigned bytes = 1;
+  /// Whether all walk through memory along the same axis.
+  bool isAligned = true;
+};
+} // namespace
+
+static WideAccesses wideAccesses(KernelOp kernel) {
+  WideAccesses wide;
+  Value last;
+  auto visit = [&](AffineMap map, ValueRange dims, Value memory) {
+    int64_t elements = 1;
+    for (int64_t extent : mapAxes(map, dims).extents)
+      elements *= extent;
+    if (elements < wide.elements || map.getNumResults() == 0)
+      return;
+    if (elements > wide.elements)
+      wide = {elements, 1, true}, last = Value();
+    Type element = cast<MemRefType>(memory.getType()).getElementType();
+    wide.bytes = std::max(wide.bytes, element.getIntOrFloatBitWidth() / 8);
+    for (auto [n, dim] : llvm::enumerate(dims))
+      if (map.getResults().back().isFunctionOfDim(n)) {
+        wide.isAligned &= !last || last == dim;
+        last = dim;
+      }
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      visit(load.getMap(), load.getDims(), load.getSource());
+    else if (auto store = dyn_cast<StoreOp>(op))
+      visit(store.getMap(), store.getDims(), store.getTarget());
+  });
+  return wide;
+}
+
+/// Warps for kernels that move data and do little else. Without reductions two accesses of 16 bytes
+/// a thread and tensor are enough; rows of halves, which have half of the bytes to wait for, are
+/// better off with fewer threads and more of the row in each.
+static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
+  bool hasFolds = false, hasOthers = false;
+  kernel.walk([&](Operation *op) {
+    hasFolds |= isa<ReduceOp>(op);
+    hasOthers |= isa<DotOp, ForOp, ArgReduceOp, ScanOp>(op);
+  });
+  WideAccesses wide = wideAccesses(kernel);
+  if (hasOthers || !wide.isAligned)
+    return warps;
+  auto warpsFor = [&](int64_t perThread) {
+    return static_cast<unsigned>(llvm::bit_floor(
+        static_cast<uint64_t>(std::max<int64_t>(1, wide.elements / (32 * perThread)))));
+  };
+  if (!hasFolds)
+    return std::min(8u, warpsFor(std::max(1u, 32 / wide.bytes)));
+  return wide.bytes == 2 ? std::min(warps, std::max(4u, warpsFor(64))) : warps;
+}
+
+/// The longest whole axis, or one of no known length.
+static AxisOp longestAxis(KernelOp kernel) {
+  AxisOp longest;
+  auto lengthOf = [](AxisOp axis) {
+    int64_t extent = axis.getSpan().getType().getExtent();
+    return ShapedType::isDynamic(extent) ? std::numeric_limits<int64_t>::max() : extent;
+  };
+  kernel.walk([&](AxisOp axis) {
+    if (!longest || lengthOf(axis) > lengthOf(longest))
+      longest = axis;
+  });
+  return longest;
+}
+
+/// What a block's registers hold, of 65,536: half of them are for all else.
+static constexpr int64_t mostOfBlock = 32768;
+/// Where rows are only read, several blocks on a multiprocessor are better: one reads while another
+/// computes. But blocks of a cluster start together and wait for each other.
+static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
+/// Blocks beyond it are not promised to every device, and wait long for room.
+static constexpr unsigned usualBlocks = 8;
+static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
+
+static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
+                     const GpuModel &model, bool isWarpsGiven) {
+  plan.looped = axis;
+  if (!isWarpsGiven)
+    plan.warps = 16;
+  int64_t rows = rowsBeside(kernel, axis.getSpan().getType().getName());
+  int64_t perBlock = 32 * int64_t(plan.warps) * elementsPerThread;
+  plan.chunk = std::max<int64_t>(
+      128, static_cast<int64_t>(llvm::bit_floor(uint64_t(perBlock * plan.blocks / rows))));
+  int64_t extent = axis.getSpan().getType().getExtent();
+  if (looped.keptBytes == 0 || ShapedType::isDynamic(extent))
+    return;
+  int64_t bytes = looped.keptBytes * plan.chunk / plan.blocks;
+  int64_t chunks = llvm::divideCeil(extent, plan.chunk);
+  constexpr int64_t forFolds = 8 << 10;
+  plan.keptChunks = std::min(chunks, (model.sharedBytes - forFolds) / bytes);
+}
+
+FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
+  ProgramPlan plan;
+  FailureOr<unsigned> warps = chooseWarps(kernel), blocks = scheduledBlocks(kernel, model);
+  if (failed(warps) || failed(blocks))
+    return failure();
+  bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
+  plan.warps = isWarpsGiven ? *warps : adjustWarps(kernel, *warps);
+  AxisOp axis = longestAxis(kernel);
+  if (!axis)
+    return plan;
+  bool isOpen = ShapedType::isDynamic(axis.getSpan().getType().getExtent());
+  unsigned most = model.mostBlocks > 1 && canCluster(kernel) ? model.mostBlocks : 1;
+  int64_t live = isOpen ? 0 : liveRegisters(kernel);
+  if (*blocks)
+    plan.blocks = std::min(*blocks, most);
+  else if (!isOpen && live > mostWithoutCluster) {
+    int64_t good = storesAlong(kernel, axis) ? mostOfBlock : goodOfReader;
+    while (plan.blocks < std::min(most, usualBlocks) && live / plan.blocks > good)
+      plan.blocks *= 2;
+  }
+  if (!*blocks && live / plan.blocks > mostOfBlock)
+    plan.blocks = most;
+  std::optional<LoopedAxis> looped = canLoop(axis);
+  if (looped && (isOpen || live / plan.blocks > mostOfBlock)) {
+    if (isOpen && !*blocks)
+      plan.blocks = 1;
+    planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
+    return plan;
+  }
+  if (plan.blocks > 1 && !isWarpsGiven) {
+    auto ofBlock = static_cast<uint64_t>(live / plan.blocks);
+    plan.warps = static_cast<unsigned>(
+        std::clamp<uint64_t>(llvm::PowerOf2Ceil(ofBlock / (32 * mostPerThread)), 4, 32));
+  }
+  return plan;
+}
+
+void tile::codegen::gpu::applyPlan(KernelOp kernel, const ProgramPlan &plan) {
+  if (!plan.looped)
+    return;
+  loopAxis(plan.looped, plan.chunk);
+  kernel->setAttr(keptChunksAttrName,
+                  Builder(kernel.getContext()).getI64IntegerAttr(plan.keptChunks));
+}
+
+namespace {
+class MaterializeAxesPass : public PassWrapper<MaterializeAxesPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MaterializeAxesPass)
+
+  StringRef getArgument() const override { return "tile-gpu-materialize-axes"; }
+  StringRef getDescription() const override {
+    return "Cuts whole axes that are too long for a program's registers into chunks";
+  }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      foldCounts(kernel);
+      FailureOr<ProgramPlan> plan = planProgram(kernel, GpuModel());
+      if (failed(plan))
+        return signalPassFailure();
+      applyPlan(kernel, *plan);
+      Builder builder(kernel.getContext());
+      kernel->setAttr(warpsAttrName, builder.getI64IntegerAttr(plan->warps));
+      kernel->setAttr(blocksAttrName, builder.getI64IntegerAttr(plan->blocks));
+    });
+  }
+};
+} // namespace
+
+void tile::codegen::gpu::registerPlanPasses() {
+  registerPass([] { return std::make_unique<MaterializeAxesPass>(); });
+}

@@ -1,0 +1,56 @@
+//===- PlanProgram.h - what a program of a kernel has of the device -------===//
+//
+// A whole axis has to be somewhere while it is worked on. From the fastest to the
+// most patient:
+//
+//   in the registers of one block     rows up to some ten thousand elements
+//   in those of a cluster of blocks   up to sixteen times that; reductions go
+//                                     through the blocks' shared memory
+//   in chunks, read in each phase     any length (LoopAxis.h); what shared memory
+//                                     holds of it is kept there
+//
+// The plan is made for each kernel from its tiles, and changes no result but by
+// the order of sums. `warps` and `cluster` in the schedule come first.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_PLANPROGRAM_H
+#define TILE_CODEGEN_GPU_PLANPROGRAM_H
+
+#include "ir/TileOps.h"
+
+namespace tile::codegen::gpu {
+
+struct GpuModel {
+  int64_t multiprocessors = 132;
+  /// That a block can have, and the multiprocessor.
+  int64_t sharedBytes = 227 << 10;
+  /// Of a cluster; 1: there are no clusters.
+  unsigned mostBlocks = 16;
+
+  /// Of the devices that a target is for.
+  static GpuModel of(llvm::StringRef target);
+};
+
+/// A setting of the schedule for GPUs, or null: `schedule cuda` comes before what is for all.
+mlir::Attribute settingOf(ir::KernelOp kernel, llvm::StringRef name);
+
+struct ProgramPlan {
+  unsigned warps = 4, blocks = 1;
+  /// The axis that is cut into chunks, if any; and how many of them are kept.
+  ir::AxisOp looped;
+  int64_t chunk = 0, keptChunks = 0;
+};
+
+/// The plan for a specialized kernel. Fails, with an error at the kernel, if its schedule asks for
+/// what there is not.
+mlir::FailureOr<ProgramPlan> planProgram(ir::KernelOp kernel, const GpuModel &model);
+
+/// Cuts the axis, if the plan says so.
+void applyPlan(ir::KernelOp kernel, const ProgramPlan &plan);
+
+/// For tile-opt: `tile-gpu-materialize-axes`, for a device of compute capability 9.0.
+void registerPlanPasses();
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_PLANPROGRAM_H

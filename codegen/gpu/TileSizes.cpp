@@ -1,0 +1,241 @@
+//===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
+
+#include "codegen/gpu/TileSizes.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+namespace {
+/// What of an axis is not known counts as long.
+constexpr int64_t unknownExtent = 4096;
+/// Of a program: 16 for each of 128 threads.
+constexpr int64_t usualElements = 2048;
+
+struct AxisInfo {
+  int64_t extent = unknownExtent;
+  bool isSizable = false, isProgram = false;
+  /// Neighbours along it are neighbours in memory.
+  bool isInner = false;
+  SmallVector<int64_t> candidates;
+  int64_t size = 1;
+};
+
+class Chooser {
+public:
+  Chooser(KernelOp kernel, ArrayRef<int64_t> dims, const llvm::StringMap<int64_t> &given,
+          const GpuModel &model)
+      : kernel(kernel), dims(dims), given(given), model(model) {}
+  llvm::StringMap<int64_t> choose();
+
+private:
+  std::optional<int64_t> evaluate(Value value);
+  void collectAxes();
+  void collectInner();
+  void collectCandidates();
+  void take(AxisInfo &axis, int64_t wanted) const;
+  void chooseForElements();
+  void spread();
+  int64_t programs() const;
+
+  KernelOp kernel;
+  ArrayRef<int64_t> dims;
+  const llvm::StringMap<int64_t> &given;
+  const GpuModel &model;
+  llvm::MapVector<StringAttr, AxisInfo> axes;
+  int64_t eachPrograms = 1;
+  bool hasDot = false;
+};
+} // namespace
+
+std::optional<int64_t> Chooser::evaluate(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  Operation *op = value.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<DimOp>(op)) {
+    size_t position = llvm::find(kernel.getDims(), dim.getNameAttr()) - kernel.getDims().begin();
+    return position < dims.size() && dims[position] >= 0 ? std::optional(dims[position])
+                                                         : std::nullopt;
+  }
+  if (!op || op->getNumOperands() != 2)
+    return std::nullopt;
+  auto x = evaluate(op->getOperand(0)), y = evaluate(op->getOperand(1));
+  int64_t result = 0;
+  if (!x || !y)
+    return std::nullopt;
+  bool overflows = isa<arith::AddIOp>(op)   ? __builtin_add_overflow(*x, *y, &result)
+                   : isa<arith::SubIOp>(op) ? __builtin_sub_overflow(*x, *y, &result)
+                   : isa<arith::MulIOp>(op) ? __builtin_mul_overflow(*x, *y, &result)
+                                            : true;
+  return overflows ? std::nullopt : std::optional(result);
+}
+
+void Chooser::collectAxes() {
+  auto add = [&](StringAttr name, Value lower, Value upper) -> AxisInfo & {
+    AxisInfo &axis = axes[name];
+    if (auto lo = evaluate(lower), hi = evaluate(upper); lo && hi)
+      axis.extent = std::max<int64_t>(1, *hi - *lo);
+    return axis;
+  };
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
+    AxisInfo &axis = add(name, parallel.getLower()[n], parallel.getUpper()[n]);
+    axis.isProgram = true;
+    axis.isSizable = !parallel.getEach()[n];
+    if (parallel.getEach()[n])
+      eachPrograms = llvm::SaturatingMultiply<uint64_t>(eachPrograms, axis.extent);
+  }
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ForOp>(op))
+      add(loop.getNameAttr(), loop.getLower(), loop.getUpper()).isSizable =
+          loop.getKind() != LoopKind::sequential;
+    else if (auto whole = dyn_cast<AxisOp>(op))
+      add(axisOf(whole.getResult()), whole.getLower(), whole.getUpper());
+    else if (auto dot = dyn_cast<DotOp>(op))
+      hasDot |= !dot->use_empty();
+  });
+}
+
+void Chooser::collectInner() {
+  // Of the accesses with the most axes: what a row leaves is too little to matter.
+  size_t most = 0;
+  bool isCounting = true;
+  auto innermost = [&](AffineMap map, ValueRange operands) {
+    size_t count = mapAxes(map, operands).names.size();
+    if (isCounting)
+      most = std::max(most, count);
+    if (isCounting || count < most)
+      return;
+    for (auto [d, value] : llvm::enumerate(operands))
+      if (map.getNumResults() > 0 && isa<SpanType>(value.getType()) &&
+          map.getResults().back().isFunctionOfDim(d))
+        axes[axisOf(value)].isInner = true;
+  };
+  for (bool counts : {true, false}) {
+    isCounting = counts;
+    kernel.walk([&](Operation *op) {
+      if (auto load = dyn_cast<LoadOp>(op))
+        innermost(load.getMap(), load.getDims());
+      else if (auto store = dyn_cast<StoreOp>(op))
+        innermost(store.getMap(), store.getDims());
+      else if (auto update = dyn_cast<UpdateOp>(op))
+        innermost(update.getMap(), update.getDims());
+    });
+  }
+}
+
+void Chooser::collectCandidates() {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
+  for (StringAttr binder : sizableBinders(kernel)) {
+    SmallVector<int64_t> &candidates = axes[binder].candidates;
+    if (auto size = given.find(binder.getValue()); size != given.end()) {
+      candidates = {size->second};
+      continue;
+    }
+    Attribute value = own ? own.get(binder) : Attribute();
+    if (!value && schedule)
+      value = schedule.get(binder);
+    auto list = dyn_cast_or_null<ArrayAttr>(value);
+    for (Attribute one : list ? list.getValue() : value ? ArrayRef(value) : ArrayRef<Attribute>())
+      if (auto size = dyn_cast<IntegerAttr>(one))
+        candidates.push_back(size.getInt());
+  }
+}
+
+/// The candidate nearest to what is wanted, by ratio; a power of two where all are free.
+void Chooser::take(AxisInfo &axis, int64_t wanted) const {
+  wanted = std::clamp<int64_t>(wanted, 1, axis.extent);
+  if (axis.candidates.empty()) {
+    axis.size = static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(wanted)));
+    return;
+  }
+  auto distance = [&](int64_t size) {
+    return std::abs(std::log(static_cast<double>(size) / static_cast<double>(wanted)));
+  };
+  axis.size = *llvm::min_element(axis.candidates,
+                                 [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
+}
+
+void Chooser::chooseForElements() {
+  double elements = 1;
+  int inner = 0;
+  for (auto &[name, axis] : axes) {
+    if (!axis.isSizable && !axis.isProgram)
+      elements *= static_cast<double>(axis.extent); // a whole axis
+    inner += axis.isSizable && axis.isInner;
+  }
+  auto takeShare = [&](AxisInfo &axis, double wanted) {
+    take(axis, static_cast<int64_t>(std::clamp(wanted, 1.0, 65536.0)));
+    elements *= static_cast<double>(std::min(axis.size, axis.extent));
+  };
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && !axis.isProgram)
+      takeShare(axis, axis.isInner ? 1024 : 32);
+  // A few rows share what they have in common. With two inner axes one tensor is read across: a
+  // square, whose rows are whole lines of the cache.
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram && axis.isInner)
+      takeShare(axis, inner > 1 ? 64 : std::clamp(usualElements / elements, 128.0, 1024.0));
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram && !axis.isInner)
+      takeShare(axis, usualElements / elements);
+}
+
+int64_t Chooser::programs() const {
+  uint64_t count = eachPrograms;
+  for (const auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram)
+      count = llvm::SaturatingMultiply<uint64_t>(
+          count, llvm::divideCeil(static_cast<uint64_t>(axis.extent), axis.size));
+  return static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX));
+}
+
+/// Programs for every multiprocessor, several at a time, if there is anything to share.
+void Chooser::spread() {
+  constexpr int64_t programsEach = 4, leastInner = 256;
+  while (programs() < programsEach * model.multiprocessors) {
+    AxisInfo *largest = nullptr;
+    for (auto &[name, axis] : axes)
+      if (axis.isSizable && axis.isProgram && axis.candidates.empty() &&
+          axis.size > (axis.isInner ? leastInner : 1) &&
+          (!largest || (largest->isInner && !axis.isInner) ||
+           (largest->isInner == axis.isInner && axis.size > largest->size)))
+        largest = &axis;
+    if (!largest)
+      break;
+    largest->size /= 2;
+  }
+}
+
+llvm::StringMap<int64_t> Chooser::choose() {
+  collectAxes();
+  collectInner();
+  collectCandidates();
+  llvm::StringMap<int64_t> sizes;
+  if (hasDot || kernel.isGrid()) { // the first candidates, and what is usual
+    for (StringAttr binder : sizableBinders(kernel))
+      if (!axes[binder].candidates.empty())
+        sizes[binder.getValue()] = axes[binder].candidates.front();
+    return sizes;
+  }
+  chooseForElements();
+  spread();
+  for (StringAttr binder : sizableBinders(kernel))
+    sizes[binder.getValue()] = std::clamp<int64_t>(axes[binder].size, 1, maxTileSize);
+  return sizes;
+}
+
+llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
+                                                         const llvm::StringMap<int64_t> &given,
+                                                         const GpuModel &model) {
+  return Chooser(kernel, dims, given, model).choose();
+}

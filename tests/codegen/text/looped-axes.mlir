@@ -1,0 +1,124 @@
+// RUN: tile-opt %s -split-input-file -tile-gpu-materialize-axes | FileCheck %s
+// RUN: tile-opt %s -split-input-file -tile-gpu-materialize-axes | tile-opt -split-input-file | FileCheck %s
+
+// A row of any length: a phase for the maximum, one for the sum, and one that stores. The row is
+// read three times, and what is kept of it once.
+
+// CHECK-LABEL: tile.kernel @softmax(
+// CHECK-SAME: tile_gpu.blocks = 16 : i64, tile_gpu.kept_chunks = 6 : i64, tile_gpu.warps = 16 : i64
+#shape = affine_map<()[m] -> (m, 1000000)>
+#id = affine_map<(i, n) -> (i, n)>
+tile.kernel @softmax(
+    %x: memref<?x1000000xf32> {tile.name = "x", tile.mode = "in", tile.shape = #shape},
+    %y: memref<?x1000000xf32> {tile.name = "y", tile.mode = "out", tile.shape = #shape})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1000000 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %c1 : !tile.span<"n", 1000000>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    // CHECK: %[[LEAST:.*]] = tile.broadcast
+    // CHECK: %[[MAX:.*]] = tile.for fold %[[N0:.*]] = "n@0" %{{.*}} to %{{.*}} by 131072 iter_args(%[[M:.*]] = %[[LEAST]] : tensor<1xf32, #tile.axes<"i">>) {
+    // CHECK-NEXT: %[[T:.*]] = tile.load {{.*}}(%{{.*}}, %[[N0]]) [] <exact> {tile_gpu.keep = 0 : i64} {{.*}} -> tensor<1x131072xf32, #tile.axes<"i", "n@0">>
+    // CHECK-NEXT: %[[R:.*]] = tile.reduce <max> %[[T]] over ["n@0"]
+    // CHECK-NEXT: %[[C:.*]] = arith.maximumf %[[M]], %[[R]]
+    // CHECK-NEXT: tile.yield %[[C]]
+    // CHECK: %[[SUM:.*]] = tile.for fold %{{.*}} = "n@1"
+    // CHECK-NEXT: tile.load {{.*}} {tile_gpu.kept = 0 : i64}
+    // CHECK-NEXT: tile.broadcast %[[MAX]]
+    // CHECK-NEXT: arith.subf
+    // CHECK-NEXT: math.exp
+    // CHECK-NEXT: tile.reduce <add>
+    // CHECK-NEXT: arith.addf
+    // CHECK: tile.for fold %{{.*}} = "n@2"
+    // CHECK: tile.broadcast %[[MAX]]
+    // CHECK: math.exp
+    // CHECK: tile.broadcast %[[SUM]]
+    // CHECK: tile.store
+    // CHECK-NOT: tile.axis
+    %t = tile.load %x at #id(%i, %n) [] <exact> : memref<?x1000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 1000000>) -> tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    %m = tile.reduce <max> %t over ["n"] : tensor<1x1000000xf32, #tile.axes<"i", "n">> -> tensor<1xf32, #tile.axes<"i">>
+    %b = tile.broadcast %m : tensor<1xf32, #tile.axes<"i">> to tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    %d = arith.subf %t, %b : tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    %e = math.exp %d : tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    %s = tile.reduce <add> %e over ["n"] : tensor<1x1000000xf32, #tile.axes<"i", "n">> -> tensor<1xf32, #tile.axes<"i">>
+    %bs = tile.broadcast %s : tensor<1xf32, #tile.axes<"i">> to tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    %q = arith.divf %e, %bs : tensor<1x1000000xf32, #tile.axes<"i", "n">>
+    tile.store %q, %y at #id(%i, %n) [] : tensor<1x1000000xf32, #tile.axes<"i", "n">>, memref<?x1000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 1000000>)
+  }
+  tile.return
+}
+
+// -----
+
+// A length that is not known, in one block; nothing is kept.
+
+// CHECK-LABEL: tile.kernel @sums(
+// CHECK-SAME: tile_gpu.blocks = 1 : i64, tile_gpu.kept_chunks = 0 : i64
+tile.kernel @sums(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"n">
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    // CHECK: %[[SUM:.*]] = tile.for fold %{{.*}} = "n@0" %{{.*}} to %{{.*}} by 2048
+    // CHECK: tile.store %[[SUM]]
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"n">) -> tensor<4x?xf32, #tile.axes<"i", "n">>
+    %s = tile.reduce <add> %t over ["n"] : tensor<4x?xf32, #tile.axes<"i", "n">> -> tensor<4xf32, #tile.axes<"i">>
+    tile.store %s, %y at affine_map<(i) -> (i)>(%i) [] : tensor<4xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 4>)
+  }
+  tile.return
+}
+
+// -----
+
+// What goes along the axis otherwise, here a place, is not cut: the row stays whole.
+
+// CHECK-LABEL: tile.kernel @place(
+// CHECK: tile.axis
+// CHECK-NOT: tile.for
+// CHECK: tile.arg_reduce
+tile.kernel @place(
+    %x: memref<?x70000xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 70000)>},
+    %y: memref<?xi64> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m)>})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 70000 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %c1 : !tile.span<"n", 70000>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x70000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 70000>) -> tensor<1x70000xf32, #tile.axes<"i", "n">>
+    %p = tile.arg_reduce <max> %t over "n" : tensor<1x70000xf32, #tile.axes<"i", "n">> -> tensor<1xi64, #tile.axes<"i">>
+    tile.store %p, %y at affine_map<(i) -> (i)>(%i) [] : tensor<1xi64, #tile.axes<"i">>, memref<?xi64>, (!tile.span<"i", 1>)
+  }
+  tile.return
+}
+
+// -----
+
+// A row that two blocks hold in their registers stays whole, too.
+
+// CHECK-LABEL: tile.kernel @norm(
+// CHECK-SAME: tile_gpu.blocks = 2 : i64, tile_gpu.warps = 16 : i64
+// CHECK: tile.axis
+// CHECK-NOT: tile.for
+tile.kernel @norm(
+    %x: memref<?x65536xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 65536)>},
+    %y: memref<?x65536xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, 65536)>})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 65536 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %c1 : !tile.span<"n", 65536>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x65536xf32>, (!tile.span<"i", 1>, !tile.span<"n", 65536>) -> tensor<1x65536xf32, #tile.axes<"i", "n">>
+    %s = tile.reduce <add> %t over ["n"] : tensor<1x65536xf32, #tile.axes<"i", "n">> -> tensor<1xf32, #tile.axes<"i">>
+    %b = tile.broadcast %s : tensor<1xf32, #tile.axes<"i">> to tensor<1x65536xf32, #tile.axes<"i", "n">>
+    %d = arith.divf %t, %b : tensor<1x65536xf32, #tile.axes<"i", "n">>
+    tile.store %d, %y at affine_map<(i, n) -> (i, n)>(%i, %n) [] : tensor<1x65536xf32, #tile.axes<"i", "n">>, memref<?x65536xf32>, (!tile.span<"i", 1>, !tile.span<"n", 65536>)
+  }
+  tile.return
+}
