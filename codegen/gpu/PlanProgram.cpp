@@ -166,9 +166,11 @@ static WideAccesses wideAccesses(KernelOp kernel) {
   return wide;
 }
 
+static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
+
 /// Warps for kernels that move data and do little else. Without reductions two accesses of 16 bytes
 /// a thread and tensor are enough; rows of halves, which have half of the bytes to wait for, are
-/// better off with fewer threads and more of the row in each.
+/// better off with fewer threads and more of the row in each, long rows of f32 with more threads.
 static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   bool hasFolds = false, hasOthers = false;
   kernel.walk([&](Operation *op) {
@@ -184,7 +186,9 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   };
   if (!hasFolds)
     return std::min(8u, warpsFor(std::max(1u, 32 / wide.bytes)));
-  return wide.bytes == 2 ? std::min(warps, std::max(4u, warpsFor(64))) : warps;
+  if (wide.bytes == 2)
+    return std::min(warps, std::max(4u, warpsFor(64)));
+  return std::clamp(warpsFor(elementsPerThread), warps, std::max(16u, warps));
 }
 
 /// The longest whole axis, or one of no known length.
@@ -208,7 +212,6 @@ static constexpr int64_t mostOfBlock = 32768;
 static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
 /// Blocks beyond it are not promised to every device, and wait long for room.
 static constexpr unsigned usualBlocks = 8;
-static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
 
 static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
                      const GpuModel &model, bool isWarpsGiven) {

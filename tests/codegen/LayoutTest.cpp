@@ -17,7 +17,7 @@ using Coords = std::vector<int64_t>;
 namespace {
 struct Holder {
   int64_t reg;
-  unsigned lane, warp;
+  unsigned lane, warp, block;
   auto operator<=>(const Holder &) const = default;
 };
 
@@ -26,10 +26,11 @@ Coords plain(const Layout::Coords &place) { return {place.begin(), place.end()};
 /// Who holds each place, by trying everything.
 std::map<Coords, std::vector<Holder>> holdersOf(const Layout &layout) {
   std::map<Coords, std::vector<Holder>> holders;
-  for (unsigned warp = 0; warp < layout.numWarps(); ++warp)
-    for (unsigned lane = 0; lane < 32; ++lane)
-      for (int64_t reg = 0; reg < layout.numRegisters(); ++reg)
-        holders[plain(layout.of(reg, lane, warp))].push_back({reg, lane, warp});
+  for (unsigned block = 0; block < layout.numBlocks(); ++block)
+    for (unsigned warp = 0; warp < layout.numWarps(); ++warp)
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (int64_t reg = 0; reg < layout.numRegisters(); ++reg)
+          holders[plain(layout.of(reg, lane, warp, block))].push_back({reg, lane, warp, block});
   return holders;
 }
 
@@ -54,8 +55,8 @@ Made randomLayout(Random &random) {
   std::shuffle(order.begin(), order.end(), random.engine);
   warpOrder = order;
   std::shuffle(warpOrder.begin(), warpOrder.end(), random.engine);
-  Layout layout = Layout::blocked(
-      {extents, order, warpOrder, int64_t(1) << (random.upTo(4) - 1), 1u << (random.upTo(4) - 1)});
+  Layout layout = Layout::blocked({extents, order, warpOrder, int64_t(1) << (random.upTo(4) - 1),
+                                   1u << (random.upTo(4) - 1), 1u << (random.upTo(3) - 1)});
   return {layout, extents};
 }
 
@@ -100,7 +101,8 @@ TEST(Layout, BlockedLayoutsHoldEachElementAsOftenAsTheirFreeBitsSay) {
     SCOPED_TRACE(layout.str());
     auto holders = holdersOf(layout);
     unsigned free = __builtin_popcount(layout.freeBits(Part::Lane)) +
-                    __builtin_popcount(layout.freeBits(Part::Warp));
+                    __builtin_popcount(layout.freeBits(Part::Warp)) +
+                    __builtin_popcount(layout.freeBits(Part::Block));
     for (const Coords &place : allPlaces(extents)) {
       ASSERT_TRUE(holders.count(place));
       ASSERT_EQ(holders[place].size(), size_t(1) << free);
@@ -190,7 +192,7 @@ TEST(Layout, SameThreadsMeansTheSamePlacesInEachThread) {
     std::vector<unsigned> order;
     for (unsigned axis = 0; axis < layout.rank(); ++axis)
       order.push_back(axis);
-    Layout other = Layout::blocked({extents, order, {}, 2, layout.numWarps()});
+    Layout other = Layout::blocked({extents, order, {}, 2, layout.numWarps(), layout.numBlocks()});
     bool isSame = true;
     for (unsigned warp = 0; warp < layout.numWarps(); ++warp)
       for (unsigned lane = 0; lane < 32; ++lane) {
