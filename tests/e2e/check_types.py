@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sorts and scans of every type, on the interpreter and the CPU, against NumPy.
+"""Sorts and scans of every type, on the interpreter and the CPU or the devices named, against NumPy.
 
-    check_types.py TILEC
+    check_types.py TILEC [DEVICE…]
 
 Whole numbers are exact, also where they wrap; they come from the whole range of their type, its ends among them, and
 from a few values, so that many are equal. What NumPy has no type for is made in the kernel, of numbers that are exact.
@@ -106,8 +106,8 @@ def scanned_by_numpy(x, dtype):
 
 
 class Checker:
-    def __init__(self, tilec, folder, rng):
-        self.tilec, self.folder, self.rng, self.count = tilec, folder, rng, 0
+    def __init__(self, tilec, devices, folder, rng):
+        self.tilec, self.devices, self.folder, self.rng, self.count = tilec, devices, folder, rng, 0
         sorts = [SORTS.format(name=name, type=name, made="x[i, :]", stored=name) for name in {**INTEGERS, **FLOATS}]
         sorts += [SORTS.format(name=name, type="f32", made=f"{name}(x[i, :])", stored="f32") for name in STORED]
         scans = [SCANS.format(name=name, type=name, sum=sum_type(name))
@@ -116,7 +116,7 @@ class Checker:
 
     def check(self, kernel, x, expected, rtol=0.0):
         np.save(self.folder / "x.npy", x)
-        for device in ("interp", "cpu"):
+        for device in self.devices:
             outputs = [argument for name in expected for argument in ("--out", f"{name}={self.folder}/{name}.npy")]
             ran = subprocess.run([self.tilec, "run", f"{self.folder}/all.tile:{kernel}", "--device", device, "--in",
                                   f"x={self.folder}/x.npy", *outputs], capture_output=True, text=True, timeout=120)
@@ -151,14 +151,15 @@ class Checker:
 
 def main():
     seed = np.random.SeedSequence().entropy
+    devices = sys.argv[2:] or ["interp", "cpu"]
     with tempfile.TemporaryDirectory() as name:
-        checker = Checker(sys.argv[1], pathlib.Path(name), np.random.default_rng(seed))
+        checker = Checker(sys.argv[1], devices, pathlib.Path(name), np.random.default_rng(seed))
         try:
             checker.run()
         except AssertionError:
             print(f"seed {seed}", file=sys.stderr)
             raise
-        print(f"{checker.count} kernels and inputs, on the interpreter and the CPU")
+        print(f"{checker.count} kernels and inputs, on {' and '.join(devices)}")
 
 
 main()

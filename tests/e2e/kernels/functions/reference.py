@@ -1,5 +1,7 @@
 """Maps and functions in double precision."""
 
+import math
+
 import numpy as np
 
 
@@ -81,3 +83,24 @@ def signs(inputs, params):
         scaled = (inputs["x"] * np.float32(4)).astype(np.float64)
         return {"t": np.trunc(scaled), "c": np.copysign(x, y), "p": np.abs(x) ** y,
                 "q": x ** np.rint(2 * y)}
+
+
+def doubles(inputs, params):
+    x, y = inputs["x"], inputs["y"]
+    a = np.abs(x)
+    with np.errstate(all="ignore"):
+        return {"e": np.exp(x * 100), "e2": np.exp2(x * 100), "em": np.expm1(x), "l": np.log(a), "l2": np.log2(a),
+                "l10": np.log10(a), "lp": np.log1p(a), "s": np.sin(x * 1e5), "c": np.cos(x * 1e9), "t": np.tan(x),
+                "th": np.tanh(x), "er": each_float(math.erf, x), "p": np.power(a, y * 100),
+                "q": np.power(x, np.round(y * 2))}
+
+
+def each_float(f, x):
+    return np.array([f(value) for value in x.tolist()], dtype=np.float64)
+
+
+def angles(inputs, params):
+    x = inputs["x"]
+    a = f64(x * x * x * np.float32(3e4))
+    with np.errstate(all="ignore"):
+        return {"s": np.sin(a), "c": np.cos(a), "t": np.tan(f64(x * np.float32(1e30)))}
