@@ -282,7 +282,7 @@ Outcome<std::monostate> Bench::prepareGraph(Entry &entry, Arguments arguments) {
     return Failure::usage({"`" + entry.result.name +
                                "` is a graph, which tilec bench measures on "
                                "the CPU alone",
-                           "name its kernels: on a GPU its tensors are copied for each call"});
+                           "name its kernels"});
   std::mutex mutex;
   entry.executor->onLaunch = [&](ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,

@@ -24,7 +24,8 @@ SAMPLES = 'import sys; print(sys.argv[1:]); print("9 runs"); sys.exit({})'
 # What stands where, the modules that Python finds, the steps, and what is expected: exit code, verdict by step.
 CASES = [
     ("all passes", GPU, PASSED, 0, ["numpy", "torch", "cupy"], True, [], 0,
-     dict.fromkeys(["driver", "samples", "memcheck", "racecheck", "initcheck", "synccheck", "bench", "compare"], "passed")),
+     dict.fromkeys(["driver", "samples", "memcheck", "racecheck", "initcheck", "synccheck", "bench", "compare"],
+                   "passed")),
     ("no GPU", NO_GPU, PASSED, 0, ["numpy"], True, [], 77, {}),
     ("tilec doesn't start", "exit 127", PASSED, 0, ["numpy"], True, [], 1, {}),
     ("a test fails", GPU, FAILED, 0, ["numpy"], True, ["driver", "samples"], 1,
@@ -54,9 +55,9 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     (bundle / "tests/gpu").mkdir(parents=True)
     shutil.copy(run_sh, bundle / "tests/gpu/run.sh")
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
-    for name in ("tests/e2e/run_samples.py", "tests/gpu/sanitize.py", "tests/bench/compare.py", "tests/bench/matmul.py"):
-        (bundle / name).parent.mkdir(parents=True, exist_ok=True)
-        (bundle / name).write_text(SAMPLES.format(code))
+    for name in ("e2e/run_samples.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py"):
+        (bundle / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
+        (bundle / "tests" / name).write_text(SAMPLES.format(code))
     script(bundle / "tests/gpu/bench.sh", "echo figures")
     modules_folder = place / "modules"
     modules_folder.mkdir()
