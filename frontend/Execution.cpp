@@ -241,7 +241,7 @@ static void reportFault(Location loc, const Twine &message, ArrayRef<Location> c
 }
 
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
-  if (onLaunch)
+  if (onLaunch && device == Device::Cpu)
     onLaunch(code.kernel.get(), launch.dims, launch.shapes, launch.params);
   if (device == Device::Interp)
     return interpret(code, launch);

@@ -71,7 +71,7 @@ public:
   bool isQuiet = false;
   /// Gets the prints, whole lines at a time; none: standard error.
   std::function<void(llvm::StringRef)> print;
-  /// Sees each launch before it is made; from any thread.
+  /// On the CPU: sees each launch before it is made; from any thread.
   std::function<void(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                      llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
                      llvm::ArrayRef<const void *> params)>
