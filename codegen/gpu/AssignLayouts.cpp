@@ -280,10 +280,14 @@ void Assignment::widen(Value value, Axes &widest, llvm::DenseSet<Value> &seen) c
     widest.assign(axes.begin(), axes.end());
   if (Operation *op = value.getDefiningOp(); isa_and_nonnull<ReduceOp, ArgReduceOp>(op))
     widen(op->getOperand(0), widest, seen);
+  if (auto scan = value.getDefiningOp<ScanOp>())
+    widen(scan.getInputs()[0], widest, seen);
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<BroadcastOp>(user) || isElementwise(user))
       widen(user->getResult(0), widest, seen);
+    else if (auto scan = dyn_cast<ScanOp>(user))
+      widen(scan.getInputs()[0], widest, seen);
     else if (auto loop = dyn_cast<ForOp>(user))
       widen(loop.getCarried()[use.getOperandNumber() - 2], widest, seen);
   }
