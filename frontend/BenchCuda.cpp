@@ -46,22 +46,19 @@ using Flushed = std::shared_ptr<std::optional<cuda::Event>>;
 
 class CudaContestant : public Contestant {
 public:
-  CudaContestant(CudaContext &context, ir::KernelOp kernel, const CudaKernel &code,
-                 CudaArguments arguments, Flushed flushed)
-      : context(context), kernel(kernel), code(code), arguments(std::move(arguments)),
-        flushed(std::move(flushed)), stopwatch(context.sharedStream()) {}
+  CudaContestant(CudaContext &context, CudaArguments arguments, Flushed flushed)
+      : context(context), arguments(std::move(arguments)), flushed(std::move(flushed)),
+        stopwatch(context.sharedStream()) {}
   Outcome<double> run() override {
     // The flush is in a stream of its own. Nobody waits here: the launch is on its way meanwhile.
     if (*flushed)
       if (auto done = context.sharedStream()->wait(**flushed); !done)
         return Failure::environment(done.takeError());
-    return stopwatch.time([&] { return context.start(kernel, code, arguments); });
+    return stopwatch.time([&] { return context.start(arguments); });
   }
 
 private:
   CudaContext &context;
-  ir::KernelOp kernel;
-  const CudaKernel &code;
   CudaArguments arguments;
   Flushed flushed;
   Stopwatch stopwatch;
@@ -125,12 +122,11 @@ public:
                                               Executor::Prepared &launch) override {
     // Each executor has a context and a stream of its own.
     CudaContext &own = *executor.cudaContext();
-    auto arguments = own.upload(launch.code->kernel.get(), *launch.code->cuda,
+    auto arguments = own.upload(launch.code->source, *launch.code->cuda,
                                 {launch.params, launch.shapes, launch.dims, /*poisons=*/false});
     if (!arguments)
       return arguments.takeFailure();
-    return std::unique_ptr<Contestant>(new CudaContestant(
-        own, launch.code->kernel.get(), *launch.code->cuda, *std::move(arguments), flushed));
+    return std::unique_ptr<Contestant>(new CudaContestant(own, *std::move(arguments), flushed));
   }
 
   Outcome<std::unique_ptr<Contestant>> copy(double bytes) override {
@@ -148,19 +144,19 @@ public:
   double largeCopyBytes() const override { return 512 << 20; }
 
   Outcome<std::optional<Resources>> resources(Executor::Prepared &launch) override {
-    const CudaKernel &code = *launch.code->cuda;
-    const cuda::FunctionAttributes &attributes = code.function->attributes();
-    auto blocks = code.function->blocksPerMultiprocessor(static_cast<int>(code.threads),
-                                                         static_cast<uint64_t>(code.sharedBytes));
+    const cuda::LoadedKernel &code = *launch.code->cuda->loaded;
+    const cuda::FunctionAttributes &attributes = code.function().attributes();
+    uint32_t threads = code.config().block.x, sharedBytes = code.config().sharedBytes;
+    auto blocks = code.function().blocksPerMultiprocessor(static_cast<int>(threads), sharedBytes);
     if (!blocks)
       return Failure::environment(blocks.takeError());
     Resources result;
     result.registers = attributes.registers;
     result.spillBytes = attributes.localBytes;
-    result.threads = code.threads;
-    result.sharedBytes = code.sharedBytes + attributes.staticSharedBytes;
+    result.threads = threads;
+    result.sharedBytes = static_cast<int64_t>(sharedBytes) + attributes.staticSharedBytes;
     if (properties.threadsPerMultiprocessor > 0)
-      result.occupancy = static_cast<double>(*blocks) * code.threads /
+      result.occupancy = static_cast<double>(*blocks) * threads /
                          static_cast<double>(properties.threadsPerMultiprocessor);
     return std::optional(result);
   }

@@ -334,8 +334,10 @@ Outcome<std::monostate> Bench::prepare(Entry &entry) {
   if (!kernel)
     return prepareGraph(entry, *std::move(arguments));
   const Executor::Prepared &launch = *entry.prepared;
-  entry.result.work =
-      countWork(launch.code->kernel.get(), launch.dims, launch.shapes, launch.scalars);
+  auto specialized = executor.specialized(*launch.code);
+  if (!specialized)
+    return specialized.takeFailure();
+  entry.result.work = countWork(*specialized, launch.dims, launch.shapes, launch.scalars);
   auto contestant = device->kernel(executor, *entry.prepared);
   if (!contestant)
     return contestant.takeFailure();
