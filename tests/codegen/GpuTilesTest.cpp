@@ -78,7 +78,7 @@ TEST_F(GpuTilesTest, WhatIsReadAcrossIsSquare) {
 TEST_F(GpuTilesTest, ShortAndUnknownAxesAreChosenFor) {
   auto sizes = choose(copy("(i, j)"), {100000, 3});
   EXPECT_EQ(sizes["j"], 4);
-  EXPECT_EQ(sizes["i"], 512);
+  EXPECT_EQ(sizes["i"], 128); // 782 programs; 256 would make 391
   EXPECT_EQ(choose(copy("(i, j)"), {}).lookup("j"), 1024);
 }
 } // namespace
