@@ -112,7 +112,7 @@ TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
   Result result = run(turned, {512, 512});
   EXPECT_EQ(result.error, "reported");
   ASSERT_EQ(result.said.size(), 2u);
-  EXPECT_EQ(result.said[0].find("2: needs "), 0u) << result.said[0];
+  EXPECT_EQ(result.said[0].find("4: needs "), 0u) << result.said[0];
   EXPECT_NE(result.said[0].find("of shared memory a program; sm_90a has 232448"),
             std::string::npos);
   EXPECT_EQ(result.said[1], "hint: a smaller tile size needs less: `j` is 512 (--set j=256)");
