@@ -12,6 +12,7 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpFPredicate;
+using arith::CmpIPredicate;
 
 /// exp(x) = 2^n · 2^f with n = ⌊x · log₂ e⌋ and 0 ≤ f < 1; the hardware has 2^f to 2 ulp. n is
 /// taken from [−126, 126] and f is what is left, so that great and small x end in inf, subnormal
@@ -43,29 +44,45 @@ Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
   return {};
 }
 
-/// Many numerators over one divisor s: with r = 1 / s, q = x · r is next to the quotient, and what
-/// is left of x decides (P. Markstein, "Computation of Elementary Functions on the IBM RISC
-/// System/6000 Processor", 1990). Where s is so large or small that a step could leave the range,
-/// divisions as usual.
+/// Whether all are zeros or of a magnitude from 2⁻⁶⁴ to 2⁶⁴; NaN counts as such, too.
+static Value areTame(CodeBuilder &b, ValueRange numbers) {
+  Type i32 = b.getI32Type();
+  Value least, most;
+  for (Value x : numbers) {
+    // Without the sign, and zero as the greatest.
+    Value bits = b.fold<arith::ShLIOp>(b.bitcast(x, i32), b.integer(i32, 1));
+    Value order = b.sub(bits, b.integer(i32, 1)), magnitude = math::AbsFOp::create(b, x);
+    least = least ? Value(arith::MinUIOp::create(b, least, order)) : order;
+    most = most ? Value(arith::MaxNumFOp::create(b, most, magnitude)) : magnitude;
+  }
+  constexpr uint32_t bound = 0x1F800000; // 2⁻⁶⁴
+  return b.both(
+      b.compare(CmpIPredicate::uge, least, b.integer(i32, int64_t(2 * bound) - 1)),
+      arith::CmpFOp::create(b, CmpFPredicate::ULE, most, b.number(b.getF32Type(), 0x1p+64)));
+}
+
+/// Many numerators over one divisor s, each rounded as a division is: with r = 1 / s rounded and q
+/// within a unit of x / s, q + (x − q · s) · r is the quotient (P. Markstein, "Computation of
+/// Elementary Functions on the IBM RISC System/6000 Processor", 1990). x · r is within two; the
+/// same step brings it within one. That needs all steps in the range of normal numbers; elsewhere
+/// there are divisions as usual. The remainder is taken negative: so that of −0 keeps its sign.
 CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divisor) {
-  Type type = divisor.getType();
-  Value magnitude = math::AbsFOp::create(b, divisor);
-  auto number = [&](double value) { return b.number(type, value); };
-  Value isTame = b.both(arith::CmpFOp::create(b, CmpFPredicate::OGE, magnitude, number(0x1p-60)),
-                        arith::CmpFOp::create(b, CmpFPredicate::OLE, magnitude, number(0x1p+60)));
+  auto number = [&](double value) { return b.number(divisor.getType(), value); };
+  Value isTame = b.both(arith::CmpFOp::create(b, CmpFPredicate::OGE, divisor, number(0x1p-60)),
+                        arith::CmpFOp::create(b, CmpFPredicate::OLE, divisor, number(0x1p+60)));
   return b.branch(
-      isTame,
+      b.both(isTame, areTame(b, numerators)),
       [&] {
         Value reciprocal = arith::DivFOp::create(b, number(1), divisor);
-        Value negative = arith::NegFOp::create(b, divisor);
         Values quotients;
         for (Value x : numerators) {
+          Value minus = arith::NegFOp::create(b, x);
           Value q = arith::MulFOp::create(b, x, reciprocal);
-          Value rest = math::FmaOp::create(b, negative, q, x);
-          Value better = math::FmaOp::create(b, rest, reciprocal, q);
-          // inf, and what overflows to it, leaves no rest to divide.
-          Value isNumber = arith::CmpFOp::create(b, CmpFPredicate::ORD, better, better);
-          quotients.push_back(b.select(isNumber, better, q));
+          for (int step = 0; step < 2; ++step) {
+            Value rest = math::FmaOp::create(b, divisor, q, minus);
+            q = math::FmaOp::create(b, arith::NegFOp::create(b, rest), reciprocal, q);
+          }
+          quotients.push_back(q);
         }
         return quotients;
       },

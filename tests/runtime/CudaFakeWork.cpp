@@ -249,8 +249,9 @@ void FakeFunctions::fillGraphs(DriverTable &table) {
     EXPECT_TRUE(isStream(stream));
     EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     CUresult code = enterContext("streamBeginCapture");
-    if (!code)
+    if (!code) {
       EXPECT_TRUE(active->captured.emplace(stream, FakeDriver::Work()).second);
+    }
     return code;
   };
   table.streamEndCapture = [](CUstream stream, CUgraph *graph) {

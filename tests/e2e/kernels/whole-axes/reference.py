@@ -20,3 +20,13 @@ def largest(inputs, params):
 def totals(inputs, params):
     sums = f64(inputs["x"]).sum(1)
     return {"y": sums * TABLE.sum(), "z": sums + TABLE.sum()}
+
+
+def quotients(inputs, params):
+    x, k = inputs["x"], (inputs["r"] % 7)[:, None]
+    factors = np.array([1e-39, 1e-27, 1e-18, 1e27, 1, 1, 1], dtype=np.float32)
+    divisors = np.array([1, 1, 1, 1, -1, 1e19, 1e-19], dtype=np.float32)
+    t = x * np.where(np.abs(x) > 1.5, np.float32(0), factors[k])
+    with np.errstate(all="ignore"):
+        q = t / (np.abs(x).max(1, keepdims=True, initial=-np.inf) * divisors[k])
+        return {"q": q, "p": 1 / q}
