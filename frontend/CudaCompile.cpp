@@ -69,6 +69,8 @@ std::string CudaContext::describe(ir::KernelOp kernel, const CudaSpecialization 
   };
   show(to.bindings.dims);
   show(to.bindings.sizes);
+  if (to.sanitizes)
+    stream << "watched\n";
   if (to.divisors)
     stream << to.divisors << "\n";
   kernel->print(stream, OpPrintingFlags().useLocalScope().assumeVerified().enableDebugInfo());
@@ -113,7 +115,8 @@ Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelO
   {
     StageTimer timer(compiler.times, "gpu code");
     FailureOr<codegen::GpuCode> code =
-        codegen::GpuCompiler({.target = target}).compileToPtx(kernel.get());
+        codegen::GpuCompiler({.target = target, .sanitizes = to.sanitizes})
+            .compileToPtx(kernel.get());
     if (failed(code))
       return Failure::reported();
     result.target = target;
@@ -122,6 +125,7 @@ Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelO
                        code->blocks};
     result.start = {code->start, Code::threadsOfStart, 0};
     result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
+    result.sites = std::move(code->sites);
     result.copies.assign(code->copies.begin(), code->copies.end());
     auto ptx = std::as_bytes(std::span(code->ptx));
     result.image.assign(ptx.begin(), ptx.end());

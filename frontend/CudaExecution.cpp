@@ -3,7 +3,9 @@
 #include "frontend/CudaExecution.h"
 
 #include "runtime/DType.h"
+#include "runtime/KernelReports.h"
 #include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/cuda/DeviceReports.h"
 
 #include <cstring>
 
@@ -88,7 +90,16 @@ Outcome<CudaArguments> CudaContext::upload(ir::KernelOp kernel, const CudaKernel
     if (auto done = arguments.buffers[n].upload(data); !done)
       return Failure::environment(done.takeError());
   }
-  auto prepared = cuda::PreparedLaunch::create(code.loaded, stream, words, elements, launch.dims);
+  uint64_t report = 0;
+  if (!code.loaded->sites().empty()) {
+    auto reports = cuda::DeviceReports::create(stream, launch.reportBytes);
+    if (!reports)
+      return Failure::environment(reports.takeError());
+    arguments.reports = std::make_shared<cuda::DeviceReports>(*std::move(reports));
+    report = arguments.reports->address();
+  }
+  auto prepared =
+      cuda::PreparedLaunch::create(code.loaded, stream, words, elements, launch.dims, report);
   if (!prepared) {
     runtime::Error error = prepared.takeError();
     return Failure::invalid({std::move(error.message), std::move(error.hint)});
@@ -103,13 +114,45 @@ Outcome<std::monostate> CudaContext::start(CudaArguments &arguments) {
   return Done{};
 }
 
+Outcome<CudaArguments> CudaContext::launchAndListen(ir::KernelOp kernel, const CudaKernel &code,
+                                                    const CudaLaunch &launch) {
+  // Where there was too little room all is done again, with as much as was asked for; programs of a
+  // grid kernel may then say more than before.
+  constexpr int mostTries = 6;
+  const std::vector<std::string> &sites = code.loaded->sites();
+  CudaLaunch again = launch;
+  for (int tries = 0; tries < mostTries; ++tries) {
+    Outcome<CudaArguments> arguments = upload(kernel, code, again);
+    if (!arguments)
+      return arguments;
+    if (auto started = start(*arguments); !started)
+      return started.takeFailure();
+    if (sites.empty())
+      return arguments;
+    cuda::DeviceReports &reports = *arguments->reports;
+    if (auto done = reports.read(); !done)
+      return Failure::environment(done.takeError());
+    if (!reports.isWhole()) {
+      again.reportBytes = reports.needed() + (tries ? reports.needed() : 0);
+      continue;
+    }
+    runtime::KernelReports order(launch.report, launch.sanitizer);
+    if (auto done = reports.tell(order, sites); !done)
+      return Failure::environment(done.takeError());
+    if (launch.report)
+      launch.report->failure = order.failure();
+    return arguments;
+  }
+  return Failure::environment(
+      {"`" + kernel.getSymName().str() + "` prints more each time that it is launched",
+       "let it print less"});
+}
+
 Outcome<std::monostate> CudaContext::launch(ir::KernelOp kernel, const CudaKernel &code,
                                             const CudaLaunch &launch) {
-  Outcome<CudaArguments> arguments = upload(kernel, code, launch);
+  Outcome<CudaArguments> arguments = launchAndListen(kernel, code, launch);
   if (!arguments)
     return arguments.takeFailure();
-  if (auto started = start(*arguments); !started)
-    return started;
   for (unsigned n = 0; n < launch.params.size(); ++n) {
     if (!isa<MemRefType>(kernel.getArgumentTypes()[n]) ||
         kernel.getParamMode(n) == ir::ParamMode::In)

@@ -15,6 +15,14 @@
 
 #include <memory>
 
+namespace tile::runtime {
+struct LaunchReport;
+class Sanitizer;
+} // namespace tile::runtime
+namespace tile::runtime::cuda {
+class DeviceReports;
+} // namespace tile::runtime::cuda
+
 namespace tile::frontend {
 
 /// A kernel that is loaded on the device.
@@ -27,6 +35,8 @@ struct CudaSpecialization {
   ir::Bindings bindings;
   /// Of dimensions: an attribute that the kernel gets (codegen/gpu/GpuCompiler.h).
   mlir::DictionaryAttr divisors;
+  /// Every access is watched.
+  bool sanitizes = false;
 };
 
 /// How many blocks each binder of a specialized kernel has, computed from dimensions and scalars.
@@ -40,6 +50,12 @@ struct CudaLaunch {
   llvm::ArrayRef<int64_t> dims;
   /// Outputs go to the device, too: what nobody writes shows.
   bool poisons = false;
+  /// Room for what the kernel says, in bytes.
+  uint64_t reportBytes = uint64_t(1) << 20;
+  /// Gets what the kernel says.
+  runtime::LaunchReport *report = nullptr;
+  /// Watches a kernel that was loaded for it.
+  runtime::Sanitizer *sanitizer = nullptr;
 };
 
 /// A launch's arguments on the device.
@@ -47,6 +63,8 @@ struct CudaArguments {
   /// By parameter; those of scalars are empty.
   std::vector<runtime::cuda::DeviceBuffer> buffers;
   std::optional<runtime::cuda::PreparedLaunch> launch;
+  /// Where a kernel reports to that has something to say.
+  std::shared_ptr<runtime::cuda::DeviceReports> reports;
 };
 
 class CudaContext {
@@ -71,7 +89,8 @@ public:
                            const CudaSpecialization &to) const;
   /// What it compiles for, as codegen::gpuTargets names it.
   const std::string &codeTarget() const { return target; }
-  /// Launches, and waits.
+  /// Launches, and waits. An assertion that failed is in the report; then the outputs hold
+  /// anything.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
                                  const CudaLaunch &launch);
 
@@ -84,6 +103,8 @@ public:
   const std::shared_ptr<runtime::cuda::Stream> &sharedStream() const { return stream; }
 
 private:
+  Outcome<CudaArguments> launchAndListen(ir::KernelOp kernel, const CudaKernel &code,
+                                         const CudaLaunch &launch);
   CudaContext(std::shared_ptr<runtime::cuda::Device> device,
               std::shared_ptr<runtime::cuda::Stream> stream, std::string target);
   std::string describe(ir::KernelOp kernel, const CudaSpecialization &to) const;

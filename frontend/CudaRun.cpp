@@ -2,7 +2,7 @@
 
 #include "frontend/CudaRun.h"
 
-#include "codegen/cpu/Reports.h"
+#include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "ir/Launch.h"
 

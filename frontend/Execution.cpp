@@ -2,7 +2,7 @@
 
 #include "frontend/Execution.h"
 
-#include "codegen/cpu/Reports.h"
+#include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
@@ -204,7 +204,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   fresh->source = kernel;
   fresh->bindings = bindings;
   if (device == Device::Cuda) {
-    Outcome<CudaKernel> code = cuda->load(compiler, kernel, {bindings, divisors});
+    Outcome<CudaKernel> code = cuda->load(compiler, kernel, {bindings, divisors, sanitizes});
     if (!code)
       return code.takeFailure();
     fresh->cuda.emplace(*std::move(code));
@@ -240,16 +240,25 @@ static void reportFault(Location loc, const Twine &message, ArrayRef<Location> c
       diagnostic.attachNote(caller) << "called here";
 }
 
+Failure Executor::failedAssertion(Compiled &code, const RawLaunch &launch,
+                                  const runtime::AssertionFailure &failure) {
+  auto kernel = specialized(code);
+  if (!kernel)
+    return kernel.takeFailure();
+  Operation *assertion = codegen::reportSites(*kernel)[failure.site];
+  reportFault(assertion->getLoc(), failure.message, launch.callers);
+  return Failure::reported();
+}
+
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   if (onLaunch && device == Device::Cpu)
     onLaunch(code.kernel.get(), launch.dims, launch.shapes, launch.params);
   if (device == Device::Interp)
     return interpret(code, launch);
-  if (device == Device::Cuda)
-    return cuda->launch(code.source, *code.cuda,
-                        {launch.params, launch.shapes, launch.dims, poisons});
   std::optional<runtime::Sanitizer> sanitizer;
   if (sanitizes) {
+    if (auto kernel = specialized(code); !kernel)
+      return kernel.takeFailure();
     try {
       sanitizer.emplace(makeSanitizer(code.kernel.get(), launch.shapes));
     } catch (const std::bad_alloc &) {
@@ -260,25 +269,33 @@ Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
   }
   runtime::LaunchReport report;
   report.print = [&](std::string_view lines) { show(lines); };
-  runtime::Status status =
-      runtime::launchCpu(code.code->entry(), {.params = launch.params,
-                                              .dims = launch.dims,
-                                              .elements = launch.elements,
-                                              .report = &report,
-                                              .sanitizer = sanitizer ? &*sanitizer : nullptr});
-  if (sanitizer) {
-    if (status)
-      sanitizer->finish();
-    if (auto done = reportFindings(code.kernel.get(), *sanitizer); !done)
-      return done;
+  runtime::Sanitizer *watcher = sanitizer ? &*sanitizer : nullptr;
+  Outcome<Done> done = Done{};
+  if (device == Device::Cuda) {
+    done = cuda->launch(code.source, *code.cuda,
+                        {.params = launch.params,
+                         .shapes = launch.shapes,
+                         .dims = launch.dims,
+                         .poisons = poisons,
+                         .report = &report,
+                         .sanitizer = watcher});
+  } else if (auto status = runtime::launchCpu(code.code->entry(), {.params = launch.params,
+                                                                   .dims = launch.dims,
+                                                                   .elements = launch.elements,
+                                                                   .report = &report,
+                                                                   .sanitizer = watcher});
+             !status && !report.failure) {
+    done = Failure::environment(status.takeError());
   }
-  if (status)
-    return Done{};
-  if (!report.failure)
-    return Failure::environment(status.takeError());
-  Operation *assertion = codegen::reportSites(code.kernel.get())[report.failure->site];
-  reportFault(assertion->getLoc(), report.failure->message, launch.callers);
-  return Failure::reported();
+  if (sanitizer) {
+    if (done && !report.failure)
+      sanitizer->finish();
+    if (auto found = reportFindings(code.kernel.get(), *sanitizer); !found)
+      return found;
+  }
+  if (done && report.failure)
+    return failedAssertion(code, launch, *report.failure);
+  return done;
 }
 
 void Executor::show(StringRef lines) const {

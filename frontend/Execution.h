@@ -18,6 +18,9 @@
 
 #include "llvm/ADT/StringMap.h"
 
+namespace tile::runtime {
+struct AssertionFailure;
+}
 namespace tile::runtime::cuda {
 class Driver;
 class Stream;
@@ -59,8 +62,8 @@ public:
   bool reverseOrder = false;
   /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
   bool poisons = false;
-  /// On the CPU: every access is watched (runtime/Sanitizer.h), and a launch in which one is
-  /// wrong fails.
+  /// On the CPU and on a GPU: every access is watched (runtime/Sanitizer.h), and a launch in which
+  /// one is wrong fails.
   bool sanitizes = false;
   /// Of Device::Cuda: which one, and the driver that knows it (null: this machine's).
   int deviceIndex = 0;
@@ -113,6 +116,8 @@ private:
   struct Plan;
   struct RawLaunch;
   Outcome<std::monostate> launch(Compiled &code, const RawLaunch &launch);
+  Failure failedAssertion(Compiled &code, const RawLaunch &launch,
+                          const runtime::AssertionFailure &failure);
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
   void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);

@@ -1,6 +1,6 @@
 //===- GraphExecution.cpp - runs graphs by the runtime's plans ------------===//
 
-#include "codegen/cpu/Reports.h"
+#include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 
 using namespace mlir;
@@ -69,7 +69,7 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   Plan &plan = **planned;
   // What kernels say comes in the order of their calls.
   bool speaks = llvm::any_of(plan.kernels.list(), codegen::hasReports);
-  if (device == Device::Cuda && !speaks)
+  if (device == Device::Cuda && !speaks && !sanitizes)
     return runGraphOnCuda(graph, plan, arguments, explicitDims);
   runtime::DimValues dims;
   for (const auto &entry : explicitDims)

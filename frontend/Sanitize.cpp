@@ -2,7 +2,7 @@
 
 #include "frontend/Sanitize.h"
 
-#include "codegen/cpu/Reports.h"
+#include "codegen/Reports.h"
 #include "frontend/Rules.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -2,10 +2,10 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/CompilerId.h"
+#include "codegen/Reports.h"
 #include "codegen/Translate.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Lowering.h"
-#include "codegen/cpu/Reports.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"

@@ -1,38 +1,14 @@
 //===- EmitReport.cpp - assertions and prints -----------------------------===//
 
+#include "codegen/Reports.h"
 #include "codegen/cpu/Lowering.h"
-#include "codegen/cpu/Reports.h"
 #include "ir/ElementType.h"
 #include "runtime/artifact/CpuReport.h"
-
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using tile::runtime::CpuReportField;
-
-SmallVector<Operation *> tile::codegen::reportSites(KernelOp kernel) {
-  SmallVector<Operation *> sites;
-  kernel.walk([&](Operation *op) {
-    if (isa<AssertOp, PrintOp, LoadOp, StoreOp, UpdateOp, AtomicOp>(op))
-      sites.push_back(op);
-  });
-  return sites;
-}
-
-bool tile::codegen::hasReports(KernelOp kernel) {
-  return llvm::any_of(reportSites(kernel),
-                      [](Operation *op) { return isa<AssertOp, PrintOp>(op); });
-}
-
-std::string tile::codegen::placeOf(Location loc) {
-  auto place = loc->findInstanceOf<FileLineColLoc>();
-  if (!place)
-    return "";
-  return llvm::sys::path::filename(place.getFilename()).str() + ":" +
-         std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
-}
 
 //===-- The report --------------------------------------------------------===//
 
@@ -61,10 +37,9 @@ Value BodyLowering::callReport(unsigned field, ArrayRef<Value> arguments, Type r
 }
 
 /// A text that stands in the code.
-Value BodyLowering::siteConstant(Operation *op, std::vector<std::string> fields) {
+Value BodyLowering::siteConstant(Operation *op) {
   unsigned number = siteNumbers.at(op);
-  fields.insert(fields.begin(), {std::to_string(number), placeOf(op->getLoc())});
-  std::string bytes = tile::runtime::encodeSite(fields);
+  std::string bytes = encodeSite(op, number);
   std::string name = (kernel.getSymName() + ".site" + Twine(number)).str();
   auto module = function->getParentOfType<ModuleOp>();
   if (!module.lookupSymbol(name)) {
@@ -87,16 +62,6 @@ Value BodyLowering::newWords(int64_t count) {
 
 void BodyLowering::storeWord(Value words, int64_t index, Value value) {
   b.store(value, b.at(words, b.i64(index), b.getI64Type()));
-}
-
-static std::string lines(ArrayRef<StringAttr> names) {
-  std::string text;
-  for (auto [n, name] : llvm::enumerate(names)) {
-    text += n ? "\n" : "";
-    for (char c : name.getValue())
-      text += c == '\n' ? ' ' : c;
-  }
-  return text;
 }
 
 Value BodyLowering::programCoordinate(unsigned binder) {
@@ -152,15 +117,14 @@ void BodyLowering::leaveIf(Value condition, llvm::function_ref<void()> before) {
 void BodyLowering::reportFailure(AssertOp op) {
   ArrayRef<StringAttr> axes = axesOf(op.getCondition().getType());
   ParallelOp parallel = kernel.getParallel();
-  SmallVector<StringAttr> binders(parallel.getNames().getAsRange<StringAttr>());
-  Value words = newWords(static_cast<int64_t>(binders.size() + axes.size()));
+  size_t binders = parallel.getNames().size();
+  Value words = newWords(static_cast<int64_t>(binders + axes.size()));
   int64_t index = 0;
-  for (size_t n = 0; n < binders.size(); ++n)
+  for (size_t n = 0; n < binders; ++n)
     storeWord(words, index++, programCoordinate(n));
   for (StringAttr axis : axes)
     storeWord(words, index++, coordinateOf(axis).value);
-  Value site = siteConstant(op, {op.getMessage().str(), lines(binders), lines(axes)});
-  callReport(unsigned(CpuReportField::Fail), {site, program, words});
+  callReport(unsigned(CpuReportField::Fail), {siteConstant(op), program, words});
 }
 
 void BodyLowering::emitAssert(AssertOp op) {
@@ -222,14 +186,9 @@ void BodyLowering::emitPrint(PrintOp op) {
     count += rank ? 2 + 3 * rank : 1;
   }
   Value words = newWords(count);
-  std::vector<std::string> fields;
   int64_t index = 0;
-  for (auto [n, value] : llvm::enumerate(op.getValues())) {
+  for (Value value : op.getValues()) {
     Axes axes = axesOf(value.getType());
-    fields.push_back(cast<StringAttr>(op.getTexts()[n]).str());
-    std::string names = lines(axes);
-    fields.push_back(cast<StringAttr>(op.getTypes()[n]).str() +
-                     (names.empty() ? "" : "\n" + names));
     if (axes.empty()) {
       storeWord(words, index++, toMemory(scalar(value), value.getType()));
       continue;
@@ -245,7 +204,5 @@ void BodyLowering::emitPrint(PrintOp op) {
                 buffer->memory.strides[llvm::find(buffer->axes, axis) - buffer->axes.begin()]);
     }
   }
-  fields.push_back(cast<StringAttr>(op.getTexts()[op.getValues().size()]).str());
-  Value site = siteConstant(op, std::move(fields));
-  callReport(unsigned(CpuReportField::Print), {site, words});
+  callReport(unsigned(CpuReportField::Print), {siteConstant(op), words});
 }

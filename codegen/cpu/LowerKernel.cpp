@@ -1,7 +1,7 @@
 //===- LowerKernel.cpp - the functions of one kernel ----------------------===//
 
+#include "codegen/Reports.h"
 #include "codegen/cpu/Lowering.h"
-#include "codegen/cpu/Reports.h"
 #include "runtime/artifact/CpuReport.h"
 
 #include "llvm/ADT/MapVector.h"

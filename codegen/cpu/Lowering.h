@@ -334,7 +334,7 @@ private:
   mlir::Value reportField(unsigned field);
   mlir::Value callReport(unsigned field, llvm::ArrayRef<mlir::Value> arguments,
                          mlir::Type result = {});
-  mlir::Value siteConstant(mlir::Operation *op, std::vector<std::string> fields);
+  mlir::Value siteConstant(mlir::Operation *op);
   mlir::Value newWords(int64_t count);
   void storeWord(mlir::Value words, int64_t index, mlir::Value value);
   Buffer *shownBuffer(mlir::Value value);

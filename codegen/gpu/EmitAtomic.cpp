@@ -235,10 +235,14 @@ void KernelLowering::emitAtomic(AtomicOp op) {
   Values values = flatten(op.getValue()), olds;
   Values expected = op.getExpected() ? flatten(op.getExpected()) : Values();
   Value first = isFirstCopy(layout);
+  auto plan = [&](int64_t r) { return Planned{indicesAt(access, r), access.mask[r]}; };
+  Values allowed = watch(op, access, layout, plan);
   for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r) {
     SmallVector<Index> indices = indicesAt(access, r);
     Value mask = b.both(access.mask[r], first);
-    if (op.getDrops())
+    if (!allowed.empty())
+      mask = b.both(allowed[r], first);
+    else if (op.getDrops())
       mask = insideOf(access, indices, mask);
     olds.push_back(emitAtomicElement(op, addressOf(access, indices), mask, values[r],
                                      expected.empty() ? Value() : expected[r]));

@@ -1,12 +1,14 @@
 //===- GpuCompiler.cpp - kernels to code of NVIDIA GPUs -------------------===//
 
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/Reports.h"
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -99,6 +101,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
   while (true) {
     OwningOpRef<KernelOp> copy(kernel.clone());
+    gpu::numberSites(*copy, options.sanitizes);
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
     gpu::foldCounts(*copy);
@@ -227,6 +230,9 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   code.sharedBytes = lowered->sharedBytes;
   code.blocks = lowered->blocks;
   code.copies = lowered->copies;
+  if (options.sanitizes || hasReports(kernel))
+    for (auto [n, op] : llvm::enumerate(reportSites(kernel)))
+      code.sites.push_back(isa<AssertOp, PrintOp>(op) ? encodeSite(op, n) : "");
   code.tensorMaps = lowered->tensorMaps;
   code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
   code.function = makeEntry("", code.threads);

@@ -30,6 +30,8 @@ int64_t sharedBytesOf(llvm::StringRef target);
 struct GpuOptions {
   /// One of gpuTargets.
   std::string target = "sm_90a";
+  /// Every access is told to the launch; it is carried out if it is inside.
+  bool sanitizes = false;
 };
 
 /// What one copy moves of a tensor, innermost dimension first: what a tensor map is made for.
@@ -47,6 +49,7 @@ using ReduceCopies = runtime::CudaReduceCopies;
 
 /// PTX, and what a launch has to know.
 ///
+/// Kernels with `sites` take the address of a GpuReport (runtime/artifact) behind their dims.
 /// Kernels with `copies` take three more parameters: the address of all copies, multiples of 16
 /// bytes (those of the first output, then of the next), how many each output has, and how many
 /// programs there are. The grid then has as many blocks as copies, and `finish` runs afterwards.
@@ -61,6 +64,10 @@ struct GpuCode {
   unsigned blocks = 1;
   /// A block.
   int64_t sharedBytes = 0;
+  /// What the runtime has to know of each op that may say something, by its number; empty for
+  /// kernels without assertions and prints that aren't watched. Others take the address of a
+  /// GpuReport (runtime/artifact) behind their dims.
+  std::vector<std::string> sites;
   /// The last parameters, in order.
   llvm::SmallVector<TensorBox> tensorMaps;
   /// Whether any number of blocks runs all programs: as many as run at once are best.

@@ -114,14 +114,18 @@ unsigned AxisLooping::phaseOf(Value value) const {
 }
 
 void AxisLooping::findPhases() {
+  unsigned first = 0; // what follows an assertion or a print doesn't come before it
   for (Operation &op : body.without_terminator()) {
-    unsigned &phase = phases[&op], most = 0;
+    unsigned most = first;
+    bool reports = false;
     op.walk([&](Operation *inner) {
+      reports |= isa<AssertOp, PrintOp>(inner);
       for (Value operand : inner->getOperands())
         most = std::max(most, phaseOf(operand));
     });
     phases[&op] = most;
-    (void)phase;
+    if (reports)
+      first = most;
     if (isFold(&op) || isWrite(&op))
       numPhases = std::max(numPhases, most + 1);
   }

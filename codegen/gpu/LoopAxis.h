@@ -12,7 +12,8 @@
 // Each loop is a *phase*: all reductions that need no result but those of earlier
 // phases, and all stores likewise. What an element is computed from is computed
 // again in each phase. Reductions associate by chunks, otherwise nothing changes;
-// the axis may be of any length, known or not.
+// the axis may be of any length, known or not. What follows an assertion or a
+// print is in no earlier phase than it.
 //
 // What a phase reads again may be kept by the program: loads have the attribute
 // `tile_gpu.keep` with a number where they are first, and `tile_gpu.kept` where

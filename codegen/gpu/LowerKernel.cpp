@@ -89,6 +89,12 @@ void KernelLowering::bindParameters() {
   unsigned numParams = kernel.getNumArguments();
   ValueRange behind(prologue->getArguments().drop_front(numParams));
   dims = Values(behind.take_front(kernel.getDims().size()));
+  behind = behind.drop_front(dims.size());
+  watches = kernel->hasAttr(watchedAttrName);
+  if (speaks(kernel)) {
+    report = behind.front();
+    behind = behind.drop_front();
+  }
   DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
@@ -129,8 +135,8 @@ void KernelLowering::bindParameters() {
     }
   }
   if (!copies.empty()) {
-    numCopies = behind[dims.size() + 1];
-    numPrograms = behind[dims.size() + 2];
+    numCopies = behind[1];
+    numPrograms = behind[2];
   }
 }
 
@@ -155,7 +161,9 @@ void KernelLowering::emitParallel(ParallelOp op) {
   Value first = b.mul(block, length);
   Value end = b.minS(b.add(first, length), numPrograms);
   b.loop(first, end, b.i64(1), {}, [&](Value number, ValueRange) {
+    program = number;
     bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    watchProgram();
     emitBlock(body);
     return Values();
   });
@@ -166,15 +174,19 @@ void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
   if (!kernel->hasAttr(persistentAttrName)) {
     if (blocks > 1)
       block = b.fold<arith::ShRUIOp>(block, b.integer(b.getI32Type(), llvm::Log2_32(blocks)));
+    program = b.fold<arith::ExtUIOp>(b.getI64Type(), block);
     bindProgram(op, block);
+    watchProgram();
     return emitBlock(body);
   }
   Type i64 = b.getI64Type();
   Value start = b.fold<arith::ExtUIOp>(i64, block);
   Value step = b.fold<arith::ExtUIOp>(i64, readSpecial(b, "nctaid.x"));
-  b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value program, ValueRange carried) {
+  b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value number, ValueRange carried) {
     turn = carried[0];
-    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), program));
+    program = number;
+    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    watchProgram();
     emitBlock(body);
     return Values{b.add(carried[0], b.i64(1))};
   });
@@ -248,6 +260,8 @@ void KernelLowering::emitBlock(Block &block) {
       return;
     b.setLoc(op.getLoc());
     currentOp = &op;
+    if (watches && isa<PutOp>(op))
+      return fail(&op, "the GPU backend does not have --sanitize of channels yet");
     if (!waiting.contains(&op))
       emitOp(&op);
   }
@@ -270,6 +284,8 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](StoreOp store) { emitStore(store); })
       .Case([&](UpdateOp update) { emitUpdate(update); })
       .Case([&](AtomicOp atomic) { emitAtomic(atomic); })
+      .Case([&](AssertOp assertion) { emitAssert(assertion); })
+      .Case([&](PrintOp print) { emitPrint(print); })
       .Case([&](BroadcastOp broadcast) { emitBroadcast(broadcast); })
       .Case([&](CoordsOp coords) { emitCoords(coords); })
       .Case([&](ConvertOp convert) { emitConvert(convert); })
@@ -422,6 +438,8 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   for (Type type : kernel.getArgumentTypes())
     types.push_back(isa<MemRefType>(type) ? global : memoryType(type));
   types.append(kernel.getDims().size(), b.getI64Type());
+  if (speaks(kernel))
+    types.push_back(global);
   if (!made.copies.empty())
     types.append({global, b.getI64Type(), b.getI64Type()});
   size_t firstMap = types.size();

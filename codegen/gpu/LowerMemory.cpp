@@ -331,6 +331,9 @@ void KernelLowering::emitScalarLoad(LoadOp op) {
   Layout layout = layoutOfScalar();
   Value mask = access.tensor.isContended ? isFirstCopy(layout) : Value();
   applyBounds(op, access, indices, mask);
+  Values allowed = watch(op, access, layout, [&](int64_t) { return Planned{indices, mask}; });
+  if (!allowed.empty())
+    mask = allowed[0];
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
   Values element = read(access.tensor, addressOf(access, indices), 1, mask, pad);
   if (access.tensor.isContended)
@@ -346,8 +349,9 @@ void KernelLowering::emitLoad(LoadOp op) {
   Layout layout = layoutOf(op.getType());
   Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   bool isChecked = op.getBounds() == BoundsMode::pad || op.getBounds() == BoundsMode::clamp;
-  int64_t width = vectorFor(access, isChecked);
-  bool isKept = op->hasAttr(keepAttrName) || op->hasAttr(keptAttrName);
+  int64_t width = watches ? 1 : vectorFor(access, isChecked);
+  // Watched accesses are of single elements in the tensor.
+  bool isKept = !watches && (op->hasAttr(keepAttrName) || op->hasAttr(keptAttrName));
   Values registers = isKept ? readKept(op, access, width) : readTile(op, access, width);
   tiles[op.getResult()] = {SmallVector<StringAttr>(axes), layout, std::move(registers)};
 }
@@ -355,13 +359,16 @@ void KernelLowering::emitLoad(LoadOp op) {
 CodeBuilder::Values KernelLowering::readTile(LoadOp op, const Access &access, int64_t width) {
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
   Value first = access.tensor.isContended ? isFirstCopy(access.layout) : Value();
-  Values registers;
+  auto plan = [&](int64_t r) {
+    Planned planned{indicesAt(access, r), b.both(access.mask[r], first)};
+    applyBounds(op, access, planned.indices, planned.mask);
+    return planned;
+  };
+  Values allowed = watch(op, access, access.layout, plan), registers;
   for (int64_t r = 0, count = access.layout.numRegisters(); r < count; r += width) {
-    SmallVector<Index> indices = indicesAt(access, r);
-    Value mask = b.both(access.mask[r], first);
-    applyBounds(op, access, indices, mask);
-    llvm::append_range(registers,
-                       read(access.tensor, addressOf(access, indices), width, mask, pad));
+    auto [indices, mask] = plan(r);
+    llvm::append_range(registers, read(access.tensor, addressOf(access, indices), width,
+                                       allowed.empty() ? mask : allowed[r], pad));
   }
   if (first)
     return shareFirst(access.layout, std::move(registers));
@@ -440,11 +447,15 @@ void KernelLowering::emitStore(StoreOp op) {
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);
-  int64_t width = vectorFor(access, /*isChecked=*/op.getDrops());
+  int64_t width = watches ? 1 : vectorFor(access, /*isChecked=*/op.getDrops());
+  auto plan = [&](int64_t r) { return Planned{indicesAt(access, r), access.mask[r]}; };
+  Values allowed = watch(op, access, layout, plan);
   for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
     Value mask = b.both(access.mask[r], first);
     SmallVector<Index> indices = indicesAt(access, r);
-    if (op.getDrops())
+    if (!allowed.empty())
+      mask = b.both(allowed[r], first);
+    else if (op.getDrops())
       mask = insideOf(access, indices, mask);
     write(access.tensor, addressOf(access, indices), ValueRange(registers).slice(r, width), mask);
   }

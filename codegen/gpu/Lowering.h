@@ -12,6 +12,7 @@
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/InlineAsm.h"
+#include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
 
@@ -252,6 +253,42 @@ private:
                           Value expected);
   Value emitFloatExtreme(ir::AtomicOp op, Value address, Value predicate, Value value);
 
+  //===-- What kernels say (EmitReport.cpp) -------------------------------===//
+  void emitAssert(ir::AssertOp op);
+  void emitPrint(ir::PrintOp op);
+  /// Programs that run one after the other in a block, or in another order, can't.
+  bool canReport(mlir::Operation *op);
+  Value reportField(unsigned number);
+  Value isFirstThread();
+  void byFirstThread(llvm::function_ref<void()> act);
+  Value programCoordinate(unsigned binder);
+  /// The program ends where the condition holds, which is the same in all of its threads.
+  void leaveIf(Value condition, llvm::function_ref<void()> before);
+  void reportFailure(ir::AssertOp op, mlir::ValueRange coordinates);
+  Value anyThread(Value condition);
+  /// Row-major, of what a layout covers.
+  static llvm::SmallVector<int64_t> stridesOf(const Layout &layout);
+  Value takeRecord(int64_t bytes, Value &fits);
+  static uint64_t siteOf(mlir::Operation *op);
+  void storeHeader(Value record, uint64_t site, int64_t bytes);
+  void storeReported(Value value, Value record, int64_t offset, Value place);
+  void storeShown(const Tile &tile, Value record, int64_t data, int64_t defined);
+
+  //===-- Watched accesses (EmitWatch.cpp) --------------------------------===//
+  /// An element of an access: where, and whether it is accessed (null: it is).
+  struct Planned {
+    llvm::SmallVector<Index> indices;
+    Value mask;
+  };
+  /// A program begins.
+  void watchProgram();
+  void noteAccess(mlir::Operation *op, const Access &access, const Layout &layout,
+                  llvm::function_ref<Planned(int64_t)> plan);
+  /// An access is about to happen. Gives for each register whether it may; nothing where nobody
+  /// watches.
+  Values watch(mlir::Operation *op, const Access &access, const Layout &layout,
+               llvm::function_ref<Planned(int64_t)> plan);
+
   //===-- Between threads (Exchange.cpp) ----------------------------------===//
   void emitConvert(ConvertOp op);
   Tile convert(const Tile &tile, const Layout &layout);
@@ -363,6 +400,9 @@ private:
   mlir::Block *prologue;
   Value lane, warp, thread, blockRank; // i32; the block's number in its cluster
   unsigned warps, blocks;
+  Value report; // null where nothing is reported
+  bool watches = false;
+  Value program; // its number, i64; null in roles
   Values dims;
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Tile> tiles;

@@ -3,6 +3,7 @@
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/Pass/Pass.h"
@@ -46,9 +47,10 @@ static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &mode
   return static_cast<unsigned>(blocks);
 }
 
-/// Whether blocks of a cluster can share programs: elements move between them in reductions alone.
+/// Whether blocks of a cluster can share programs: elements move between them in reductions alone,
+/// and what a program reports one block does.
 static bool canCluster(KernelOp kernel) {
-  if (kernel.isGrid())
+  if (kernel.isGrid() || speaks(kernel))
     return false;
   WalkResult result = kernel.walk([&](Operation *op) {
     bool isKnown = isa<KernelOp, ParallelOp, AxisOp, DimOp, LoadOp, StoreOp, BroadcastOp, CoordsOp,

@@ -78,9 +78,10 @@ Outcome<std::monostate> Run::prepare() {
     return choice.takeFailure();
   device = choice->device;
   deviceIndex = choice->index;
-  if (options.sanitize && device != Device::Cpu)
-    return Failure::usage({"--sanitize watches the code of the CPU, and no other device",
-                           "leave out --device=" + options.device});
+  if (options.sanitize && device == Device::Interp)
+    return Failure::usage({"--sanitize watches compiled code, and the interpreter has none",
+                           "it notices what is wrong by itself: leave out --sanitize, or "
+                           "--device=interp"});
   if (device != Device::Interp && !options.noCache)
     session.useCache();
   if (auto done = session.configure(options.pipeline); !done)

@@ -61,6 +61,9 @@ struct CudaCode {
   /// Run before and after it, with the same parameters and any number of blocks.
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;
+  /// What the runtime has to know of each op that may say something, by its number (CpuReport.h).
+  /// Kernels with any take the address of a GpuReport behind their dimensions.
+  std::vector<std::string> sites;
   /// How many blocks of tiles each binder has, over dimensions and scalars. The grid has their
   /// product times the blocks of a program, along x; a factor below 0 counts as 0.
   std::vector<Program> programs;

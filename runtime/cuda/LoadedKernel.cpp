@@ -50,6 +50,7 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
   if (!kernel->code.function)
     return Error{"the code of `" + name + "` has no kernel", ""};
   kernel->copies = code.copies;
+  kernel->theSites = code.sites;
   kernel->programs = code.programs;
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
 }
@@ -91,12 +92,14 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
                                               std::shared_ptr<Stream> stream,
                                               std::span<const uint64_t> params,
                                               std::span<const int64_t> elements,
-                                              std::span<const int64_t> dims) {
+                                              std::span<const int64_t> dims, uint64_t report) {
   Result<uint32_t> programs = kernel->numPrograms(dims, params);
   if (!programs)
     return programs.takeError();
   std::vector<uint64_t> words(params.begin(), params.end());
   words.insert(words.end(), dims.begin(), dims.end());
+  if (!kernel->sites().empty())
+    words.push_back(report);
   PreparedLaunch result;
   int64_t bytes = 0;
   for (const CudaReduceCopies &copy : kernel->copies)

@@ -26,6 +26,8 @@ public:
   Function &function() const { return *code.function; }
   /// Threads and dynamic shared memory of a block; the grid is the launch's.
   const LaunchConfig &config() const { return code.config; }
+  /// Those of its CudaCode.
+  const std::vector<std::string> &sites() const { return theSites; }
 
 private:
   friend class PreparedLaunch;
@@ -44,6 +46,7 @@ private:
   /// Before and after it; without a function: none.
   Entry start, finish;
   std::vector<CudaReduceCopies> copies;
+  std::vector<std::string> theSites;
   std::vector<Program> programs;
 };
 
@@ -52,13 +55,13 @@ private:
 class PreparedLaunch {
 public:
   /// `params` are the addresses of tensors and the bits of scalars, `elements` how many each tensor
-  /// has, by parameter. A grid of no blocks launches nothing. Errors: those of numPrograms, and too
-  /// little memory.
+  /// has, by parameter. `report` is the address of a GpuReport, for kernels with sites. A grid of
+  /// no blocks launches nothing. Errors: those of numPrograms, and too little memory.
   static Result<PreparedLaunch> create(std::shared_ptr<const LoadedKernel> kernel,
                                        std::shared_ptr<Stream> stream,
                                        std::span<const uint64_t> params,
                                        std::span<const int64_t> elements,
-                                       std::span<const int64_t> dims);
+                                       std::span<const int64_t> dims, uint64_t report = 0);
 
   /// Launches on the stream, and doesn't wait: see `launch`.
   Status operator()(Stream &stream) const {

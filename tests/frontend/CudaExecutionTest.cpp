@@ -2,13 +2,14 @@
 
 #include "dsl/Elaborator.h"
 #include "frontend/Execution.h"
+#include "runtime/artifact/GpuReport.h"
 #include "tests/runtime/CudaFake.h"
 
 #include "mlir/IR/Diagnostics.h"
 
 using namespace tile;
 using namespace tile::frontend;
-using runtime::cuda::test::FakeDriver;
+using runtime::cuda::test::FakeLaunch;
 
 namespace {
 
@@ -33,6 +34,7 @@ struct Result {
   std::string error, hint;
   /// Errors and remarks with their lines.
   std::vector<std::string> said;
+  std::string printed;
 };
 
 class CudaExecution : public runtime::cuda::test::CudaTest {
@@ -59,6 +61,7 @@ protected:
     Executor executor(compiler, elaborator.module(), Device::Cuda);
     executor.driver = fake.driver();
     executor.deviceIndex = index;
+    executor.print = [&](llvm::StringRef lines) { result.printed += lines; };
     auto tensor = std::make_shared<runtime::Tensor>(
         *runtime::Tensor::create(runtime::DType::F32, std::move(shape)));
     auto outputs = executor.run(symbol, {{tensor}}, {});
@@ -117,6 +120,121 @@ TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
             std::string::npos);
   EXPECT_EQ(result.said[1], "hint: a smaller tile size needs less: `j` is 512 (--set j=256)");
   EXPECT_TRUE(fake.launches.empty());
+}
+
+//===-- What kernels say --------------------------------------------------===//
+
+constexpr const char *speaking = R"(
+kernel speaking(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        print("block", M, x[i, j])
+        assert(x[i, j] < 7, "too much")
+        y[i, j] = x[i, j]
+    }
+} schedule { i = 2; j = 4 }
+)";
+
+using runtime::GpuReport;
+
+/// The report of a launch of the kernel above, which has four parameters before it.
+GpuReport &reportOf(const FakeLaunch &launch) {
+  return **static_cast<GpuReport **>(launch.parameters[4]);
+}
+
+/// What the kernel's code writes: a print of a block of ones, times `number`, in a 2 × 4 tile.
+void print(GpuReport &report, int64_t program, int64_t rows, float number) {
+  struct Record {
+    runtime::GpuRecord head;
+    int64_t m, data, defined, i[3], j[3];
+    float elements[8];
+  } record{{program, 1, sizeof(Record)},
+           5,
+           offsetof(Record, elements),
+           0,
+           {2 * program, 2 * program + rows, 4},
+           {0, 3, 1},
+           {}};
+  for (float &element : record.elements)
+    element = number;
+  if (report.used + sizeof record <= report.capacity)
+    std::memcpy(reinterpret_cast<std::byte *>(&report + 1) + report.used, &record, sizeof record);
+  report.used += sizeof record;
+}
+
+TEST_F(CudaExecution, printsComeInTheOrderOfPrograms) {
+  fake.play = [](const FakeLaunch &launch) {
+    print(reportOf(launch), 2, 1, 3);
+    print(reportOf(launch), 0, 2, 1);
+    print(reportOf(launch), 1, 2, 2);
+  };
+  Result result = run(speaking, {5, 3});
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.printed, "block 5 "
+                            "[i = 0, 1, j = 0, …, 2]\n  i = 0: 1, 1, 1\n  i = 1: 1, 1, 1\n"
+                            "block 5 "
+                            "[i = 2, 3, j = 0, …, 2]\n  i = 2: 2, 2, 2\n  i = 3: 2, 2, 2\n"
+                            "block 5 "
+                            "[i = 4, j = 0, …, 2]\n  i = 4: 3, 3, 3\n");
+  EXPECT_EQ(fake.launches.size(), 1u);
+}
+
+TEST_F(CudaExecution, theLowestFailureCounts) {
+  fake.play = [](const FakeLaunch &launch) {
+    GpuReport &report = reportOf(launch);
+    print(report, 2, 1, 3);
+    print(report, 0, 2, 1);
+    print(report, 1, 2, 2);
+    report.failedProgram = 1;
+    report.failedSite = 2;
+    int64_t values[] = {2, 0, 3, 1};
+    std::copy(std::begin(values), std::end(values), report.values);
+  };
+  Result result = run(speaking, {5, 3});
+  EXPECT_EQ(result.error, "reported");
+  EXPECT_EQ(result.said, Lines({"5: assertion failed: too much, at [i = 3, j = 1] (in the program "
+                                "at i = 2, j = 0)"}));
+  EXPECT_NE(result.printed.find("[i = 2, 3,"), std::string::npos) << result.printed;
+  EXPECT_EQ(result.printed.find("[i = 4"), std::string::npos) << result.printed;
+}
+
+TEST_F(CudaExecution, morePrintsThanThereIsRoomForRunOnceMore) {
+  int64_t count = 0;
+  fake.play = [&](const FakeLaunch &launch) {
+    GpuReport &report = reportOf(launch);
+    while (report.used < 2 << 20)
+      print(report, 0, 2, 1);
+    count = static_cast<int64_t>(report.used);
+  };
+  Result result = run(speaking, {5, 3});
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(fake.launches.size(), 2u);
+  EXPECT_EQ(std::count(result.printed.begin(), result.printed.end(), 'k'), count / 128);
+  // Each time more than before: that ends.
+  uint64_t growing = 1 << 20;
+  fake.play = [&](const FakeLaunch &launch) { reportOf(launch).used = growing *= 4; };
+  EXPECT_EQ(run(speaking, {5, 3}).error, "`speaking` prints more each time that it is launched");
+}
+
+TEST_F(CudaExecution, whatMakesNoSenseIsNotSaid) {
+  auto damage = [&](auto change) {
+    fake.play = [=](const FakeLaunch &launch) {
+      GpuReport &report = reportOf(launch);
+      print(report, 0, 2, 1);
+      change(report, reinterpret_cast<int64_t *>(&report + 1));
+    };
+    Result result = run(speaking, {5, 3});
+    EXPECT_EQ(result.error, "what a kernel said on the device can't be read: its code and this "
+                            "program don't belong together");
+    EXPECT_EQ(result.printed, "");
+  };
+  damage([](GpuReport &, int64_t *record) { record[1] = 99; });
+  damage([](GpuReport &, int64_t *record) { record[1] = 0; });
+  damage([](GpuReport &, int64_t *record) { record[2] = 0; });
+  damage([](GpuReport &, int64_t *record) { record[2] = -1; });
+  damage([](GpuReport &, int64_t *record) { record[4] = 1 << 30; });
+  damage([](GpuReport &, int64_t *record) { record[2] = 32; });
+  damage([](GpuReport &report, int64_t *) { report.used += 8; });
+  damage([](GpuReport &report, int64_t *) { report.failedProgram = 0, report.failedSite = 99; });
 }
 
 } // namespace

@@ -122,3 +122,63 @@ tile.kernel @norm(
   }
   tile.return
 }
+
+// -----
+
+// What reports to the launch, as all kernels do that are watched, has one block.
+
+// CHECK-LABEL: tile.kernel @watched(
+// CHECK-SAME: tile_gpu.blocks = 1 : i64
+tile.kernel @watched(
+    %x: memref<?x65536xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 65536)>},
+    %y: memref<?x65536xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, 65536)>})
+    attributes {dims = ["M"], tile_gpu.watched} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 65536 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %c1 : !tile.span<"n", 65536>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x65536xf32>, (!tile.span<"i", 1>, !tile.span<"n", 65536>) -> tensor<1x65536xf32, #tile.axes<"i", "n">>
+    %s = tile.reduce <add> %t over ["n"] : tensor<1x65536xf32, #tile.axes<"i", "n">> -> tensor<1xf32, #tile.axes<"i">>
+    %b = tile.broadcast %s : tensor<1xf32, #tile.axes<"i">> to tensor<1x65536xf32, #tile.axes<"i", "n">>
+    %d = arith.divf %t, %b : tensor<1x65536xf32, #tile.axes<"i", "n">>
+    tile.store %d, %y at affine_map<(i, n) -> (i, n)>(%i, %n) [] : tensor<1x65536xf32, #tile.axes<"i", "n">>, memref<?x65536xf32>, (!tile.span<"i", 1>, !tile.span<"n", 65536>)
+  }
+  tile.return
+}
+
+// -----
+
+// Prints stay in their order, and what follows an assertion stays behind it: the sum could be had
+// in the loop of the maximum, but the assertion promises what it may read.
+
+// CHECK-LABEL: tile.kernel @spoken(
+// CHECK: %[[MAX:.*]] = tile.for fold %{{.*}} = "n@0"
+// CHECK-NOT: tile.reduce <add>
+// CHECK: tile.print ["most ", ""](%[[MAX]])
+// CHECK: tile.print ["row ", ""]
+// CHECK: tile.assert
+// CHECK: tile.for fold %{{.*}} = "n@1"
+// CHECK: tile.reduce <add>
+tile.kernel @spoken(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"n">
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"n">) -> tensor<4x?xf32, #tile.axes<"i", "n">>
+    %m = tile.reduce <max> %t over ["n"] : tensor<4x?xf32, #tile.axes<"i", "n">> -> tensor<4xf32, #tile.axes<"i">>
+    tile.print ["most ", ""](%m) ["f32"] : (tensor<4xf32, #tile.axes<"i">>)
+    %r = tile.coords %i : !tile.span<"i", 4> -> tensor<4xi64, #tile.axes<"i">>
+    tile.print ["row ", ""](%r) ["i64"] : (tensor<4xi64, #tile.axes<"i">>)
+    %b = tile.broadcast %M : i64 to tensor<4xi64, #tile.axes<"i">>
+    %h = arith.cmpi slt, %r, %b : tensor<4xi64, #tile.axes<"i">>
+    tile.assert %h, "below" : tensor<4xi1, #tile.axes<"i">>
+    %s = tile.reduce <add> %t over ["n"] : tensor<4x?xf32, #tile.axes<"i", "n">> -> tensor<4xf32, #tile.axes<"i">>
+    tile.store %s, %y at affine_map<(i) -> (i)>(%i) [] : tensor<4xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 4>)
+  }
+  tile.return
+}

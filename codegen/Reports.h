@@ -1,6 +1,6 @@
 //===- Reports.h - where a kernel speaks to its launch --------------------===//
-#ifndef TILE_CODEGEN_CPU_REPORTS_H
-#define TILE_CODEGEN_CPU_REPORTS_H
+#ifndef TILE_CODEGEN_REPORTS_H
+#define TILE_CODEGEN_REPORTS_H
 
 #include "ir/TileOps.h"
 
@@ -10,12 +10,15 @@ namespace tile::codegen {
 /// in the source is known for.
 llvm::SmallVector<mlir::Operation *> reportSites(ir::KernelOp kernel);
 
-/// True for kernels that want a CpuReport.
+/// True for kernels with assertions or prints.
 bool hasReports(ir::KernelOp kernel);
 
 /// "softmax.tile:7:9"; empty where no place is known.
 std::string placeOf(mlir::Location loc);
 
+/// What the runtime has to know of an assertion or print, to say it (runtime/artifact/CpuReport.h).
+std::string encodeSite(mlir::Operation *op, unsigned number);
+
 } // namespace tile::codegen
 
-#endif // TILE_CODEGEN_CPU_REPORTS_H
+#endif // TILE_CODEGEN_REPORTS_H
