@@ -12,8 +12,9 @@
 using namespace tile;
 using tile::runtime::cuda::test::FakeLaunch;
 
-/// How often memory was taken.
+/// How often memory was taken. AddressSanitizer has operators of its own, which have to stay.
 static thread_local size_t numAllocations = 0;
+#ifndef __SANITIZE_ADDRESS__
 void *operator new(size_t bytes) {
   ++numAllocations;
   if (void *memory = std::malloc(bytes ? bytes : 1))
@@ -22,6 +23,7 @@ void *operator new(size_t bytes) {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace {
 
