@@ -51,13 +51,13 @@ T parameter(const FakeLaunch &launch, size_t n) {
 inline Argument tensorOf(const std::vector<float> &values, runtime::Shape shape) {
   auto tensor = runtime::Tensor::create(runtime::DType::F32, std::move(shape));
   EXPECT_TRUE(tensor && static_cast<size_t>(tensor->numElements()) == values.size());
-  std::memcpy(tensor->data(), values.data(), tensor->byteSize());
+  std::copy_n(values.begin(), values.size(), reinterpret_cast<float *>(tensor->data()));
   return {std::make_shared<const runtime::Tensor>(*std::move(tensor)), 0};
 }
 
 inline std::vector<float> valuesOf(const runtime::Tensor &tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.numElements()));
-  std::memcpy(values.data(), tensor.data(), tensor.byteSize());
+  std::copy_n(reinterpret_cast<const float *>(tensor.data()), values.size(), values.begin());
   return values;
 }
 
