@@ -23,9 +23,15 @@ void KernelLowering::emitTake(TakeOp op) {
   Type type = input.registers[0].getType(), stored = memoryType(type), i32 = b.getI32Type();
   SmallVector<int64_t> strides(input.axes.size());
   int64_t count = 1;
+  Axes axes = axesOf(op.getType());
   for (unsigned axis = input.axes.size(); axis-- > 0;) {
     strides[axis] = count;
-    count *= input.layout.extent(axis);
+    int64_t extent = input.layout.extent(axis);
+    // Where the axis stays, the result's padding is read, too.
+    auto same = llvm::find(axes, input.axes[axis]);
+    if (same != axes.end())
+      extent = std::max(extent, layoutOf(op.getType()).extent(same - axes.begin()));
+    count *= extent;
   }
   int64_t bytes = count * std::max(1u, stored.getIntOrFloatBitWidth() / 8);
   if (bytes > mostSharedOfOp)
@@ -38,7 +44,6 @@ void KernelLowering::emitTake(TakeOp op) {
     storeShared(number, sharedAt(base, place.base, stored, place.constant));
   }
   barrier();
-  Axes axes = axesOf(op.getType());
   Tile made{SmallVector<StringAttr>(axes), axes.empty() ? Layout(0) : layoutOf(op.getType()), {}};
   SmallVector<Value> syms =
       llvm::map_to_vector(op.getSyms(), [&](Value symbol) { return scalar(symbol); });

@@ -10,6 +10,7 @@
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/VerifyLayouts.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -111,11 +112,15 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     gpu::applyPlan(*copy, *plan);
     if (failed(gpu::assignLayouts(*copy, plan->warps, plan->blocks)))
       return failure();
-    bool moves = false;
+    bool moves = false, folds = true;
     copy->walk([&](gpu::ConvertOp) { moves = true; });
-    if (plan->blocks == 1 || !moves)
+    copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsWholeCluster(reduce); });
+    if (plan->blocks == 1 || (!moves && folds)) {
+      gpu::limitKeptChunks(*copy, model);
       return copy;
-    model.mostBlocks = 1; // conversions stay within a block
+    }
+    // Conversions stay within a block, and blocks fold all together.
+    model.mostBlocks = moves ? 1 : plan->blocks / 2;
   }
 }
 

@@ -199,7 +199,8 @@ std::optional<WarpExchange> tile::codegen::gpu::exchangeInWarp(const Layout &fro
                                                                const Layout &to) {
   constexpr int64_t mostRegisters = 32; // beyond that shared memory takes fewer instructions
   if (from.rank() != to.rank() || from.bases(Part::Warp) != to.bases(Part::Warp) ||
-      from.numRegisters() > mostRegisters || to.numRegisters() > mostRegisters)
+      from.bases(Part::Block) != to.bases(Part::Block) || from.numRegisters() > mostRegisters ||
+      to.numRegisters() > mostRegisters)
     return std::nullopt;
   // Of lanes with copies the first: without the bits that make none.
   constexpr unsigned numLanes = 1u << laneBits;

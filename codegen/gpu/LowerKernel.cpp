@@ -449,10 +449,10 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   auto function = LLVM::LLVMFuncOp::create(b, name, type);
   function.addEntryBlock(b);
   // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads, and what
-  // a grid kernel changes other programs change meanwhile.
+  // is read and changed is read by all before one of them changes it, or changed by other programs.
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
     if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce &&
-        !(kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut))
+        kernel.getParamMode(n) != ParamMode::InOut)
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   for (size_t n = firstMap; n < types.size(); ++n) {
     constexpr int64_t mapBytes = 128, mapAlignment = 64; // of CUtensorMap

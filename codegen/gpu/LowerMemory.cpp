@@ -447,6 +447,11 @@ void KernelLowering::emitStore(StoreOp op) {
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);
+  // Other threads of the program may have an element that they still read. (Those of grid kernels
+  // were ordered above.)
+  unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+  if (!kernel.isGrid() && kernel.getParamMode(param) == ParamMode::InOut)
+    barrier();
   int64_t width = watches ? 1 : vectorFor(access, /*isChecked=*/op.getDrops());
   auto plan = [&](int64_t r) { return Planned{indicesAt(access, r), access.mask[r]}; };
   Values allowed = watch(op, access, layout, plan);

@@ -52,6 +52,10 @@ static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &mode
 static bool canCluster(KernelOp kernel) {
   if (kernel.isGrid() || speaks(kernel))
     return false;
+  // What one block changes another one may still have to read.
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+    if (kernel.getParamMode(n) == ParamMode::InOut)
+      return false;
   WalkResult result = kernel.walk([&](Operation *op) {
     bool isKnown = isa<KernelOp, ParallelOp, AxisOp, DimOp, LoadOp, StoreOp, BroadcastOp, CoordsOp,
                        ReduceOp, CountOp, RequireOp, arith::ConstantOp, arith::SelectOp>(op) ||
@@ -215,6 +219,9 @@ static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
 /// Blocks beyond it are not promised to every device, and wait long for room.
 static constexpr unsigned usualBlocks = 8;
 
+/// What folds take of shared memory, beside the chunks that are kept.
+static constexpr int64_t forFolds = 8 << 10;
+
 static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
                      const GpuModel &model, bool isWarpsGiven) {
   plan.looped = axis;
@@ -229,7 +236,6 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
     return;
   int64_t bytes = looped.keptBytes * plan.chunk / plan.blocks;
   int64_t chunks = llvm::divideCeil(extent, plan.chunk);
-  constexpr int64_t forFolds = 8 << 10;
   plan.keptChunks = std::min(chunks, (model.sharedBytes - forFolds) / bytes);
 }
 
@@ -268,6 +274,23 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
         std::clamp<uint64_t>(llvm::PowerOf2Ceil(ofBlock / (32 * mostPerThread)), 4, 32));
   }
   return plan;
+}
+
+void tile::codegen::gpu::limitKeptChunks(KernelOp kernel, const GpuModel &model) {
+  auto kept = kernel->getAttrOfType<IntegerAttr>(keptChunksAttrName);
+  int64_t bytes = 0; // of a chunk
+  kernel.walk([&](LoadOp load) {
+    if (load->hasAttr(keepAttrName)) {
+      Layout layout = layoutOf(load.getType());
+      bytes += layout.numRegisters() * 32 * layout.numWarps() *
+               std::max(1u, getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8);
+    }
+  });
+  if (kept && bytes > 0)
+    kernel->setAttr(
+        keptChunksAttrName,
+        Builder(kernel.getContext())
+            .getI64IntegerAttr(std::min(kept.getInt(), (model.sharedBytes - forFolds) / bytes)));
 }
 
 void tile::codegen::gpu::applyPlan(KernelOp kernel, const ProgramPlan &plan) {

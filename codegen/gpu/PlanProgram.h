@@ -48,6 +48,10 @@ mlir::FailureOr<ProgramPlan> planProgram(ir::KernelOp kernel, const GpuModel &mo
 /// Cuts the axis, if the plan says so.
 void applyPlan(ir::KernelOp kernel, const ProgramPlan &plan);
 
+/// Lowers the number of chunks that are kept to what shared memory has room for, now that layouts
+/// say what a thread keeps.
+void limitKeptChunks(ir::KernelOp kernel, const GpuModel &model);
+
 /// For tile-opt: `tile-gpu-materialize-axes`, for a device of compute capability 9.0.
 void registerPlanPasses();
 

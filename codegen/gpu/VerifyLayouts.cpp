@@ -18,6 +18,16 @@ static bool isProjection(Value part, Value whole) {
              reordered(layoutOf(whole.getType()), axesOf(whole.getType()), axesOf(part.getType()));
 }
 
+bool tile::codegen::gpu::foldsWholeCluster(ReduceOp op) {
+  Layout layout = layoutOf(op.getInput().getType());
+  SmallVector<unsigned> kept;
+  for (auto [n, axis] : llvm::enumerate(axesOf(op.getInput().getType())))
+    if (!llvm::is_contained(op.getAxes(), axis))
+      kept.push_back(n);
+  unsigned along = layout.freeBits(Part::Block, kept) & ~layout.freeBits(Part::Block);
+  return along == 0 || along == layout.numBlocks() - 1;
+}
+
 LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName);
   if (!warps)
@@ -41,6 +51,8 @@ LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
       return op->emitOpError("broadcasts a tile that is not held as a part of its result");
     if (isa<ReduceOp, ArgReduceOp>(op) && !isProjection(op->getResult(0), op->getOperand(0)))
       return op->emitOpError("gives a tile that is not held as a part of its operand");
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !foldsWholeCluster(reduce))
+      return op->emitOpError("folds what some blocks of a cluster have, and others don't");
     Value whole;
     if (auto load = dyn_cast<LoadOp>(op))
       whole = load.getResult();

@@ -18,6 +18,10 @@ namespace tile::codegen::gpu {
 /// so.
 mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
 
+/// Whether what a reduction folds is spread over all blocks of a cluster or over none, as folds
+/// between blocks need it.
+bool foldsWholeCluster(ir::ReduceOp op);
+
 std::unique_ptr<mlir::Pass> createVerifyLayoutsPass();
 
 } // namespace tile::codegen::gpu

@@ -30,3 +30,18 @@ def quotients(inputs, params):
     with np.errstate(all="ignore"):
         q = t / (np.abs(x).max(1, keepdims=True, initial=-np.inf) * divisors[k])
         return {"q": q, "p": 1 / q}
+
+
+def along_last(inputs, params):
+    x = f64(inputs["x"])
+    e = np.exp(x - x.max(2, keepdims=True))
+    return {"y": e / e.sum(2, keepdims=True)}
+
+
+def along_first(inputs, params):
+    return {"y": inputs["x"] - inputs["x"].max(1, keepdims=True)}
+
+
+def spend(inputs, params):
+    s = inputs["s"]
+    return {"y": inputs["x"] * s[:, None], "s": s * np.float32(0)}
