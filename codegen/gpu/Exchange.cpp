@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/VerifyLayouts.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -305,6 +306,8 @@ CodeBuilder::Values KernelLowering::identityOutside(ReduceOp op) {
 }
 
 void KernelLowering::emitReduce(ReduceOp op) {
+  if (!foldsWholeCluster(op))
+    return fail(op, "some blocks of a cluster have what is folded, and others don't");
   Tile input = tile(op.getInput());
   Type element = getElementTypeOrSelf(op.getInput().getType());
   SmallVector<unsigned> kept;

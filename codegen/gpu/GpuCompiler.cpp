@@ -120,7 +120,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
       return copy;
     }
     // Conversions stay within a block, and blocks fold all together.
-    model.mostBlocks = moves ? 1 : plan->blocks / 2;
+    model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan->blocks / 2;
   }
 }
 
@@ -188,12 +188,39 @@ static LogicalResult checkShared(KernelOp kernel, const gpu::LoweredKernel &lowe
   return failure();
 }
 
+/// A program whose threads hold more than any has registers for would only be slow; one with far
+/// more would take minutes to compile.
+static LogicalResult checkElements(KernelOp kernel) {
+  constexpr int64_t most = 2048;
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (!gpu::hasLayout(type) || gpu::layoutOf(type).numRegisters() <= most)
+        continue;
+      auto diagnostic = op->emitError("a thread would hold ")
+                        << gpu::layoutOf(type).numRegisters() << " elements of this tile; at most "
+                        << most << " are compiled";
+      auto [name, size] = largestBlock(kernel, op);
+      auto &note = diagnostic.attachNote() << "hint: ";
+      if (size > 1)
+        note << "a smaller tile size makes it fewer: `" << name << "` is " << size;
+      else
+        note << "its axes are whole: loop over one of them in blocks";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// PTX has names of its own, `_` and `WARP_SZ` among them, and so has what kernels call, `tile_…`.
 static std::string functionName(StringRef kernel) {
   std::string name = kernel.str();
   for (char &c : name)
     if (!llvm::isAlnum(c))
       c = '_';
-  return name;
+  bool isTaken = name[0] == '_' || StringRef(name).starts_with("tile_") ||
+                 StringRef(name).starts_with("WARP_SZ");
+  return isTaken ? "kernel_" + name : name;
 }
 
 /// All steps from a specialized kernel to LLVM IR, in order.
@@ -201,6 +228,8 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
                                          const GpuOptions &options) {
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
   if (failed(onGpu))
+    return failure();
+  if (failed(checkElements(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
@@ -223,7 +252,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   result.module->setDataLayout(result.machine->createDataLayout());
   auto makeEntry = [&](const Twine &suffix, unsigned threads) {
     std::string symbol = (kernel.getSymName() + suffix).str();
-    llvm::Function *function = result.module->getFunction(symbol);
+    llvm::Function *function = result.module->getFunction(gpu::symbolOf(symbol));
     function->setName(functionName(symbol));
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     function->addFnAttr("nvvm.reqntid", std::to_string(threads));

@@ -1,6 +1,7 @@
 //===- LineInfo.cpp - places of the source in PTX -------------------------===//
 
 #include "codegen/gpu/LineInfo.h"
+#include "codegen/gpu/Lowering.h"
 
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
@@ -26,7 +27,9 @@ void gpu::addLineInfo(LLVM::LLVMFuncOp function, Location place) {
       newId(), llvm::dwarf::DW_LANG_C, file, StringAttr::get(context, "tilec"),
       /*isOptimized=*/true, LLVM::DIEmissionKind::DebugDirectivesOnly);
   auto flags = LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized;
-  StringAttr name = function.getSymNameAttr();
+  StringRef symbol = function.getSymName();
+  symbol.consume_front(symbolPrefix);
+  StringAttr name = StringAttr::get(context, symbol);
   auto type = LLVM::DISubroutineTypeAttr::get(context, llvm::dwarf::DW_CC_normal, {});
   auto scope = LLVM::DISubprogramAttr::get(context, newId(), unit, file, name, name, file,
                                            start.getLine(), start.getLine(), flags, type,

@@ -445,7 +445,7 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   size_t firstMap = types.size();
   types.append(made.tensorMaps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
-  std::string name = (kernel.getSymName() + suffix).str();
+  std::string name = symbolOf((kernel.getSymName() + suffix).str());
   auto function = LLVM::LLVMFuncOp::create(b, name, type);
   function.addEntryBlock(b);
   // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads, and what

@@ -45,6 +45,10 @@ struct LoweredKernel {
 /// the op, where the backend lacks it.
 mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 
+/// A function's name in the module, which no function that kernels call has.
+inline constexpr llvm::StringLiteral symbolPrefix = "kernel.";
+inline std::string symbolOf(llvm::StringRef name) { return (symbolPrefix + name).str(); }
+
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 /// What one op takes of shared memory at most, if it can do with less: any device has so much.

@@ -51,8 +51,6 @@ LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {
       return op->emitOpError("broadcasts a tile that is not held as a part of its result");
     if (isa<ReduceOp, ArgReduceOp>(op) && !isProjection(op->getResult(0), op->getOperand(0)))
       return op->emitOpError("gives a tile that is not held as a part of its operand");
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !foldsWholeCluster(reduce))
-      return op->emitOpError("folds what some blocks of a cluster have, and others don't");
     Value whole;
     if (auto load = dyn_cast<LoadOp>(op))
       whole = load.getResult();

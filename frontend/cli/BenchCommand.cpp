@@ -17,6 +17,8 @@
 #include <mutex>
 #include <set>
 
+#include <fstream>
+
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
@@ -384,6 +386,14 @@ Outcome<std::monostate> Bench::measure() {
 Outcome<std::monostate> Bench::writePlot() const {
   if (options.plot.empty())
     return Done{};
+  // A slip of the pen must not cost a source or an input.
+  if (std::ifstream old(options.plot); old) {
+    std::string start(4, ' ');
+    if (old.read(start.data(), 4); old.gcount() > 0 && start != "<svg")
+      return Failure::usage(
+          {"'" + options.plot + "' is there and is no picture: it would be overwritten",
+           "name another file with --plot"});
+  }
   std::string svg = rooflineSvg(report);
   std::span<const std::byte> bytes = std::as_bytes(std::span(svg));
   if (auto written = runtime::replaceFile(options.plot, {&bytes, 1}); !written)

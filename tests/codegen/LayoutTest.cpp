@@ -214,7 +214,7 @@ TEST(Layout, SameThreadsMeansTheSamePlacesInEachThread) {
 TEST(Layout, ExchangesInWarps) {
   Random random;
   int found = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     Made made = randomLayout(random);
     // The same, held by other lanes: bits change places, and some go between lane and register.
     Layout other(made.layout.rank());
