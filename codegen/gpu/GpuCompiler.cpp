@@ -196,9 +196,9 @@ static LogicalResult checkElements(KernelOp kernel) {
     for (Type type : op->getResultTypes()) {
       if (!gpu::hasLayout(type) || gpu::layoutOf(type).numRegisters() <= most)
         continue;
-      auto diagnostic = op->emitError("a thread would hold ")
-                        << gpu::layoutOf(type).numRegisters() << " elements of this tile; at most "
-                        << most << " are compiled";
+      auto diagnostic = op->emitError("the GPU backend does not have tiles of ")
+                        << gpu::layoutOf(type).numRegisters() << " elements a thread yet, only of "
+                        << most;
       auto [name, size] = largestBlock(kernel, op);
       auto &note = diagnostic.attachNote() << "hint: ";
       if (size > 1)
