@@ -81,7 +81,7 @@ struct NamedDeviceArgument {
 /// call checks. It also takes outputs, as tensors that are to be written; those that aren't given
 /// get memory of their own. An `inout` parameter of a kernel is changed in place. The tensors'
 /// memory has to be used in the order of the GPU's stream. Kernels that assert or print can't be
-/// prepared.
+/// prepared. The tensors must not overlap, apart from those that are only read; that is not checked.
 class PreparedCall {
 public:
   ~PreparedCall();
@@ -93,7 +93,8 @@ public:
   /// stream is synchronized.
   Status operator()();
 
-  /// An output by its name, which has to be one; the same at each run.
+  /// An output by its name, which has to be one; the same at each run. Unless it was given to
+  /// `prepare`, its memory is the call's: it must not be used after the call is gone.
   const DeviceTensor &output(const std::string &name) const { return outputs().at(name); }
   const std::map<std::string, DeviceTensor> &outputs() const;
 
