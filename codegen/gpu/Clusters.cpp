@@ -31,10 +31,8 @@ Value KernelLowering::reserved(int64_t bytes) {
 
 /// Inline assembly without results, in the order of what else touches memory.
 static void perform(CodeBuilder &b, ValueRange operands, StringRef text, StringRef constraints) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, (constraints + ",~{memory}").str(),
-                            /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::TailCallKind::None, dialect, ArrayAttr());
+  inlineAsm(b, Type(), operands, text.str(), (constraints + ",~{memory}").str(),
+            /*hasSideEffects=*/true);
 }
 
 /// Of shared memory, as instructions take it.

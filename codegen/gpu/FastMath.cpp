@@ -31,11 +31,7 @@ static Value emitExp(CodeBuilder &b, Value x) {
       "ex2.approx.ftz.f32 f, f; "
       "mov.b32 s, n; shl.b32 s, s, 23; mov.b32 t, s; "
       "mul.rn.f32 $0, t, f; }";
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  return LLVM::InlineAsmOp::create(b, TypeRange(x.getType()), x, text, "=f,f",
-                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::TailCallKind::None, dialect, ArrayAttr())
-      ->getResult(0);
+  return inlineAsm(b, x.getType(), x, text.str(), "=f,f", /*hasSideEffects=*/false);
 }
 
 Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
