@@ -306,8 +306,9 @@ CodeBuilder::Values KernelLowering::identityOutside(ReduceOp op) {
 }
 
 void KernelLowering::emitReduce(ReduceOp op) {
-  if (!foldsWholeCluster(op))
-    return fail(op, "some blocks of a cluster have what is folded, and others don't");
+  if (!foldsInCluster(op))
+    return fail(op,
+                "blocks of a cluster fold all together and once, not some of them or in a loop");
   Tile input = tile(op.getInput());
   Type element = getElementTypeOrSelf(op.getInput().getType());
   SmallVector<unsigned> kept;

@@ -114,12 +114,12 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
       return failure();
     bool moves = false, folds = true;
     copy->walk([&](gpu::ConvertOp) { moves = true; });
-    copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsWholeCluster(reduce); });
+    copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsInCluster(reduce); });
     if (plan->blocks == 1 || (!moves && folds)) {
       gpu::limitKeptChunks(*copy, model);
       return copy;
     }
-    // Conversions stay within a block, and blocks fold all together.
+    // Conversions stay within a block, and blocks fold all together, once.
     model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan->blocks / 2;
   }
 }

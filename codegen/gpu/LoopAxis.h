@@ -48,6 +48,11 @@ std::optional<LoopedAxis> canLoop(ir::AxisOp axis);
 /// Cuts the axis into chunks of so many elements. `canLoop` has said that it can be.
 void loopAxis(ir::AxisOp axis, int64_t chunk);
 
+/// Whether all that a reduction is for is to be joined with what its loop carries. Threads then
+/// fold what they have themselves in the loop, and each other's once it ends; any other reduction
+/// of a loop is done in each of its blocks.
+bool waitsForLoop(ir::ReduceOp reduce);
+
 /// Replaces counts of whole axes without conditions by their lengths.
 void foldCounts(ir::KernelOp kernel);
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 
 using namespace mlir;
@@ -42,25 +43,42 @@ static bool joins(Operation *op, CombineKind kind) {
   llvm_unreachable("covered switch");
 }
 
+/// The reduction that only says what a loop's carried value is joined with, and the op that does.
+static std::pair<ReduceOp, Operation *> foldOf(Value yielded, BlockArgument carried) {
+  Operation *loop = carried.getOwner()->getParentOp(), *combine = yielded.getDefiningOp();
+  if (!combine || combine->getNumOperands() != 2 || !yielded.hasOneUse() || !carried.hasOneUse() ||
+      combine->getParentOp() != loop)
+    return {};
+  unsigned own = combine->getOperand(0) == carried ? 0 : 1;
+  auto reduce = combine->getOperand(1 - own).getDefiningOp<ReduceOp>();
+  if (combine->getOperand(own) != carried || !reduce || !reduce->hasOneUse() ||
+      reduce->getParentOp() != loop || !joins(combine, reduce.getKind()) ||
+      isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType())))
+    return {};
+  return {reduce, combine};
+}
+
+bool tile::codegen::gpu::waitsForLoop(ReduceOp reduce) {
+  auto loop = dyn_cast<ForOp>(reduce->getParentOp());
+  return loop &&
+         llvm::any_of(llvm::zip(loop.getYield().getOperands(), loop.getCarried()), [&](auto pair) {
+           auto [yielded, carried] = pair;
+           return foldOf(yielded, carried).first == reduce;
+         });
+}
+
 SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
   SmallVector<Fold> folds;
   bool isRestricted = !domains.restrictsOf(op).empty(); // skipped blocks leave what was
   for (auto [yielded, carried] : llvm::zip(op.getYield().getOperands(), op.getCarried())) {
     Fold &fold = folds.emplace_back();
-    Operation *combine = yielded.getDefiningOp();
-    if (isRestricted || !combine || combine->getNumOperands() != 2 || !yielded.hasOneUse() ||
-        !carried.hasOneUse() || combine->getParentOp() != op)
+    if (isRestricted)
       continue;
-    unsigned own = combine->getOperand(0) == carried ? 0 : 1;
-    auto reduce = combine->getOperand(1 - own).getDefiningOp<ReduceOp>();
-    if (combine->getOperand(own) != carried || !reduce || !reduce->hasOneUse() ||
-        reduce->getParentOp() != op || !joins(combine, reduce.getKind()) ||
-        isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType())))
+    std::tie(fold.reduce, fold.combine) = foldOf(yielded, carried);
+    if (!fold.reduce)
       continue;
-    fold.reduce = reduce;
-    fold.combine = combine;
-    for (auto [n, axis] : llvm::enumerate(axesOf(reduce.getInput().getType())))
-      if (!llvm::is_contained(reduce.getAxes(), Attribute(axis)))
+    for (auto [n, axis] : llvm::enumerate(axesOf(fold.reduce.getInput().getType())))
+      if (!llvm::is_contained(fold.reduce.getAxes(), Attribute(axis)))
         fold.kept.push_back(n);
   }
   return folds;

@@ -229,8 +229,12 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
     plan.warps = 16;
   int64_t rows = rowsBeside(kernel, axis.getSpan().getType().getName());
   int64_t perBlock = 32 * int64_t(plan.warps) * elementsPerThread;
+  // Short chunks are read piece by piece; but what is beside the axis has to fit as well.
+  int64_t least = 128;
+  while (least > 1 && least * rows > mostOfBlock * plan.blocks)
+    least /= 2;
   plan.chunk = std::max<int64_t>(
-      128, static_cast<int64_t>(llvm::bit_floor(uint64_t(perBlock * plan.blocks / rows))));
+      least, static_cast<int64_t>(llvm::bit_floor(uint64_t(perBlock * plan.blocks / rows))));
   int64_t extent = axis.getSpan().getType().getExtent();
   if (looped.keptBytes == 0 || ShapedType::isDynamic(extent))
     return;

@@ -1,6 +1,7 @@
 //===- VerifyLayouts.cpp - what the layouts of a kernel agree on ----------===//
 
 #include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/Pass/Pass.h"
@@ -18,14 +19,16 @@ static bool isProjection(Value part, Value whole) {
              reordered(layoutOf(whole.getType()), axesOf(whole.getType()), axesOf(part.getType()));
 }
 
-bool tile::codegen::gpu::foldsWholeCluster(ReduceOp op) {
+bool tile::codegen::gpu::foldsInCluster(ReduceOp op) {
   Layout layout = layoutOf(op.getInput().getType());
   SmallVector<unsigned> kept;
   for (auto [n, axis] : llvm::enumerate(axesOf(op.getInput().getType())))
     if (!llvm::is_contained(op.getAxes(), axis))
       kept.push_back(n);
   unsigned along = layout.freeBits(Part::Block, kept) & ~layout.freeBits(Part::Block);
-  return along == 0 || along == layout.numBlocks() - 1;
+  auto loop = op->getParentOfType<ForOp>();
+  bool isRepeated = loop && (!waitsForLoop(op) || loop->getParentOfType<ForOp>());
+  return along == 0 || (along == layout.numBlocks() - 1 && !isRepeated);
 }
 
 LogicalResult tile::codegen::gpu::verifyLayouts(KernelOp kernel) {

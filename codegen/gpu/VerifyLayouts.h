@@ -18,9 +18,10 @@ namespace tile::codegen::gpu {
 /// so.
 mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
 
-/// Whether what a reduction folds is spread over all blocks of a cluster or over none, as folds
-/// between blocks need it.
-bool foldsWholeCluster(ir::ReduceOp op);
+/// Whether blocks of a cluster can fold a reduction: it is spread over all of them or over none, as
+/// folds between blocks need it; and they meet for it once, since what they send to each other
+/// arrives once: not in each block of a loop.
+bool foldsInCluster(ir::ReduceOp op);
 
 std::unique_ptr<mlir::Pass> createVerifyLayoutsPass();
 
