@@ -1,19 +1,14 @@
 // The matmul that is written on the tile_gpu level (tests/codegen/text/matmul-in-roles.mlir), on
 // this machine's device: tensor maps, bulk copies, barriers and tensor cores together.
-#include "TestSupport.h"
+#include "CudaRealSupport.h"
 
-#include "runtime/cuda/DeviceBuffer.h"
 #include "runtime/cuda/Launch.h"
 #include "runtime/cuda/TensorMap.h"
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <random>
 #include <regex>
-#include <span>
-#include <sstream>
 
 namespace tile::runtime::cuda::test {
 namespace {
@@ -29,50 +24,23 @@ std::vector<uint16_t> randomMatrix(std::mt19937 &random, size_t count) {
   return matrix;
 }
 
-class CudaRealMatmul : public ::testing::Test {
+class CudaRealMatmul : public CudaRealTest {
 protected:
   void SetUp() override {
-    auto driver = Driver::open();
-    if (!driver)
-      GTEST_SKIP() << "NOT RUN ON A DEVICE: " << driver.error().str();
-    auto opened = Device::open(*driver);
-    if (!opened)
-      GTEST_SKIP() << "NOT RUN ON A DEVICE: " << opened.error().str();
-    device = *opened;
-    if (device->properties().major != 9 || device->properties().minor != 0)
+    CudaRealTest::SetUp();
+    if (IsSkipped() || HasFatalFailure())
+      return;
+    if (!isHopper())
       GTEST_SKIP() << "the instructions are those of compute capability 9.0";
-    stream = *Stream::create(device);
-    const char *folder = std::getenv("TILE_TEST_PTX");
-    ASSERT_TRUE(folder) << "TILE_TEST_PTX has to name the folder of the tests' PTX";
-    std::ifstream file(std::string(folder) + "/matmul-in-roles.ptx");
-    ASSERT_TRUE(file) << "there is no matmul-in-roles.ptx in " << folder;
-    std::stringstream text;
-    text << file.rdbuf();
-    ptx = text.str();
-    std::smatch found;
-    ASSERT_TRUE(
-        std::regex_search(ptx, found, std::regex("// (\\w+): (\\d+) threads, (\\d+) bytes")));
-    threads = std::stoul(found[2]);
-    sharedBytes = std::stoul(found[3]);
-    auto module = Module::fromPtx(device, ptx);
-    ASSERT_TRUE(module) << module.error().str();
-    function = *(*module)->function(found[1]);
-    ASSERT_TRUE(function->allowShared(sharedBytes));
-    EXPECT_EQ(function->attributes().localBytes, 0) << "it spills";
-  }
-
-  template <typename T>
-  DeviceBuffer upload(const std::vector<T> &data) {
-    auto buffer = DeviceBuffer::allocate(stream, data.size() * sizeof(T));
-    EXPECT_TRUE(buffer) << buffer.error().str();
-    EXPECT_TRUE(buffer->upload(std::as_bytes(std::span(data))));
-    return *std::move(buffer);
+    ptx = BuiltPtx::read("matmul-in-roles");
+    function = ptx.load(device);
+    ASSERT_TRUE(function);
   }
 
   /// The map of a rows × columns matrix, for boxes as the n-th line of the PTX says.
   CUtensorMap mapOf(const DeviceBuffer &buffer, uint64_t rows, uint64_t columns, size_t n) {
     std::regex line("// tensor map: parameter \\d+, box (\\d+)x(\\d+), swizzle 128");
-    auto found = std::next(std::sregex_iterator(ptx.begin(), ptx.end(), line), n);
+    auto found = std::next(std::sregex_iterator(ptx.text.begin(), ptx.text.end(), line), n);
     TensorMapLayout layout;
     layout.address = buffer.address();
     layout.type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
@@ -88,11 +56,8 @@ protected:
     return map;
   }
 
-  std::shared_ptr<Device> device;
-  std::shared_ptr<Stream> stream;
   std::shared_ptr<Function> function;
-  std::string ptx;
-  uint32_t threads = 0, sharedBytes = 0;
+  BuiltPtx ptx;
 };
 
 TEST_F(CudaRealMatmul, IsRightForAllShapes) {
@@ -115,8 +80,8 @@ TEST_F(CudaRealMatmul, IsRightForAllShapes) {
                           &maps[0],      &maps[1]};
     LaunchConfig config;
     config.grid.x = device->properties().multiprocessors;
-    config.block.x = threads;
-    config.sharedBytes = sharedBytes;
+    config.block.x = ptx.threads;
+    config.sharedBytes = ptx.sharedBytes;
     auto launched = launch(*function, config, *stream, parameters);
     ASSERT_TRUE(launched) << launched.error().str();
     ASSERT_TRUE(onDevice[2].download(std::as_writable_bytes(std::span(c))));

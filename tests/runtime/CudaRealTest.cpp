@@ -1,9 +1,8 @@
 // The driver of this machine. Without one, or without a device, every test here is skipped and says
 // why.
-#include "TestSupport.h"
+#include "CudaRealSupport.h"
 
 #include "runtime/cuda/Assemble.h"
-#include "runtime/cuda/DeviceBuffer.h"
 #include "runtime/cuda/Launch.h"
 #include "runtime/cuda/TensorMap.h"
 
@@ -79,19 +78,12 @@ const char *const kernels = R"(
 }
 )";
 
-class CudaReal : public ::testing::Test {
+class CudaReal : public CudaRealTest {
 protected:
   void SetUp() override {
-    auto driver = Driver::open();
-    if (!driver)
-      GTEST_SKIP() << "NOT RUN ON A DEVICE: " << driver.error().str();
-    auto opened = Device::open(*driver);
-    if (!opened)
-      GTEST_SKIP() << "NOT RUN ON A DEVICE: " << opened.error().str();
-    device = *opened;
-    auto made = Stream::create(device);
-    ASSERT_TRUE(made) << made.error().str();
-    stream = *made;
+    CudaRealTest::SetUp();
+    if (IsSkipped() || HasFatalFailure())
+      return;
     auto loaded = Module::fromPtx(device, kernels);
     ASSERT_TRUE(loaded) << loaded.error().str();
     module = *loaded;
@@ -101,10 +93,7 @@ protected:
     EXPECT_TRUE(found) << found.error().str();
     return *found;
   }
-  static void expectRight(const Status &status) { EXPECT_TRUE(status) << status.error().str(); }
 
-  std::shared_ptr<Device> device;
-  std::shared_ptr<Stream> stream;
   std::shared_ptr<Module> module;
 };
 
