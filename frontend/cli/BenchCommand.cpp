@@ -481,10 +481,10 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
   command
       ->add_option("--runs", options->bench.rounds,
                    "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")
-      ->check(CLI::Range(1, 1000000));
+      ->check(wholeNumber(1, 1000000));
   command
       ->add_option("--warmups", options->bench.warmups, "Runs of each kernel before they are timed")
-      ->check(CLI::Range(0, 1000000))
+      ->check(wholeNumber(0, 1000000))
       ->capture_default_str();
   command->add_flag("--warm", options->bench.isWarm,
                     "Leave caches as they are, instead of flushing them before each run");

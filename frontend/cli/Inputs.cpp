@@ -2,6 +2,7 @@
 
 #include "frontend/cli/Inputs.h"
 
+#include "ir/IndexLimits.h"
 #include "runtime/Generate.h"
 #include "runtime/TensorSpec.h"
 
@@ -38,9 +39,11 @@ tile::frontend::cli::parseDims(const std::vector<std::string> &texts) {
       return binding.takeFailure();
     auto &[name, number] = *binding;
     int64_t value;
-    if (llvm::StringRef(number).getAsInteger(10, value))
+    // No launch takes more, and what is planned before one may reckon with it.
+    if (llvm::StringRef(number).getAsInteger(10, value) || value > ir::maxExtent ||
+        value < -ir::maxExtent)
       return Failure::usage({"the value of dimension '" + name + "' is '" + number + "'",
-                             "it is a whole number of 64 bits"});
+                             "it is a whole number, at most 2^47 in magnitude"});
     if (!dims.try_emplace(name, value).second)
       return Failure::usage({"dimension '" + name + "' is given twice", ""});
   }
