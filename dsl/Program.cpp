@@ -34,6 +34,13 @@ std::optional<std::string> tile::dsl::readText(const std::string &path, std::str
   return std::move(text).str();
 }
 
+std::vector<std::string> Program::fileNames() const {
+  std::vector<std::string> names;
+  for (const auto &file : files)
+    names.push_back(file->source.name());
+  return names;
+}
+
 LoadedFile *Program::load(std::string name, std::string text) {
   LoadedFile &file =
       *files.emplace_back(std::make_unique<LoadedFile>(std::move(name), std::move(text)));

@@ -49,6 +49,8 @@ public:
   std::vector<std::string> visibleNames(const LoadedFile &from) const;
   /// The file a diagnostic's location names; null for an unknown one.
   const SourceFile *file(std::string_view name) const;
+  /// The names of all files loaded, imported ones among them.
+  std::vector<std::string> fileNames() const;
   /// The first file loaded.
   LoadedFile *root() const { return files.empty() ? nullptr : files.front().get(); }
 

@@ -59,6 +59,12 @@ public:
   /// A launch that `executor`, which runs on this device, has prepared; both outlive it.
   virtual Outcome<std::unique_ptr<Contestant>> kernel(Executor &executor,
                                                       Executor::Prepared &launch) = 0;
+  /// Whole runs of a graph on this device, which `executor` runs on and which outlives it. On a CPU
+  /// with the memory that they take, on a GPU on memory that is there, as one CUDA graph if it has
+  /// launches enough for one. What is wrong with the graph is told here.
+  virtual Outcome<std::unique_ptr<Contestant>> graph(Executor &executor, const std::string &symbol,
+                                                     Arguments arguments,
+                                                     const llvm::StringMap<int64_t> &dims) = 0;
   /// Reads half of these bytes and writes as many.
   virtual Outcome<std::unique_ptr<Contestant>> copy(double bytes) = 0;
   /// Bytes of a copy that no cache helps.
@@ -66,12 +72,8 @@ public:
   /// None on a CPU.
   virtual Outcome<std::optional<Resources>> resources(Executor::Prepared &launch) = 0;
 
-  /// Whole runs of a graph, allocations included; on the CPU.
-  static std::unique_ptr<Contestant> graph(Executor &executor, std::string symbol,
-                                           Arguments arguments, llvm::StringMap<int64_t> dims);
-
   static Outcome<std::unique_ptr<BenchDevice>> cpu();
-  /// The GPU of an executor that has prepared a kernel on it.
+  /// The GPU of an executor that has opened it.
   static Outcome<std::unique_ptr<BenchDevice>> cuda(CudaContext &context);
 };
 

@@ -1,6 +1,7 @@
 //===- BenchCuda.cpp - contestants on a GPU -------------------------------===//
 
 #include "frontend/Bench.h"
+#include "frontend/CudaRun.h"
 #include "frontend/ExecutionImpl.h"
 #include "runtime/cuda/Launch.h"
 
@@ -44,22 +45,68 @@ private:
 /// Where the flush ends; none without one.
 using Flushed = std::shared_ptr<std::optional<cuda::Event>>;
 
+/// Nobody waits here for the flush, which is in a stream of its own: what runs is on its way
+/// meanwhile.
+Outcome<std::monostate> waitFor(const Flushed &flushed, cuda::Stream &stream) {
+  if (*flushed)
+    if (auto done = stream.wait(**flushed); !done)
+      return Failure::environment(done.takeError());
+  return Done{};
+}
+
 class CudaContestant : public Contestant {
 public:
   CudaContestant(CudaContext &context, CudaArguments arguments, Flushed flushed)
       : context(context), arguments(std::move(arguments)), flushed(std::move(flushed)),
         stopwatch(context.sharedStream()) {}
   Outcome<double> run() override {
-    // The flush is in a stream of its own. Nobody waits here: the launch is on its way meanwhile.
-    if (*flushed)
-      if (auto done = context.sharedStream()->wait(**flushed); !done)
-        return Failure::environment(done.takeError());
+    if (auto done = waitFor(flushed, *context.sharedStream()); !done)
+      return done.takeFailure();
     return stopwatch.time([&] { return context.start(arguments); });
   }
 
 private:
   CudaContext &context;
   CudaArguments arguments;
+  Flushed flushed;
+  Stopwatch stopwatch;
+};
+
+/// A graph on tensors of the device.
+class CudaGraphRun : public Contestant {
+public:
+  CudaGraphRun(CudaContext &context, CudaRun bound, Flushed flushed)
+      : context(context), bound(std::move(bound)), flushed(std::move(flushed)),
+        stopwatch(context.sharedStream()) {}
+
+  /// Copies the inputs to the device, and runs until what is run is what all later runs are.
+  Outcome<std::monostate> begin(const Arguments &arguments) {
+    cuda::Stream &stream = bound.run.stream();
+    for (auto [argument, place] : llvm::zip_equal(arguments, bound.inputs))
+      if (argument.tensor && place.data && place.bytes())
+        if (auto done = stream.copyToDevice(addressOf(place.data), argument.tensor->bytes()); !done)
+          return Failure::environment(done.takeError());
+    for (unsigned n = 0; n <= cuda::PreparedRun::runsBeforeGraph; ++n)
+      if (auto done = bound.run(); !done)
+        return Failure::environment(done.takeError());
+    if (auto done = stream.synchronize(); !done)
+      return Failure::environment(done.takeError());
+    return Done{};
+  }
+
+  Outcome<double> run() override {
+    if (auto done = waitFor(flushed, *context.sharedStream()); !done)
+      return done.takeFailure();
+    return stopwatch.time([&]() -> Outcome<std::monostate> {
+      if (auto done = bound.run(); !done)
+        return Failure::environment(done.takeError());
+      return Done{};
+    });
+  }
+
+private:
+  CudaContext &context;
+  CudaRun bound;
   Flushed flushed;
   Stopwatch stopwatch;
 };
@@ -127,6 +174,21 @@ public:
     if (!arguments)
       return arguments.takeFailure();
     return std::unique_ptr<Contestant>(new CudaContestant(own, *std::move(arguments), flushed));
+  }
+
+  Outcome<std::unique_ptr<Contestant>> graph(Executor &executor, const std::string &symbol,
+                                             Arguments arguments,
+                                             const llvm::StringMap<int64_t> &dims) override {
+    std::vector<runtime::GraphInput> inputs;
+    for (const Argument &argument : arguments)
+      inputs.push_back({argument.tensor, argument.bits, nullptr});
+    auto bound = executor.bindOnCuda(symbol, inputs, dims);
+    if (!bound)
+      return bound.takeFailure();
+    auto made = std::make_unique<CudaGraphRun>(*executor.cudaContext(), *std::move(bound), flushed);
+    if (auto done = made->begin(arguments); !done)
+      return done.takeFailure();
+    return std::unique_ptr<Contestant>(std::move(made));
   }
 
   Outcome<std::unique_ptr<Contestant>> copy(double bytes) override {

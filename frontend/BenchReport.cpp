@@ -72,6 +72,10 @@ static std::string shortNumber(double value) {
 static std::string percent(double share) { return number(100 * share, "%.0f%%"); }
 
 static std::string time(double seconds) {
+  if (seconds < 1e-7)
+    return number(seconds * 1e9, "%.3g ns");
+  if (seconds >= 10)
+    return number(seconds, "%.3f s");
   return seconds < 1e-3 ? number(seconds * 1e6, "%.1f us") : number(seconds * 1e3, "%.3f ms");
 }
 
@@ -133,6 +137,10 @@ void tile::frontend::printText(const BenchReport &report, llvm::raw_ostream &str
     stream << llvm::StringRef(line).rtrim() << "\n";
   }
   for (const BenchResult &result : report.results)
+    if (result.isGraph)
+      stream << result.name << ": a graph of " << result.launches
+             << (result.launches == 1 ? " launch" : " launches") << ", run as a whole\n";
+  for (const BenchResult &result : report.results)
     if (!result.work.isExact)
       stream << result.name
              << ": conditions or data decide how much it does; its work is estimated\n";
@@ -177,6 +185,7 @@ static llvm::json::Object toJson(const BenchReport &report, const BenchResult &r
   llvm::json::Object object{
       {"name", result.name},
       {"inputs", llvm::json::Array(result.inputs)},
+      {"launches", result.launches},
       {"seconds", seconds},
       {"timing", toJson(result.timing)},
       {"copy", toJson(result.copy)},
@@ -186,7 +195,7 @@ static llvm::json::Object toJson(const BenchReport &report, const BenchResult &r
       {"operations", orNull(operations)},
       {"operations_by_unit", std::move(byUnit)},
       {"is_exact", work.isExact},
-      {"bytes_per_second", work.bytes() / seconds},
+      {"bytes_per_second", orNull(work.bytes() / seconds)},
       {"operations_per_second", orNull(operations / seconds)},
       {"intensity", work.bytes() > 0 ? orNull(work.intensity()) : llvm::json::Value(nullptr)},
       {"bound", nameOf(report.roofOf(result))},
@@ -194,7 +203,7 @@ static llvm::json::Object toJson(const BenchReport &report, const BenchResult &r
       {"compute_seconds", report.computeSeconds(result)},
       {"resources", toJson(result.resources)}};
   object["share_of_copy"] =
-      result.copy.empty() ? llvm::json::Value(nullptr) : result.copy.median() / seconds;
+      result.copy.empty() ? llvm::json::Value(nullptr) : orNull(result.copy.median() / seconds);
   return object;
 }
 
@@ -205,7 +214,7 @@ llvm::json::Object tile::frontend::toJson(const BenchReport &report) {
   llvm::json::Object object{{"device", report.device},
                             {"prediction", report.isPrediction},
                             {"caches", report.isWarm ? "warm" : "flushed"},
-                            {"bandwidth", report.bandwidth()},
+                            {"bandwidth", orNull(report.bandwidth())},
                             {"large_copy", ::toJson(report.largeCopy)},
                             {"kernels", std::move(kernels)}};
   if (report.description) {

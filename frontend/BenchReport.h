@@ -14,8 +14,11 @@ llvm::StringRef nameOf(Roof roof);
 
 struct BenchResult {
   std::string name;
-  /// "x: 8192x4096 f32", by input.
+  /// "x: f32[8192x4096]", by input.
   std::vector<std::string> inputs;
+  /// Of a graph its work is the sum of its launches.
+  bool isGraph = false;
+  unsigned launches = 1;
   Work work;
   /// Empty in predictions.
   Timing timing;

@@ -2,10 +2,12 @@
 
 #include "frontend/DeviceDescription.h"
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "runtime/FileIO.h"
 #include "runtime/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cmath>
@@ -93,11 +95,25 @@ const Json &member(const Json &object, const char *key, Json::value_t type, cons
   return *found;
 }
 
+/// These texts go to terminals and into pictures: no control characters, of either kind.
+std::string printable(std::string value, const std::string &key) {
+  for (size_t n = 0; n < value.size(); ++n) {
+    auto at = [&](size_t k) { return k < value.size() ? static_cast<unsigned char>(value[k]) : 0; };
+    bool isC1 = at(n) == 0xc2 && at(n + 1) >= 0x80 && at(n + 1) < 0xa0;
+    bool isSeparator =
+        at(n) == 0xe2 && at(n + 1) == 0x80 && (at(n + 2) == 0xa8 || at(n + 2) == 0xa9);
+    if (at(n) < 0x20 || at(n) == 0x7f || isC1 || isSeparator)
+      throw Wrong{"the text of " + runtime::quote(key) + " has a control character",
+                  "write one line of text"};
+  }
+  return value;
+}
+
 std::string text(const Json &object, const char *key) {
   std::string value = member(object, key, Json::value_t::string, "a text").get<std::string>();
   if (value.empty())
     throw Wrong{std::string("\"") + key + "\" is empty", ""};
-  return value;
+  return printable(std::move(value), key);
 }
 
 void refuseOthers(const Json &object, std::initializer_list<const char *> known,
@@ -105,6 +121,19 @@ void refuseOthers(const Json &object, std::initializer_list<const char *> known,
   for (const auto &[key, value] : object.items())
     if (!llvm::is_contained(known, llvm::StringRef(key)))
       throw Wrong{where + " has no " + runtime::quote(key), ""};
+}
+
+/// What no device has makes no picture and no prediction: the product and quotient of any two
+/// figures stay far from the limits of a double.
+void checkRange(const std::string &key, const DeviceDescription::Figure &figure) {
+  bool isCount = figure.unit == "1", isWhole = isCount || figure.unit == "B";
+  double least = isWhole ? 1 : 1e-12, most = isCount ? 1e9 : 1e21;
+  if (!(figure.value >= least && figure.value <= most)) // NaN is neither
+    throw Wrong{"\"" + key + "\": its value has to be from " + (isWhole ? "1" : "1e-12") + " to " +
+                    (isCount ? "1e9" : "1e21"),
+                "in " + (isCount ? "numbers" : figure.unit) + ": no prefixes"};
+  if (isWhole && figure.value != std::floor(figure.value))
+    throw Wrong{"\"" + key + "\": its value has to be a whole number", ""};
 }
 
 DeviceDescription::Figure figureOf(const std::string &key, const Json &value,
@@ -127,11 +156,10 @@ DeviceDescription::Figure figureOf(const std::string &key, const Json &value,
   if (!value.contains("value") || !value["value"].is_number())
     fail("its value is no number");
   figure.value = value["value"].get<double>();
-  if (!std::isfinite(figure.value) || figure.value <= 0 || figure.value > 1e30)
-    fail("its value has to be positive");
   figure.unit = text(value, "unit");
   if (figure.unit != known->second)
     fail("its unit is " + std::string(known->second) + ", not " + runtime::quote(figure.unit));
+  checkRange(key, figure);
   figure.source = text(value, "source");
   if (!sources.contains(figure.source))
     fail("there is no source " + runtime::quote(figure.source));
@@ -166,19 +194,25 @@ DeviceDescription describe(const Json &json) {
   if (kind != "gpu" && kind != "cpu")
     throw Wrong{"\"kind\" is \"gpu\" or \"cpu\", not " + runtime::quote(kind), ""};
   result.isGpu = kind == "gpu";
-  if (result.isGpu)
+  if (result.isGpu) {
     result.target = text(json, "target");
+    if (!llvm::is_contained(codegen::gpuTargets, result.target))
+      throw Wrong{"\"target\" is " + runtime::quote(result.target) + ", which no code is made for",
+                  "the targets are " + llvm::join(llvm::ArrayRef(codegen::gpuTargets), ", ")};
+  } else if (json.contains("target")) {
+    throw Wrong{"\"target\" is for GPUs", "leave it out"};
+  }
   if (json.contains("known_as"))
     for (const Json &name : member(json, "known_as", Json::value_t::array, "a list of texts")) {
       if (!name.is_string())
         throw Wrong{"\"known_as\" is a list of texts", ""};
-      result.knownAs.push_back(name.get<std::string>());
+      result.knownAs.push_back(printable(name.get<std::string>(), "known_as"));
     }
   for (const auto &[key, value] :
        member(json, "sources", Json::value_t::object, "an object of texts").items()) {
     if (!value.is_string())
       throw Wrong{"\"sources\" is an object of texts", ""};
-    result.sources[key] = value.get<std::string>();
+    result.sources[printable(key, "sources")] = printable(value.get<std::string>(), "sources");
   }
   for (const auto &[key, value] :
        member(json, "figures", Json::value_t::object, "an object").items())

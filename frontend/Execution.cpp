@@ -251,8 +251,6 @@ Failure Executor::failedAssertion(Compiled &code, const RawLaunch &launch,
 }
 
 Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
-  if (onLaunch && device == Device::Cpu)
-    onLaunch(code.kernel.get(), launch.dims, launch.shapes, launch.params);
   if (device == Device::Interp)
     return interpret(code, launch);
   std::optional<runtime::Sanitizer> sanitizer;

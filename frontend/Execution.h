@@ -74,11 +74,6 @@ public:
   bool isQuiet = false;
   /// Gets the prints, whole lines at a time; none: standard error.
   std::function<void(llvm::StringRef)> print;
-  /// On the CPU: sees each launch before it is made; from any thread.
-  std::function<void(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                     llvm::ArrayRef<const void *> params)>
-      onLaunch;
   /// Spent so far in compiling, as part of runs.
   double compileSeconds = 0;
   /// What the tensors between the calls of the last graph took.
@@ -97,10 +92,19 @@ public:
   struct Prepared;
   Outcome<std::unique_ptr<Prepared>> prepare(ir::KernelOp kernel, const Arguments &arguments,
                                              const llvm::StringMap<int64_t> &dims);
+  /// What a run of a kernel or graph would launch, in order, without compiling or running anything:
+  /// the template, and all that a launch is bound to but memory. `inputs` may be tensors without
+  /// data. Fails as a run would that finds its arguments wrong, or as `see` does.
+  using SeeLaunch = llvm::function_ref<Outcome<std::monostate>(
+      ir::KernelOp kernel, const runtime::KernelLaunch &launch)>;
+  Outcome<std::monostate> eachLaunch(llvm::StringRef symbol,
+                                     std::span<const runtime::GraphInput> inputs,
+                                     const llvm::StringMap<int64_t> &dims, SeeLaunch see);
   /// Makes it, and waits. `inout` tensors go on from what the launch before left.
   Outcome<std::monostate> launch(Prepared &prepared);
-  /// The GPU; null before a kernel has needed it.
+  /// The GPU; null before a kernel has needed it, or it was opened.
   CudaContext *cudaContext() { return cuda.get(); }
+  Outcome<std::monostate> openCuda();
   /// On CUDA: binds a kernel or graph to tensors of the device, to be run many times (CudaRun.h).
   /// `inputs` are as those of `run`, tensors by their place; `results` say where outputs are to be
   /// (null, or too few: in memory that the run keeps).
@@ -145,7 +149,6 @@ private:
   /// Graphs on it, each as it was bound last. They go before the device does.
   struct CudaGraph;
   std::map<mlir::Operation *, std::unique_ptr<CudaGraph>> cudaGraphs;
-  Outcome<std::monostate> openCuda();
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;

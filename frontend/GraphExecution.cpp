@@ -2,6 +2,7 @@
 
 #include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
+#include "ir/Launch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -114,4 +115,66 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   if (outcome.failure)
     return explain(plan, std::move(*outcome.failure), failures);
   return std::move(outcome.results);
+}
+
+//===-- Without running ---------------------------------------------------===//
+
+static Outcome<Done> seeKernel(ir::KernelOp kernel, std::span<const runtime::GraphInput> inputs,
+                               const llvm::StringMap<int64_t> &dims, Executor::SeeLaunch see) {
+  unsigned count = kernel.getNumArguments();
+  SmallVector<ArrayRef<int64_t>> shapes(count);
+  runtime::KernelLaunch launch;
+  launch.scalars.resize(count);
+  Interface interface = interfaceOf(kernel);
+  for (auto [port, input] : llvm::zip_equal(interface.inputs, inputs)) {
+    launch.scalars[port.position] = input.bits;
+    if (input.placed)
+      shapes[port.position] = input.placed->shape;
+    else if (input.tensor)
+      shapes[port.position] = input.tensor->shape();
+  }
+  ir::UserError error;
+  FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
+  if (failed(binding) || failed(ir::checkRequires(kernel, binding->dims, launch.scalars, error)))
+    return Failure::invalid(std::move(error));
+  launch.dims.assign(binding->dims.begin(), binding->dims.end());
+  for (ArrayRef<int64_t> shape : binding->shapes)
+    launch.shapes.emplace_back(shape.begin(), shape.end());
+  return see(kernel, launch);
+}
+
+Outcome<Done> Executor::eachLaunch(StringRef symbol, std::span<const runtime::GraphInput> inputs,
+                                   const llvm::StringMap<int64_t> &explicitDims, SeeLaunch see) {
+  Operation *function = module.lookupSymbol(symbol);
+  if (auto kernel = dyn_cast<ir::KernelOp>(function))
+    return seeKernel(kernel, inputs, explicitDims, see);
+  Outcome<Plan *> planned = this->planned(cast<ir::GraphOp>(function));
+  if (!planned)
+    return planned.takeFailure();
+  Plan &plan = **planned;
+  runtime::DimValues dims;
+  for (const auto &entry : explicitDims)
+    dims[entry.getKey().str()] = entry.getValue();
+  std::vector<const runtime::Signature *> signatures;
+  for (const runtime::Signature &signature : plan.signatures)
+    signatures.push_back(&signature);
+  std::vector<std::optional<Failure>> failures(1);
+  bool isSeen = false;
+  runtime::GraphOptions options;
+  // All is bound then, and nothing has memory: the run ends here.
+  options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
+    for (const runtime::KernelLaunch &launch : launches)
+      if (auto done = see(plan.kernels.list()[launch.kernel], launch); !done) {
+        failures.front() = done.takeFailure();
+        return runtime::Error{};
+      }
+    isSeen = true;
+    return runtime::Error{};
+  };
+  auto never = [](const runtime::KernelLaunch &) -> runtime::Status { return runtime::Error{}; };
+  runtime::GraphOutcome outcome =
+      runtime::runGraph(plan.plan, signatures, inputs, dims, never, options);
+  if (isSeen)
+    return Done{};
+  return explain(plan, std::move(*outcome.failure), failures);
 }

@@ -43,6 +43,19 @@ CLI::Validator tile::frontend::cli::oneOf(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator tile::frontend::cli::wholeNumber(int64_t least, int64_t most) {
+  // In digits alone, as tile sizes and dimensions are read: CLI11 would take 010 for eight.
+  auto check = [=](std::string &text) {
+    int64_t value;
+    if (llvm::StringRef(text).getAsInteger(10, value) || value < least || value > most)
+      return "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
+             std::to_string(most);
+    text = std::to_string(value);
+    return std::string();
+  };
+  return CLI::Validator(check, "NUMBER");
+}
+
 void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &options) {
   addRepeated(command, "-I", options.includePath, "Look for imported files there, too")
       ->type_name("DIR");
@@ -50,6 +63,7 @@ void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &opt
       ->type_name("error")
       ->check(oneOf({"error"}));
   command.add_option("--error-limit", options.errorLimit, "Stop after so many errors; 0: never")
+      ->check(wholeNumber(0, 1000000))
       ->capture_default_str();
   command.add_option("--color", options.colour, "Colours in messages: auto, always or never")
       ->check(oneOf({"auto", "always", "never"}));
@@ -112,6 +126,21 @@ static std::vector<std::string> wordsOf(int argc, char **argv) {
   return words;
 }
 
+/// `--in=` and `--in ''`: a value that nobody gave. CLI11 would take the next word for it.
+static std::string withoutValue(int argc, char **argv) {
+  for (int n = 1; n < argc && llvm::StringRef(argv[n]) != "--"; ++n) {
+    llvm::StringRef word = argv[n];
+    if (word.starts_with("-") && word.ends_with("=") && word.count('=') == 1)
+      return word.drop_back().str();
+    if (!word.empty())
+      continue;
+    llvm::StringRef before = n > 1 ? argv[n - 1] : "";
+    bool isOption = before.size() > 1 && before.front() == '-' && !before.contains('=');
+    return isOption ? before.str() : "''";
+  }
+  return "";
+}
+
 static int rejectCommand(const CLI::App &app, const std::vector<Command> &commands,
                          const std::string &name) {
   if (name.size() > 1 && name.front() == '-')
@@ -166,6 +195,9 @@ static int runCommandLine(int argc, char **argv) {
       "TILE_CUDA_DRIVER, NVIDIA's library (libcuda.so.1); NO_COLOR. README.md says more.\n\n"
       "Exit codes: 0 all is well; 1 errors in a program, or results that differ; 2 a wrong call;\n"
       "3 files, devices or memory; 70 a fault of tilec.");
+  if (std::string word = withoutValue(argc, argv); !word.empty())
+    return failUsage(word == "''" ? "an argument is empty" : "option '" + word + "' has no value",
+                     "leave it out, or give it one");
   try {
     app.parse(wordsOf(argc, argv));
   } catch (const CLI::Success &answer) { // --help, --version

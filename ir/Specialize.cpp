@@ -2,6 +2,7 @@
 
 #include "ir/Specialize.h"
 #include "ir/AffineEval.h"
+#include "ir/IndexLimits.h"
 #include "ir/SaturateIndices.h"
 #include "ir/UserError.h"
 
@@ -127,6 +128,9 @@ FailureOr<DictionaryAttr> chooseDims(KernelOp kernel, const Bindings &bindings) 
       return failWithHint(kernel,
                           "kernel `" + kernel.getSymName() + "` has no dimension `" + name + "`",
                           adviseName(name, known, "it has"));
+    if (value > maxExtent || value < -maxExtent)
+      return emitError(kernel.getLoc(), "`")
+             << StringRef(name) << "` is " << value << ", beyond 2^47";
     auto before = dyn_cast_or_null<IntegerAttr>(bound.get(name));
     if (before && before.getInt() != value)
       return emitError(kernel.getLoc(), "`") << StringRef(name) << "` is specialized to "
@@ -170,6 +174,16 @@ FailureOr<SmallVector<int64_t>> extentsOf(KernelOp kernel, unsigned param, Dicti
   return extents;
 }
 
+/// Whether the extents that are known leave a tensor no more bytes than an address space has. A
+/// launch asks the same (Launch.h): what is refused here none would take.
+bool fitsAddressSpace(ArrayRef<int64_t> extents, Type element) {
+  std::optional<int64_t> bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  for (int64_t extent : extents)
+    if (bytes && !ShapedType::isDynamic(extent))
+      bytes = llvm::checkedMul(*bytes, std::max<int64_t>(extent, 1));
+  return bytes && *bytes <= maxExtent;
+}
+
 FailureOr<SmallVector<Type>> parameterTypes(KernelOp kernel, DictionaryAttr bound) {
   SmallVector<Type> types;
   for (auto [param, type] : llvm::enumerate(kernel.getArgumentTypes())) {
@@ -181,6 +195,10 @@ FailureOr<SmallVector<Type>> parameterTypes(KernelOp kernel, DictionaryAttr boun
     auto extents = extentsOf(kernel, param, bound);
     if (failed(extents))
       return failure();
+    if (!fitsAddressSpace(*extents, memory.getElementType()))
+      return emitError(kernel.getLoc(), "`")
+             << kernel.getParamName(param)
+             << "` has more bytes than an address space, 2^47, with these dimensions";
     types.push_back(MemRefType::Builder(memory).setShape(*extents));
   }
   return types;

@@ -195,37 +195,68 @@ std::string canonicalPath(const std::string &path) {
   return problem ? path : canonical.string();
 }
 
-Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
+namespace {
+/// What a new file takes the place of.
+struct Place {
+  std::string target;
+  /// Of the file that is there.
+  std::optional<mode_t> mode;
+};
+} // namespace
+
+static Result<Place> placeFor(const std::string &path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     return Error{"cannot write to " + quote(path) + ": this is no file name", ""};
   // Renaming would replace a link by a file; the file that it names is meant.
   std::error_code ignored;
-  std::string target = path;
+  Place place{path, {}};
   if (fs::is_symlink(path, ignored))
     if (fs::path resolved = fs::weakly_canonical(path, ignored); !ignored)
-      target = resolved.string();
+      place.target = resolved.string();
 
   struct stat existing;
-  bool exists = ::stat(target.c_str(), &existing) == 0;
+  bool exists = ::stat(place.target.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode))
     return writeError(path, EISDIR);
   if (exists && !S_ISREG(existing.st_mode))
     return Error{"cannot write " + quote(path) + ": it is a pipe or a device",
                  "name an ordinary file"};
   // Renaming asks only the directory; a file marked read-only should stay.
-  if (exists && ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
+  if (exists && ::faccessat(AT_FDCWD, place.target.c_str(), W_OK, AT_EACCESS) != 0)
     return writeError(path, errno);
+  if (exists)
+    place.mode = existing.st_mode & 07777;
+  return place;
+}
 
-  TemporaryFile temporary(target);
+static Error createError(const std::string &path, int code) {
+  return code == ENOENT ? Error{"cannot write " + quote(path) + ": its directory doesn't exist",
+                                "create the directory first"}
+                        : writeError(path, code);
+}
+
+Status checkReplaceable(const std::string &path) {
+  Result<Place> place = placeFor(path);
+  if (!place)
+    return place.takeError();
+  TemporaryFile temporary(place->target);
   if (int code = temporary.create())
-    return code == ENOENT ? Error{"cannot write " + quote(path) + ": its directory doesn't exist",
-                                  "create the directory first"}
-                          : writeError(path, code);
+    return createError(path, code);
+  return {};
+}
+
+Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> pieces) {
+  Result<Place> place = placeFor(path);
+  if (!place)
+    return place.takeError();
+  TemporaryFile temporary(place->target);
+  if (int code = temporary.create())
+    return createError(path, code);
   for (std::span<const std::byte> piece : pieces)
     if (int code = temporary.write(piece))
       return writeError(path, code);
-  if (exists)
-    if (int code = temporary.setMode(existing.st_mode & 07777))
+  if (place->mode)
+    if (int code = temporary.setMode(*place->mode))
       return writeError(path, code);
   if (int code = temporary.renameToTarget())
     return writeError(path, code);

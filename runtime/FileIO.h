@@ -44,4 +44,8 @@ std::string canonicalPath(const std::string &path);
 /// An existing file keeps its permissions; a symbolic link is followed.
 Status replaceFile(const std::string &path, std::span<const std::span<const std::byte>> pieces);
 
+/// Whether replaceFile could begin, as far as that can be known without writing anything: for what
+/// takes long to make.
+Status checkReplaceable(const std::string &path);
+
 } // namespace tile::runtime

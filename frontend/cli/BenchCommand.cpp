@@ -1,5 +1,6 @@
 //===- BenchCommand.cpp - tilec bench -------------------------------------===//
 
+#include "codegen/Reports.h"
 #include "frontend/BenchReport.h"
 #include "frontend/CrashReport.h"
 #include "frontend/ExecutionImpl.h"
@@ -7,15 +8,11 @@
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
-#include "ir/Launch.h"
+#include "frontend/cli/SharedOptions.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
 #include "llvm/Support/raw_ostream.h"
-
-#include <cstring>
-#include <mutex>
-#include <set>
 
 #include <fstream>
 
@@ -33,25 +30,6 @@ struct BenchCommandOptions {
   BenchOptions bench;
   bool json = false;
   SourceOptions source;
-};
-
-/// A list of NAME=VALUE for several kernels: which of them each kernel gets.
-class Shared {
-public:
-  Shared(const std::vector<std::string> &texts, bool isAlone)
-      : texts(texts), isAlone(isAlone), isUsed(texts.size(), isAlone) {}
-
-  /// Those for one kernel, by its name or its number: KERNEL.NAME=VALUE, and NAME=VALUE where it
-  /// has such a name and nothing of its own for it. A single kernel gets all.
-  std::vector<std::string> of(const std::string &kernel, size_t number,
-                              const std::vector<std::string> &names);
-  /// One that no kernel got; null if there is none.
-  const std::string *unused() const;
-
-private:
-  const std::vector<std::string> &texts;
-  bool isAlone;
-  std::vector<bool> isUsed;
 };
 
 /// One kernel or graph on its way from the command line to the contest.
@@ -86,59 +64,33 @@ private:
   Outcome<std::monostate> chooseDevice();
   Outcome<std::monostate> read(const std::string &file);
   Outcome<std::monostate> elaborate(Entry &entry);
-  Outcome<std::monostate> checkUnused() const;
-  Outcome<std::monostate> predict(Entry &entry);
+  Outcome<std::monostate> readSizes(Entry &entry);
+  Outcome<std::monostate> checkUnused();
+  Outcome<std::monostate> checkSizes();
+  Outcome<std::monostate> checkPlot();
+  Outcome<Work> workOf(Entry &entry, ir::KernelOp kernel, const runtime::KernelLaunch &launch);
+  Outcome<std::monostate> count(Entry &entry);
   Outcome<std::monostate> prepare(Entry &entry);
+  Outcome<std::monostate> prepareKernel(Entry &entry, const Arguments &arguments);
   Outcome<std::monostate> prepareGraph(Entry &entry, Arguments arguments);
   Outcome<std::monostate> measure();
   Outcome<std::monostate> writePlot() const;
 
   const BenchCommandOptions &options;
-  Shared inputs, types, dims;
+  SharedOptions inputs, types, dims;
   DeviceChoice choice;
   std::vector<std::unique_ptr<Entry>> entries;
+  /// The one that is worked on: what goes wrong is about it.
+  Entry *current = nullptr;
   std::unique_ptr<BenchDevice> device;
   BenchReport report;
 };
 } // namespace
 
-//===-- What is for which kernel ------------------------------------------===//
+//===-- From files to kernels ---------------------------------------------===//
 
-std::vector<std::string> Shared::of(const std::string &kernel, size_t number,
-                                    const std::vector<std::string> &names) {
-  if (isAlone)
-    return texts;
-  std::vector<std::string> own, shared;
-  std::set<std::string> ownNames;
-  for (auto [n, text] : llvm::enumerate(texts)) {
-    auto [name, value] = llvm::StringRef(text).split('=');
-    auto [prefix, rest] = name.split('.');
-    bool hasPrefix = prefix.size() != name.size();
-    if (hasPrefix && (prefix == kernel || prefix == std::to_string(number))) {
-      own.push_back(text.substr(prefix.size() + 1));
-      ownNames.insert(rest.str());
-      isUsed[n] = true;
-    }
-  }
-  for (auto [n, text] : llvm::enumerate(texts)) {
-    std::string name = llvm::StringRef(text).split('=').first.str();
-    if (!llvm::is_contained(names, name))
-      continue;
-    isUsed[n] = true;
-    if (!ownNames.count(name))
-      shared.push_back(text);
-  }
-  llvm::append_range(own, shared);
-  return own;
-}
-
-const std::string *Shared::unused() const {
-  auto found = llvm::find(isUsed, false);
-  return found == isUsed.end() ? nullptr : &texts[found - isUsed.begin()];
-}
-
-Outcome<std::monostate> Bench::checkUnused() const {
-  auto check = [](const Shared &shared, const char *what) -> Outcome<std::monostate> {
+Outcome<std::monostate> Bench::checkUnused() {
+  auto check = [](const SharedOptions &shared, const char *what) -> Outcome<std::monostate> {
     const std::string *text = shared.unused();
     if (!text)
       return Done{};
@@ -152,8 +104,6 @@ Outcome<std::monostate> Bench::checkUnused() const {
     return done;
   return check(dims, "a dimension or constant");
 }
-
-//===-- From files to kernels ---------------------------------------------===//
 
 Outcome<std::monostate> Bench::chooseDevice() {
   llvm::StringRef name = options.device;
@@ -184,6 +134,7 @@ Outcome<std::monostate> Bench::read(const std::string &file) {
     return Failure::usage({"'" + path + "' is an artifact", "tilec bench compiles sources, to know "
                                                             "what their kernels do"});
   Entry &entry = *entries.emplace_back(std::make_unique<Entry>(options.source));
+  current = &entry;
   auto loaded = entry.session.load(path);
   if (!loaded)
     return loaded.takeFailure();
@@ -203,7 +154,8 @@ Outcome<std::monostate> Bench::elaborate(Entry &entry) {
     if (!generic.isConst)
       generics.push_back(generic.name.text);
   auto read = readInputs(entry.session, entry.decl, inputs.of(name, entries.size(), params),
-                         types.of(name, entries.size(), generics));
+                         types.of(name, entries.size(), generics),
+                         /*onlyShapes=*/report.isPrediction);
   if (!read)
     return read.takeFailure();
   entry.inputs = *std::move(read);
@@ -221,6 +173,15 @@ Outcome<std::monostate> Bench::elaborate(Entry &entry) {
     return parsed.takeFailure();
   entry.dims = *std::move(parsed);
   entry.interface = interfaceOf(function);
+  entry.result.name = name;
+  for (auto [port, shape] : llvm::zip_equal(entry.interface.inputs, entry.inputs.shapes))
+    if (shape)
+      entry.result.inputs.push_back(port.name + ": " +
+                                    runtime::describe(shape->type, shape->shape));
+  return readSizes(entry);
+}
+
+Outcome<std::monostate> Bench::readSizes(Entry &entry) {
   if (!options.schedule.empty())
     if (auto done = entry.sizes.readFile(options.schedule); !done)
       return done;
@@ -229,84 +190,128 @@ Outcome<std::monostate> Bench::elaborate(Entry &entry) {
     if (auto done = given.parse(text); !done)
       return done;
   entry.sizes.overrideWith(given);
-  if (entries.size() == 1 && options.files.size() == 1)
-    if (auto done = entry.sizes.check(kernelsOf(entry.session.module(), entry.symbol)); !done)
-      return done;
-  entry.result.name = name;
-  for (auto [port, tensor] : llvm::zip_equal(entry.interface.inputs, entry.inputs.tensors))
-    if (tensor)
-      entry.result.inputs.push_back(port.name + ": " + tensor->describe());
   return Done{};
 }
 
-//===-- Predictions -------------------------------------------------------===//
+/// A size is for all kernels that have its binder: one of them has to.
+Outcome<std::monostate> Bench::checkSizes() {
+  llvm::SmallVector<ir::KernelOp> kernels;
+  for (auto &entry : entries)
+    llvm::append_range(kernels, kernelsOf(entry->session.module(), entry->symbol));
+  return entries.front()->sizes.check(kernels);
+}
 
-/// Binds and specializes as for a launch, and makes none.
-Outcome<std::monostate> Bench::predict(Entry &entry) {
-  ir::KernelOp kernel = entry.kernel();
-  if (!kernel)
-    return Failure::usage({"`" + entry.result.name + "` is a graph: predictions are for kernels",
-                           "name its kernels, or measure it with --device=cpu"});
-  auto arguments = entry.inputs.arguments(entry.interface);
-  if (!arguments)
-    return arguments.takeFailure();
-  unsigned count = kernel.getNumArguments();
-  llvm::SmallVector<llvm::ArrayRef<int64_t>> shapes(count);
-  llvm::SmallVector<uint64_t> scalars(count);
-  for (auto [port, argument] : llvm::zip_equal(entry.interface.inputs, *arguments)) {
-    scalars[port.position] = argument.bits;
-    if (argument.tensor)
-      shapes[port.position] = argument.tensor->shape();
-  }
-  ir::UserError error;
-  auto binding = ir::bindLaunch(kernel, shapes, entry.dims, error);
-  if (failed(binding) || failed(ir::checkRequires(kernel, binding->dims, scalars, error)))
-    return Failure::invalid(std::move(error));
+/// Measuring takes long: whether the picture can be written is known before.
+Outcome<std::monostate> Bench::checkPlot() {
+  if (options.plot.empty())
+    return Done{};
+  auto refuse = [&](const std::string &what) {
+    return Failure::usage({"'" + options.plot + "' is " + what + ", and would be overwritten",
+                           "name another file with --plot"});
+  };
+  std::string place = runtime::canonicalPath(options.plot);
+  auto isPlace = [&](const std::string &path) { return runtime::canonicalPath(path) == place; };
+  for (const auto &entry : entries)
+    if (entry->session.isSource(options.plot))
+      return refuse("a source");
+    else if (llvm::any_of(entry->inputs.files, isPlace))
+      return refuse("an input");
+  if (isPlace(options.schedule) || isPlace(options.device))
+    return refuse("read by this call");
+  if (auto possible = runtime::checkReplaceable(options.plot); !possible)
+    return Failure::environment(possible.takeError());
+  std::ifstream old(options.plot);
+  std::string start(4, ' ');
+  if (old && (old.read(start.data(), 4), old.gcount() > 0) && start != "<svg")
+    return refuse("there and no picture");
+  return Done{};
+}
+
+//===-- What a run does ---------------------------------------------------===//
+
+/// Counted on the kernel as it is compiled for the device, with the tile sizes that it gets there.
+Outcome<Work> Bench::workOf(Entry &entry, ir::KernelOp kernel,
+                            const runtime::KernelLaunch &launch) {
   ir::Bindings bindings = entry.sizes.of(kernel);
-  if (choice.device == Device::Cuda)
-    CudaContext::bind(kernel, binding->dims, bindings);
-  else
-    Compiler::chooseTiles(kernel, bindings, binding->dims,
-                          std::max(1, int(report.description->figure("multiprocessors"))));
+  if (choice.device == Device::Cuda) {
+    const std::string &target = report.isPrediction ? report.description->target
+                                                    : entry.executor->cudaContext()->codeTarget();
+    CudaContext::bind(kernel, launch.dims, bindings);
+    Compiler::chooseGpuTiles(kernel, bindings, launch.dims, target);
+  } else {
+    int threads = 1;
+    if (report.isPrediction)
+      threads = std::max(1, static_cast<int>(report.description->figure("multiprocessors")));
+    else if (auto pool = runtime::ThreadPool::global())
+      threads = (*pool)->numThreads();
+    Compiler::chooseTiles(kernel, bindings, launch.dims, threads);
+  }
   auto compiled = entry.session.compiler.compile(kernel, bindings);
   if (!compiled)
     return Failure::reported();
-  llvm::SmallVector<llvm::ArrayRef<int64_t>> all(binding->shapes.begin(), binding->shapes.end());
-  entry.result.work = countWork(compiled.get(), binding->dims, all, scalars);
-  return Done{};
+  llvm::SmallVector<llvm::ArrayRef<int64_t>> shapes(launch.shapes.begin(), launch.shapes.end());
+  return countWork(compiled.get(), launch.dims, shapes, launch.scalars);
+}
+
+/// Of a graph the sum of its launches. Nothing runs.
+Outcome<std::monostate> Bench::count(Entry &entry) {
+  auto bindable = entry.inputs.bindable(entry.interface);
+  if (!bindable)
+    return bindable.takeFailure();
+  BenchResult &result = entry.result;
+  result.isGraph = !entry.kernel();
+  result.launches = 0;
+  return entry.executor->eachLaunch(
+      entry.symbol, *bindable, entry.dims,
+      [&](ir::KernelOp kernel, const runtime::KernelLaunch &launch) -> Outcome<std::monostate> {
+        auto work = workOf(entry, kernel, launch);
+        if (!work)
+          return work.takeFailure();
+        result.work += *work;
+        ++result.launches;
+        return Done{};
+      });
 }
 
 //===-- Measurements ------------------------------------------------------===//
 
-/// A graph runs as a whole; what it does is the sum of its launches.
+Outcome<std::monostate> Bench::prepareKernel(Entry &entry, const Arguments &arguments) {
+  auto prepared = entry.executor->prepare(entry.kernel(), arguments, entry.dims);
+  if (!prepared)
+    return prepared.takeFailure();
+  entry.prepared = *std::move(prepared);
+  auto contestant = device->kernel(*entry.executor, *entry.prepared);
+  if (!contestant)
+    return contestant.takeFailure();
+  entry.contestant = *std::move(contestant);
+  auto resources = device->resources(*entry.prepared);
+  if (!resources)
+    return resources.takeFailure();
+  entry.result.resources = *resources;
+  return Done{};
+}
+
 Outcome<std::monostate> Bench::prepareGraph(Entry &entry, Arguments arguments) {
-  if (choice.device != Device::Cpu)
-    return Failure::usage({"`" + entry.result.name +
-                               "` is a graph, which tilec bench measures on "
-                               "the CPU alone",
-                           "name its kernels"});
-  std::mutex mutex;
-  entry.executor->onLaunch = [&](ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                 llvm::ArrayRef<const void *> params) {
-    std::lock_guard lock(mutex);
-    llvm::SmallVector<uint64_t> scalars(params.size());
-    for (auto [type, data, bits] : llvm::zip_equal(kernel.getArgumentTypes(), params, scalars))
-      if (!isa<mlir::ShapedType>(type))
-        std::memcpy(&bits, data, sizeof bits);
-    entry.result.work += countWork(kernel, dims, shapes, scalars);
-  };
-  auto outputs = entry.executor->run(entry.symbol, arguments, entry.dims);
-  entry.executor->onLaunch = nullptr;
-  if (!outputs)
-    return outputs.takeFailure();
-  entry.contestant =
-      BenchDevice::graph(*entry.executor, entry.symbol, std::move(arguments), entry.dims);
+  if (choice.device == Device::Cuda)
+    for (ir::KernelOp kernel : kernelsOf(entry.session.module(), entry.symbol))
+      if (codegen::hasReports(kernel))
+        return Failure::invalid({"`" + kernel.getSymName().str() + "` asserts or prints: graphs " +
+                                     "with such kernels are measured on the CPU alone",
+                                 "measure the kernels one by one, or with --device=cpu"});
+  auto contestant = device->graph(*entry.executor, entry.symbol, std::move(arguments), entry.dims);
+  if (!contestant)
+    return contestant.takeFailure();
+  entry.contestant = *std::move(contestant);
   return Done{};
 }
 
 Outcome<std::monostate> Bench::prepare(Entry &entry) {
   CrashReport::Scope scope("measuring " + entry.symbol + " on " + options.device);
+  if (report.isPrediction) {
+    entry.executor =
+        std::make_unique<Executor>(entry.session.compiler, entry.session.module(), choice.device);
+    return count(entry);
+  }
   auto arguments = entry.inputs.arguments(entry.interface);
   if (!arguments)
     return arguments.takeFailure();
@@ -318,42 +323,26 @@ Outcome<std::monostate> Bench::prepare(Entry &entry) {
   executor.sizes = entry.sizes;
   executor.deviceIndex = choice.index;
   executor.isQuiet = true;
-  ir::KernelOp kernel = entry.kernel();
-  if (kernel) {
-    auto prepared = executor.prepare(kernel, *arguments, entry.dims);
-    if (!prepared)
-      return prepared.takeFailure();
-    entry.prepared = *std::move(prepared);
-  }
+  if (choice.device == Device::Cuda)
+    if (auto done = executor.openCuda(); !done)
+      return done;
   if (!device) {
-    auto opened = choice.device == Device::Cuda && kernel
-                      ? BenchDevice::cuda(*executor.cudaContext())
-                      : BenchDevice::cpu();
+    auto opened = choice.device == Device::Cuda ? BenchDevice::cuda(*executor.cudaContext())
+                                                : BenchDevice::cpu();
     if (!opened)
       return opened.takeFailure();
     device = *std::move(opened);
   }
-  if (!kernel)
-    return prepareGraph(entry, *std::move(arguments));
-  const Executor::Prepared &launch = *entry.prepared;
-  auto specialized = executor.specialized(*launch.code);
-  if (!specialized)
-    return specialized.takeFailure();
-  entry.result.work = countWork(*specialized, launch.dims, launch.shapes, launch.scalars);
-  auto contestant = device->kernel(executor, *entry.prepared);
-  if (!contestant)
-    return contestant.takeFailure();
-  entry.contestant = *std::move(contestant);
-  auto resources = device->resources(*entry.prepared);
-  if (!resources)
-    return resources.takeFailure();
-  entry.result.resources = *resources;
-  return Done{};
+  if (auto done = count(entry); !done)
+    return done;
+  return entry.kernel() ? prepareKernel(entry, *arguments)
+                        : prepareGraph(entry, *std::move(arguments));
 }
 
 Outcome<std::monostate> Bench::measure() {
   std::vector<Contestant *> contestants;
   for (auto &entry : entries) {
+    current = entry.get();
     contestants.push_back(entry->contestant.get());
     if (entry->result.work.bytes() <= 0)
       continue;
@@ -386,14 +375,6 @@ Outcome<std::monostate> Bench::measure() {
 Outcome<std::monostate> Bench::writePlot() const {
   if (options.plot.empty())
     return Done{};
-  // A slip of the pen must not cost a source or an input.
-  if (std::ifstream old(options.plot); old) {
-    std::string start(4, ' ');
-    if (old.read(start.data(), 4); old.gcount() > 0 && start != "<svg")
-      return Failure::usage(
-          {"'" + options.plot + "' is there and is no picture: it would be overwritten",
-           "name another file with --plot"});
-  }
   std::string svg = rooflineSvg(report);
   std::span<const std::byte> bytes = std::as_bytes(std::span(svg));
   if (auto written = runtime::replaceFile(options.plot, {&bytes, 1}); !written)
@@ -409,11 +390,14 @@ Outcome<std::monostate> Bench::execute() {
   for (const std::string &file : options.files)
     if (auto done = read(file); !done)
       return done;
-  if (auto done = checkUnused(); !done)
-    return done;
-  for (auto &entry : entries)
-    if (auto done = report.isPrediction ? predict(*entry) : prepare(*entry); !done)
+  for (auto check : {&Bench::checkUnused, &Bench::checkSizes, &Bench::checkPlot})
+    if (auto done = (this->*check)(); !done)
       return done;
+  for (auto &entry : entries) {
+    current = entry.get();
+    if (auto done = prepare(*entry); !done)
+      return done;
+  }
   if (!report.isPrediction)
     if (auto done = measure(); !done)
       return done;
@@ -433,10 +417,9 @@ Outcome<std::monostate> Bench::execute() {
 int Bench::run() {
   Outcome<std::monostate> done = execute();
   if (!done) {
-    if (entries.empty())
-      entries.push_back(std::make_unique<Entry>(options.source));
-    // What went wrong is about the one that was read last, or about none.
-    Session &session = entries.back()->session;
+    if (!current)
+      current = entries.emplace_back(std::make_unique<Entry>(options.source)).get();
+    Session &session = current->session;
     int code = session.fail(done.takeFailure());
     if (options.json)
       printJsonFailure(session.diags, llvm::outs());
@@ -481,10 +464,10 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
   command
       ->add_option("--runs", options->bench.rounds,
                    "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")
-      ->check(CLI::Range(1, 1000000));
+      ->check(wholeNumber(1, 1000000));
   command
       ->add_option("--warmups", options->bench.warmups, "Runs of each kernel before they are timed")
-      ->check(CLI::Range(0, 1000000))
+      ->check(wholeNumber(0, 1000000))
       ->capture_default_str();
   command->add_flag("--warm", options->bench.isWarm,
                     "Leave caches as they are, instead of flushing them before each run");

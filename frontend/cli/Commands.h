@@ -42,6 +42,9 @@ CLI::Option *addRepeated(CLI::App &command, const std::string &name,
 /// Takes one of these words.
 CLI::Validator oneOf(std::vector<std::string> words);
 
+/// Takes a number in decimal digits, from `least` to `most`.
+CLI::Validator wholeNumber(int64_t least, int64_t most);
+
 /// Prints `error: …` for a call that has no session yet; returns its exit code.
 int failUsage(const std::string &message, const std::string &hint = "");
 

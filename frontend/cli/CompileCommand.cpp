@@ -48,7 +48,6 @@ public:
 
 private:
   Outcome<std::string> compile();
-  bool overwritesSource(dsl::LoadedFile &file) const;
   Outcome<dsl::LoadedFile *> load(const std::string &path);
   Outcome<std::vector<dsl::DeclRef>> declarations(dsl::LoadedFile &file, const std::string &name);
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
@@ -80,19 +79,6 @@ private:
   TileSizes sizes;
 };
 } // namespace
-
-/// Whether the result would take the place of the file or of one that it imports.
-bool Compile::overwritesSource(dsl::LoadedFile &file) const {
-  std::string place = runtime::canonicalPath(options.output);
-  llvm::SetVector<dsl::LoadedFile *> sources;
-  sources.insert(&file);
-  for (size_t n = 0; n < sources.size(); ++n) {
-    if (runtime::canonicalPath(sources[n]->source.name()) == place)
-      return true;
-    sources.insert_range(sources[n]->imports);
-  }
-  return false;
-}
 
 /// The entry, or all kernels and graphs.
 Outcome<std::vector<dsl::DeclRef>> Compile::declarations(dsl::LoadedFile &file,
@@ -388,7 +374,7 @@ Outcome<std::string> Compile::emitArtifact() {
 
 Outcome<dsl::LoadedFile *> Compile::load(const std::string &path) {
   auto file = session.load(path);
-  if (file && !options.output.empty() && overwritesSource(**file))
+  if (file && !options.output.empty() && session.isSource(options.output))
     return Failure::usage({"'" + options.output + "' is a source, and would be overwritten",
                            "name another file with -o"});
   return file;

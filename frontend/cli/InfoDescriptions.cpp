@@ -15,7 +15,7 @@ namespace {
 /// "4.8 TB/s", "52.4 MB", "1.98 GHz", "2.3 us", "132".
 std::string show(double value, const std::string &unit) {
   if (unit == "1")
-    return std::to_string(static_cast<int64_t>(value));
+    return std::to_string(static_cast<int64_t>(value)); // at most 1e9
   static constexpr std::pair<double, const char *> prefixes[] = {
       {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
   for (auto [least, prefix] : prefixes)

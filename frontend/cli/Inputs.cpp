@@ -2,6 +2,7 @@
 
 #include "frontend/cli/Inputs.h"
 
+#include "ir/IndexLimits.h"
 #include "runtime/Generate.h"
 #include "runtime/TensorSpec.h"
 
@@ -38,9 +39,11 @@ tile::frontend::cli::parseDims(const std::vector<std::string> &texts) {
       return binding.takeFailure();
     auto &[name, number] = *binding;
     int64_t value;
-    if (llvm::StringRef(number).getAsInteger(10, value))
+    // No launch takes more, and what is planned before one may reckon with it.
+    if (llvm::StringRef(number).getAsInteger(10, value) || value > ir::maxExtent ||
+        value < -ir::maxExtent)
       return Failure::usage({"the value of dimension '" + name + "' is '" + number + "'",
-                             "it is a whole number of 64 bits"});
+                             "it is a whole number, at most 2^47 in magnitude"});
     if (!dims.try_emplace(name, value).second)
       return Failure::usage({"dimension '" + name + "' is given twice", ""});
   }
@@ -114,8 +117,9 @@ tile::frontend::cli::parseTypeBindings(Session &session, dsl::DeclRef decl,
 namespace {
 class InputReader {
 public:
-  InputReader(Session &session, dsl::DeclRef decl)
-      : session(session), ref(decl), decl(*decl.decl), specs(this->decl.params.size()) {}
+  InputReader(Session &session, dsl::DeclRef decl, bool onlyShapes)
+      : session(session), ref(decl), decl(*decl.decl), onlyShapes(onlyShapes),
+        specs(this->decl.params.size()) {}
 
   Outcome<std::monostate> parse(const std::vector<std::string> &texts);
   Outcome<std::monostate> readTensors();
@@ -139,6 +143,7 @@ private:
   Session &session;
   dsl::DeclRef ref;
   const dsl::Decl &decl;
+  bool onlyShapes;
   std::vector<std::optional<runtime::TensorSpec>> specs;
 };
 } // namespace
@@ -177,6 +182,7 @@ Outcome<std::monostate> InputReader::parse(const std::vector<std::string> &texts
     return Failure::usage({"`" + decl.name.text + "` needs " + missing,
                            "add " + calls + "; a SPEC is such as randn:128x64:f32, x.npy or 0.5"});
   inputs.tensors.resize(specs.size());
+  inputs.shapes.resize(specs.size());
   return Done{};
 }
 
@@ -192,9 +198,14 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
     return Failure::usage(
         {"input '" + param.name.text + "' is a tensor, `" + declaration(param) + "`, not a number",
          "full:VALUE:SHAPE:TYPE gives a tensor of equal numbers"});
-  if (auto *generator = std::get_if<runtime::GeneratorSpec>(&spec))
+  if (auto *generator = std::get_if<runtime::GeneratorSpec>(&spec)) {
     if (auto checked = runtime::checkGenerator(*generator); !checked)
       return Failure::usage(explain(checked.takeError()));
+    if (onlyShapes && param.type.isTensor) {
+      inputs.shapes[position] = {generator->type, generator->shape};
+      return Done{};
+    }
+  }
   auto tensor = runtime::makeTensor(spec, param.name.text, scalarType);
   if (!tensor)
     return isNumber ? Failure::usage(explain(tensor.takeError()))
@@ -203,6 +214,7 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
     return Failure::invalid({"input '" + param.name.text + "' is a scalar, `" + declaration(param) +
                                  "`, not " + tensor->describe(),
                              ""});
+  inputs.shapes[position] = {tensor->dtype(), tensor->shape()};
   inputs.tensors[position] = std::make_shared<Tensor>(*std::move(tensor));
   return Done{};
 }
@@ -217,7 +229,7 @@ Outcome<std::monostate> InputReader::readTensors() {
     const dsl::Generic *generic = findGeneric(decl, param.type.element.text);
     if (!generic)
       continue;
-    auto type = ir::elementTypeNamed(runtime::nameOf(inputs.tensors[n]->dtype()));
+    auto type = ir::elementTypeNamed(runtime::nameOf(inputs.shapes[n]->type));
     if (auto bound =
             bindType(session, ref, *generic, *type, "by `" + param.name.text + "`", inputs.types);
         !bound)
@@ -249,7 +261,7 @@ Outcome<std::monostate> InputReader::bindRest() {
 Outcome<std::monostate> InputReader::readScalars() {
   for (size_t n = 0; n < specs.size(); ++n) {
     const dsl::Param &param = decl.params[n];
-    if (!specs[n] || inputs.tensors[n])
+    if (!specs[n] || inputs.shapes[n])
       continue;
     std::string name = param.type.element.text;
     if (auto bound = inputs.types.find(name); bound != inputs.types.end())
@@ -265,8 +277,9 @@ Outcome<std::monostate> InputReader::readScalars() {
 
 Outcome<Inputs> tile::frontend::cli::readInputs(Session &session, dsl::DeclRef decl,
                                                 const std::vector<std::string> &specs,
-                                                const std::vector<std::string> &typeBindings) {
-  InputReader reader(session, decl);
+                                                const std::vector<std::string> &typeBindings,
+                                                bool onlyShapes) {
+  InputReader reader(session, decl, onlyShapes);
   if (auto parsed = reader.parse(specs); !parsed)
     return parsed.takeFailure();
   auto types = parseTypeBindings(session, decl, typeBindings);
@@ -284,22 +297,53 @@ Outcome<Inputs> tile::frontend::cli::readInputs(Session &session, dsl::DeclRef d
 
 //===-- Arguments ---------------------------------------------------------===//
 
+/// The bits of a scalar: those of the tensor that was given for it, else its default's.
+static Outcome<uint64_t> scalarBits(const Port &port, const Tensor *tensor) {
+  if (tensor && tensor->dtype() != port.type)
+    return Failure::invalid({"input '" + port.name + "' is declared as " + port.str() + ", not " +
+                                 std::string(runtime::nameOf(tensor->dtype())),
+                             ""});
+  uint64_t bits = port.defaultBits.value_or(0);
+  if (tensor) {
+    bits = 0;
+    std::memcpy(&bits, tensor->data(), tensor->byteSize());
+  }
+  return bits;
+}
+
 Outcome<Arguments> Inputs::arguments(const Interface &interface) const {
   Arguments result;
   assert(tensors.size() == interface.inputs.size() && "the parameters are the inputs");
   for (auto [port, tensor] : llvm::zip_equal(interface.inputs, tensors)) {
-    Argument argument;
-    if (!port.isTensor && tensor && tensor->dtype() != port.type)
-      return Failure::invalid({"input '" + port.name + "' is declared as " + port.str() + ", not " +
-                                   std::string(runtime::nameOf(tensor->dtype())),
-                               ""});
-    if (port.isTensor)
+    Argument &argument = result.emplace_back();
+    if (port.isTensor) {
       argument.tensor = tensor;
-    else if (tensor)
-      std::memcpy(&argument.bits, tensor->data(), tensor->byteSize());
-    else
-      argument.bits = port.defaultBits.value_or(0);
-    result.push_back(std::move(argument));
+      continue;
+    }
+    auto bits = scalarBits(port, tensor.get());
+    if (!bits)
+      return bits.takeFailure();
+    argument.bits = *bits;
+  }
+  return result;
+}
+
+Outcome<std::vector<runtime::GraphInput>> Inputs::bindable(const Interface &interface) const {
+  std::vector<runtime::GraphInput> result;
+  for (auto [port, tensor, shape] : llvm::zip_equal(interface.inputs, tensors, shapes)) {
+    runtime::GraphInput &input = result.emplace_back();
+    if (!port.isTensor) {
+      auto bits = scalarBits(port, tensor.get());
+      if (!bits)
+        return bits.takeFailure();
+      input.bits = *bits;
+      continue;
+    }
+    if (shape->type != port.type)
+      return Failure::invalid({"input '" + port.name + "' is declared as " + port.str() + ", not " +
+                                   runtime::describe(shape->type, shape->shape),
+                               ""});
+    input.placed = &*shape;
   }
   return result;
 }

@@ -9,23 +9,28 @@ namespace tile::frontend::cli {
 
 struct Inputs {
   /// One a parameter of the declaration, scalars with rank 0; null where a
-  /// default stands in.
+  /// default stands in, and where only the shape was asked for.
   std::vector<std::shared_ptr<const runtime::Tensor>> tensors;
+  /// By parameter: type and shape, without data; none where a default stands in.
+  std::vector<std::optional<runtime::PlacedTensor>> shapes;
   dsl::TypeBindings types;
   /// What was read; nothing of it is left to read.
   std::vector<std::string> files;
 
   /// As arguments of the elaborated declaration.
   Outcome<Arguments> arguments(const Interface &interface) const;
+  /// As what is only bound and never run: tensors by their shapes.
+  Outcome<std::vector<runtime::GraphInput>> bindable(const Interface &interface) const;
   /// The greatest extent among the tensors.
   int64_t largestExtent() const;
 };
 
 /// Reads or generates all inputs from NAME=SPEC, and binds the declaration's
-/// generics: as NAME=TYPE says, else to the types of the tensors.
+/// generics: as NAME=TYPE says, else to the types of the tensors. Where only shapes are wanted,
+/// tensors are not generated.
 Outcome<Inputs> readInputs(Session &session, dsl::DeclRef decl,
                            const std::vector<std::string> &specs,
-                           const std::vector<std::string> &typeBindings);
+                           const std::vector<std::string> &typeBindings, bool onlyShapes = false);
 
 /// Element types from NAME=TYPE for a declaration.
 Outcome<dsl::TypeBindings> parseTypeBindings(Session &session, dsl::DeclRef decl,

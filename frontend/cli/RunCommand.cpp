@@ -295,14 +295,14 @@ static void addOptions(CLI::App &command, RunOptions &options) {
                   "Compare COUNT choices of odd, prime, huge and usual tile sizes (24)")
       ->type_name("COUNT")
       ->expected(0, 1)
-      ->check(CLI::Range(1, 1000))
+      ->check(wholeNumber(1, 1000))
       ->default_str("24");
   command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles")
       ->check(CLI::Validator(checkTolerance, "NUMBER"));
   command.add_option("--atol", options.atol, "Absolute tolerance")
       ->check(CLI::Validator(checkTolerance, "NUMBER"));
   command.add_option("--repeat", options.repeat, "Run so many times; shows median and best time")
-      ->check(CLI::Range(1, 1000000))
+      ->check(wholeNumber(1, 1000000))
       ->capture_default_str();
   command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
       ->type_name("FILE.safetensors");

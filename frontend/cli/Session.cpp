@@ -121,6 +121,13 @@ Outcome<dsl::LoadedFile *> Session::load(const std::string &path) {
   return file;
 }
 
+bool Session::isSource(const std::string &path) const {
+  std::string place = runtime::canonicalPath(path);
+  return llvm::any_of(program.fileNames(), [&](const std::string &name) {
+    return runtime::canonicalPath(name) == place;
+  });
+}
+
 Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &name) {
   std::vector<std::string> names, graphs;
   dsl::DeclRef found, only, onlyGraph;

@@ -39,6 +39,8 @@ public:
 
   /// Reads and parses a file, `-` for standard input.
   Outcome<dsl::LoadedFile *> load(const std::string &path);
+  /// Whether a path names a file that was loaded, imported ones among them.
+  bool isSource(const std::string &path) const;
   /// The kernel or graph of that name; without a name the only one, or the only graph.
   Outcome<dsl::DeclRef> entry(dsl::LoadedFile &file, const std::string &name);
   /// Elaborates; the symbol.

@@ -171,11 +171,54 @@ def check_predictions(tilec, place, failures):
     failures.expect("a tiny kernel is bound by its launch", tiny["bound"] == "launch", tiny["bound"])
 
 
-def check_graph(tilec, place, failures):
-    report = bench(tilec, place, "k.tile:both", "--in", "x=randn:65x129:f32", "--runs", "2", "--warm")
+def check_graph(tilec, place, device, failures):
+    size = 4 * 65 * 129
+    report = bench(tilec, place, "k.tile:both", "--in", "x=randn:65x129:f32", "--runs", "2", "--warm", "--device", device)
     (kernel,) = report["kernels"]
-    check_work(kernel, 2 * 4 * 65 * 129, 2 * 4 * 65 * 129, 6 * 65 * 129, failures)
+    check_work(kernel, 2 * size, 2 * size, 6 * 65 * 129, failures)
     failures.expect("warm", report["caches"] == "warm")
+    failures.expect("launches", kernel["launches"] == 2, kernel["launches"])
+    # Beside a kernel of another file, and without warm-ups.
+    (place / "m.tile").write_text("kernel more(x: f32[M, N]) -> (y: f32[M, N]) {\n"
+                                  "    parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] + 1 }\n}\n")
+    report = bench(tilec, place, "k.tile:both", "m.tile", "--in", "x=randn:65x129:f32", "--runs", "2", "--warmups", "0",
+                   "--device", device)
+    both, more = report["kernels"]
+    check_work(both, 2 * size, 2 * size, 6 * 65 * 129, failures)
+    check_work(more, size, size, 65 * 129, failures)
+    # The same figures without the device.
+    report = bench(tilec, place, "k.tile:both", "m.tile", "--in", "x=randn:65x129:f32", "--device=mine.json")
+    predicted, more = report["kernels"]
+    for key in ("bytes_read", "bytes_written", "operations", "launches"):
+        failures.expect(f"predicted {key}", predicted[key] == both[key], predicted[key])
+    failures.near("both", predicted["seconds"], 1e-6 + 4 * size / 1e12)
+
+
+def check_shapes_alone(tilec, place, failures):
+    """Predictions need no data: these would be 4 TB."""
+    side = 1 << 20
+    (softmax,) = bench(tilec, place, "k.tile:softmax", "--in", f"x=randn:{side}x{side}:f32", "--device=b200")["kernels"]
+    check_work(softmax, 4 * side * side, 4 * side * side, 5 * side * side, failures)
+
+
+def check_tile_sizes(tilec, place, failures):
+    """Each access counts with the tile sizes that the device gets: a matmul reads its operands once for each tile."""
+    # Without a schedule: the sizes are all the backend's.
+    (place / "p.tile").write_text(re.search(r"kernel matmul.*?\n}", SOURCE, re.S)[0].replace("matmul", "product"))
+    words = ["p.tile", "--in", "a=randn:512x512:f32", "--in", "b=randn:512x512:f32"]
+
+    def accessed(*more):
+        return bench(tilec, place, *words, *more)["kernels"][0]["bytes_accessed"]
+
+    ptx = subprocess.run([tilec, "compile", "p.tile", "--emit=ptx", "--bind", "T=f32", "--dim", "M=512", "--dim",
+                          "N=512", "--dim", "K=512"], cwd=place, capture_output=True, text=True, timeout=300)
+    sizes = dict(re.findall(r"\b([ijk]) = (\d+)", ptx.stdout.split("\n", 1)[0]))
+    given = [word for name, size in sizes.items() for word in ("--set", f"{name}={size}")]
+    failures.expect("sizes of the backend", len(given) >= 4, ptx.stdout[:200] + ptx.stderr)
+    failures.expect("predicted with them", accessed("--device=h200") == accessed("--device=h200", *given))
+    # 512 / j tiles read each element of a, 512 / i each of b; each of c is stored once.
+    expected = 4 * 512 * 512 * (512 // int(sizes["j"]) + 512 // int(sizes["i"]) + 1)
+    failures.near("bytes_accessed", accessed("--device=h200"), expected)
 
 
 def main():
@@ -189,7 +232,9 @@ def main():
         (place / "k.tile").write_text(SOURCE)
         check_run(tilec, place, options.device, failures)
         check_predictions(tilec, place, failures)
-        check_graph(tilec, place, failures)
+        check_graph(tilec, place, options.device, failures)
+        check_shapes_alone(tilec, place, failures)
+        check_tile_sizes(tilec, place, failures)
     for failure in failures:
         print("FAILED", failure)
     print(f"tilec bench on {options.device}, {len(failures)} failed")

@@ -87,6 +87,76 @@ TEST_F(BenchCuda, launchesStandInTheStreamWhileCachesAreFlushed) {
   EXPECT_EQ((*kernel)->timing.spread(), 0);
 }
 
+// A graph is timed as what it becomes: one launch of a CUDA graph, on tensors that are there.
+TEST_F(BenchCuda, graphsAreOneLaunch) {
+  dsl::LoadedFile *file = program.load("graph.tile", R"(
+kernel half(x: f32[M]) -> (y: f32[M]) { parallel i in tiles(M) { y[i] = x[i] / 2 } }
+graph thrice(x: f32[M]) -> (y: f32[M]) { y = half(half(half(x))) })");
+  std::string symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+  ASSERT_EQ(diags.errorCount(), 0u) << diags.print(false);
+  auto tensor =
+      std::make_shared<runtime::Tensor>(*runtime::Tensor::create(runtime::DType::F32, {300}));
+  auto graph = device->graph(*executor, symbol, {{tensor}}, {});
+  ASSERT_TRUE(bool(graph)) << graph.takeFailure().message;
+  EXPECT_EQ(fake.count("graphInstantiate"), 1);
+  fake.calls.clear();
+  Contestant *one[] = {graph->get()};
+  ASSERT_TRUE(bool(takeTurns(*device, one, {.rounds = 2, .warmups = 0, .isWarm = true})));
+  EXPECT_EQ(fake.count("graphLaunch"), 2);
+  EXPECT_EQ(fake.count("launchKernelEx"), 0);
+  EXPECT_EQ(fake.count("memcpyHtoDAsync") + fake.count("memcpyDtoHAsync"), 0);
+  EXPECT_EQ((*graph)->timing.sorted, std::vector<double>(2, 1.5e-3));
+  // What is wrong is told before anything is measured.
+  auto other =
+      std::make_shared<runtime::Tensor>(*runtime::Tensor::create(runtime::DType::F32, {3, 3}));
+  auto wrong = device->graph(*executor, symbol, {{other}}, {});
+  EXPECT_FALSE(bool(wrong));
+  fake.failures = {{"memAllocAsync", runtime::cuda::CUDA_ERROR_OUT_OF_MEMORY}};
+  auto full = device->graph(*executor, symbol, {{tensor}}, {});
+  ASSERT_FALSE(bool(full));
+  EXPECT_NE(full.takeFailure().message.find("OUT_OF_MEMORY"), std::string::npos);
+  fake.failures.clear();
+}
+
+TEST_F(BenchCuda, launchesAreSeenWithoutADevice) {
+  dsl::LoadedFile *file = program.load("graph.tile", R"(
+kernel half(x: f32[M], k: i32) -> (y: f32[M]) { parallel i in tiles(M) { y[i] = x[i] / 2 } }
+graph twice(x: f32[M], k: i32) -> (y: f32[M]) { y = half(half(x, k + 1), k) })");
+  std::string symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+  ASSERT_EQ(diags.errorCount(), 0u) << diags.print(false);
+  Executor other(compiler, elaborator.module(), Device::Cuda);
+  runtime::PlacedTensor x{runtime::DType::F32, {int64_t(1) << 40}};
+  std::vector<runtime::GraphInput> inputs(2);
+  inputs[0].placed = &x;
+  inputs[1].bits = 7;
+  std::vector<uint64_t> scalars;
+  fake.calls.clear();
+  auto see = [&](ir::KernelOp kernel, const runtime::KernelLaunch &launch) -> Outcome<Done> {
+    EXPECT_EQ(kernel.getSymName(), "half");
+    EXPECT_EQ(launch.dims, std::vector<int64_t>{x.shape[0]});
+    EXPECT_EQ(launch.shapes[0], x.shape);
+    EXPECT_EQ(launch.shapes[2], x.shape);
+    scalars.push_back(launch.scalars[1]);
+    return Done{};
+  };
+  ASSERT_TRUE(bool(other.eachLaunch(symbol, inputs, {}, see)));
+  EXPECT_EQ(scalars, (std::vector<uint64_t>{8, 7}));
+  ASSERT_TRUE(bool(other.eachLaunch("half", inputs, {}, see)));
+  EXPECT_EQ(scalars.back(), 7u);
+  EXPECT_TRUE(fake.calls.empty());
+  // What `see` says, and what a run would.
+  for (const char *name : {"half", symbol.c_str()}) {
+    auto refused = other.eachLaunch(name, inputs, {}, [](auto, auto &) -> Outcome<Done> {
+      return Failure::usage({"no", ""});
+    });
+    ASSERT_FALSE(bool(refused));
+    EXPECT_EQ(refused.takeFailure().message, "no");
+    auto unknown = other.eachLaunch(name, inputs, {{"Q", 3}}, see);
+    ASSERT_FALSE(bool(unknown));
+    EXPECT_NE(unknown.takeFailure().message.find("`Q`"), std::string::npos);
+  }
+}
+
 TEST_F(BenchCuda, warm) {
   auto kernel = device->kernel(*executor, *prepared);
   ASSERT_TRUE(bool(kernel));

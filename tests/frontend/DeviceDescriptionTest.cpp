@@ -86,9 +86,33 @@ TEST(DeviceDescription, problemsAreTold) {
   EXPECT_EQ(problem("\"cpu\"", "\"cpu\", \"cores\": 3"), "mine.json: a description has no 'cores'");
   EXPECT_EQ(problem("\"cpu\"", "\"tpu\""), "mine.json: \"kind\" is \"gpu\" or \"cpu\", not 'tpu'");
   EXPECT_EQ(problem("\"cpu\"", "\"gpu\""), "mine.json: a description needs \"target\", a text");
+  EXPECT_EQ(problem("\"cpu\"", "\"gpu\", \"target\": \"sm_90a\""), "none");
+  EXPECT_EQ(problem("\"cpu\"", "\"gpu\", \"target\": \"sm_75\""),
+            "mine.json: \"target\" is 'sm_75', which no code is made for");
+  EXPECT_EQ(problem("\"cpu\"", "\"cpu\", \"target\": \"sm_80\""),
+            "mine.json: \"target\" is for GPUs");
+  for (const char *title :
+       {R"(a\u001b[31m)", R"(two\nlines)", R"(\u0000)", R"(\u007f)", R"(\u009b1m)", R"(\u2028)"})
+    EXPECT_EQ(problem("Mine", title), "mine.json: the text of 'title' has a control character")
+        << title;
+  EXPECT_EQ(problem("Mine", "µ-Karte, 中 <&>"), "none");
   EXPECT_EQ(problem("\"launch\"", "\"lunch\""), "mine.json: there is no figure 'lunch'");
-  EXPECT_EQ(problem("1e-6", "-1e-6"), "mine.json: \"launch\": its value has to be positive");
-  EXPECT_EQ(problem("1e-6", "1e-999"), "mine.json: \"launch\": its value has to be positive");
+  std::string range = "mine.json: \"launch\": its value has to be from 1e-12 to 1e21";
+  for (const char *value : {"-1e-6", "0", "1e-999", "1e-320", "0.9e-12", "1.1e21", "1e30"})
+    EXPECT_EQ(problem("1e-6", value), range) << value;
+  for (const char *value : {"1e-12", "1e21", "3"})
+    EXPECT_EQ(problem("1e-6", value), "none") << value;
+  std::string bandwidth = R"("memory_bandwidth")";
+  auto added = [&](const std::string &figure) {
+    return problem(bandwidth, figure + "," + bandwidth);
+  };
+  EXPECT_EQ(added(R"("clock": {"value": 3.5e9, "unit": "Hz", "source": "me"})"), "none");
+  EXPECT_EQ(added(R"("multiprocessors": {"value": 1.5, "unit": "1", "source": "me"})"),
+            "mine.json: \"multiprocessors\": its value has to be a whole number");
+  EXPECT_EQ(added(R"("multiprocessors": {"value": 2e9, "unit": "1", "source": "me"})"),
+            "mine.json: \"multiprocessors\": its value has to be from 1 to 1e9");
+  EXPECT_EQ(added(R"("l2": {"value": 0.5, "unit": "B", "source": "me"})"),
+            "mine.json: \"l2\": its value has to be from 1 to 1e21");
   EXPECT_EQ(problem("1e-6", "1e999"), "mine.json: a number is out of range");
   EXPECT_EQ(problem("1e-6", "\"1e-6\""), "mine.json: \"launch\": its value is no number");
   EXPECT_EQ(problem("\"B/s\"", "\"GB/s\""),

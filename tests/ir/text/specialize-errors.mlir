@@ -2,6 +2,8 @@
 // RUN: not tile-opt %s '-tile-specialize=sizes=row=4' 2>&1 | FileCheck %s --check-prefix=NEAR
 // RUN: not tile-opt %s '-tile-specialize=sizes=rows=0' 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not tile-opt %s '-tile-specialize=dims=M=-1' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not tile-opt %s '-tile-specialize=dims=M=9223372036854775807' 2>&1 | FileCheck %s --check-prefix=HUGE
+// RUN: not tile-opt %s '-tile-specialize=dims=M=35184372088832,N=2' 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: not tile-opt %s '-tile-specialize=dims=M=many' 2>&1 | FileCheck %s --check-prefix=NUMBER
 
 // BINDER: error: kernel `copy` has no binder `kk`
@@ -10,6 +12,8 @@
 // NEAR: hint: did you mean `rows`? kernel `copy` has the tile sizes rows, j
 // ZERO: error: tile size 0 of `rows` is not in 1 .. 16777216
 // NEGATIVE: error: an extent of `x` is -1 with these dimensions
+// HUGE: error: `M` is 9223372036854775807, beyond 2^47
+// BYTES: error: `x` has more bytes than an address space, 2^47, with these dimensions
 // NUMBER: error: tile-specialize: `M=many` is not NAME=INTEGER
 
 #mn = affine_map<()[m, n] -> (m, n)>
