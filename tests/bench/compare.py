@@ -283,4 +283,5 @@ def main():
                 print(f"{' '.join(map(str, case))}: {type(error).__name__}: {str(error)[:300]}", flush=True)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
