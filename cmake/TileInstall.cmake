@@ -23,8 +23,9 @@ install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # Headers keep their paths: `#include "frontend/tile/Tile.h"` reads the same inside and outside.
 set(headers "${CMAKE_INSTALL_INCLUDEDIR}/tilec")
 set(public_runtime_headers Artifact.h Binding.h DType.h FunctionRef.h GraphRun.h Hash.h Memory.h
-    Npy.h Result.h Tensor.h artifact/ArtifactData.h artifact/CpuEntry.h artifact/Opcodes.def
+    Npy.h Result.h Tensor.h artifact/ArtifactData.h artifact/CpuEntry.h artifact/CudaCode.h artifact/Opcodes.def
     artifact/Program.h cuda/Device.h cuda/DeviceBuffer.h cuda/DeviceTensor.h cuda/Dlpack.h cuda/Driver.h
+    cuda/Gpu.h
     cuda/DriverTypes.h cuda/Functions.def cuda/LaunchLog.h cuda/Stream.h)
 list(TRANSFORM public_runtime_headers PREPEND runtime/)
 install(DIRECTORY frontend/tile DESTINATION "${headers}/frontend" FILES_MATCHING PATTERN "*.h")

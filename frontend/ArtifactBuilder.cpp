@@ -32,29 +32,8 @@ Outcome<Done> ArtifactBuilder::add(const std::string &name, StringRef symbol, Ty
   return Done{};
 }
 
-/// The tile sizes that a specialized kernel has.
-static std::vector<std::pair<std::string, int64_t>> scheduleOf(ir::KernelOp kernel) {
-  std::vector<std::pair<std::string, int64_t>> schedule;
-  ir::ParallelOp parallel = kernel.getParallel();
-  for (auto [name, each, size] : llvm::zip_equal(parallel.getNames().getAsValueRange<StringAttr>(),
-                                                 parallel.getEach(), parallel.getSizes()))
-    if (!each)
-      schedule.emplace_back(name.str(), size);
-  kernel.walk<WalkOrder::PreOrder>([&](ir::ForOp loop) {
-    std::pair<std::string, int64_t> entry{loop.getName().str(), loop.getSize()};
-    if (!llvm::is_contained(schedule, entry))
-      schedule.push_back(std::move(entry));
-  });
-  return schedule;
-}
-
-Outcome<runtime::KernelData> ArtifactBuilder::compile(ir::KernelOp kernel) {
-  runtime::KernelData data;
-  Outcome<runtime::Signature> signature = signatureOf(kernel);
-  if (!signature)
-    return signature.takeFailure();
-  data.signature = *std::move(signature);
-  ir::Bindings bound = bindings(kernel);
+Outcome<Done> ArtifactBuilder::compileForCpus(ir::KernelOp kernel, ir::Bindings bound,
+                                              runtime::KernelData &data) {
   SmallVector<int64_t> dims;
   for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>())
     dims.push_back(bound.dims.contains(name) ? bound.dims[name] : -1);
@@ -65,20 +44,39 @@ Outcome<runtime::KernelData> ArtifactBuilder::compile(ir::KernelOp kernel) {
   OwningOpRef<ir::KernelOp> compiled = compiler.compile(kernel, bound);
   if (!compiled)
     return Failure::reported();
-  if (DictionaryAttr values = ir::boundDims(compiled.get()))
-    for (NamedAttribute entry : values)
-      data.signature.bound.emplace_back(llvm::find(kernel.getDims(), entry.getName()) -
-                                            kernel.getDims().begin(),
-                                        cast<IntegerAttr>(entry.getValue()).getInt());
-  FailureOr<std::string> object = compiler.object(compiled.get(), options);
-  if (failed(object))
-    return Failure::reported();
-  objects.push_back(std::move(*object));
-  data.variants.push_back({{}, scheduleOf(compiled.get()), 0, kernel.getSymName().str()});
+  for (auto [n, cpu] : llvm::enumerate(targets.cpus)) {
+    FailureOr<std::string> object = compiler.object(compiled.get(), cpu);
+    if (failed(object))
+      return Failure::reported();
+    objects[n].push_back(std::move(*object));
+    data.variants.push_back(
+        {{}, scheduleOf(compiled.get()), static_cast<uint32_t>(n), kernel.getSymName().str()});
+  }
+  return Done{};
+}
+
+Outcome<runtime::KernelData> ArtifactBuilder::compile(ir::KernelOp kernel) {
+  runtime::KernelData data;
+  Outcome<runtime::Signature> signature = signatureOf(kernel);
+  if (!signature)
+    return signature.takeFailure();
+  data.signature = *std::move(signature);
+  ir::Bindings bound = bindings(kernel);
+  for (auto [n, name] : llvm::enumerate(kernel.getDims().getAsValueRange<StringAttr>()))
+    if (auto value = bound.dims.find(name); value != bound.dims.end())
+      data.signature.bound.emplace_back(n, value->second);
+  if (!targets.cpus.empty())
+    if (auto done = compileForCpus(kernel, bound, data); !done)
+      return done.takeFailure();
+  auto variants = cudaVariants(compiler, kernel, bound, targets.gpus);
+  if (!variants)
+    return variants.takeFailure();
+  data.cuda = *std::move(variants);
   return data;
 }
 
-Outcome<runtime::ImageData> ArtifactBuilder::link() {
+Outcome<runtime::ImageData> ArtifactBuilder::link(size_t cpu) {
+  const codegen::CpuOptions &options = targets.cpus[cpu];
   StageTimer timer(compiler.times, "link");
   auto internal = [](llvm::Error error) {
     return Failure::environment({llvm::toString(std::move(error)), ""});
@@ -90,7 +88,7 @@ Outcome<runtime::ImageData> ArtifactBuilder::link() {
   if (!features)
     return internal(features.takeError());
   image.features = std::move(*features);
-  llvm::Expected<codegen::CpuImageCode> code = codegen::linkImage(objects, options);
+  llvm::Expected<codegen::CpuImageCode> code = codegen::linkImage(objects[cpu], options);
   if (!code)
     return internal(code.takeError());
   image.id = code->id;
@@ -107,10 +105,12 @@ Outcome<runtime::ArtifactData> ArtifactBuilder::finish() {
       return data.takeFailure();
     artifact.kernels.push_back(*std::move(data));
   }
-  Outcome<runtime::ImageData> image = link();
-  if (!image)
-    return image.takeFailure();
-  artifact.images.push_back(*std::move(image));
+  for (size_t cpu = 0; cpu < targets.cpus.size(); ++cpu) {
+    Outcome<runtime::ImageData> image = link(cpu);
+    if (!image)
+      return image.takeFailure();
+    artifact.images.push_back(*std::move(image));
+  }
   if (runtime::Status valid = runtime::validate(artifact); !valid)
     return Failure::internal("the artifact would be refused: " + valid.error().message);
   return std::move(artifact);

@@ -11,35 +11,6 @@ using namespace tile;
 using namespace tile::detail;
 namespace cuda = tile::runtime::cuda;
 
-//===-- Devices -----------------------------------------------------------===//
-
-static Result<std::shared_ptr<cuda::Device>> openDevice(int index) {
-  auto driver = cuda::Driver::open();
-  if (!driver)
-    return driver.takeError();
-  return cuda::Device::open(*driver, index);
-}
-
-Result<Gpu> Gpu::open(int index) {
-  auto device = openDevice(index);
-  if (!device)
-    return device.takeError();
-  // What one tensor gives back serves the next.
-  if (Status kept = (*device)->keepMemory((*device)->properties().memoryBytes / 2); !kept)
-    return kept.takeError();
-  auto stream = cuda::Stream::create(*device);
-  if (!stream)
-    return stream.takeError();
-  return Gpu(*std::move(stream));
-}
-
-Result<Gpu> Gpu::withStream(void *stream, int index) {
-  auto device = openDevice(index);
-  if (!device)
-    return device.takeError();
-  return Gpu(cuda::Stream::wrap(*std::move(device), static_cast<cuda::CUstream>(stream)));
-}
-
 //===-- Prepared calls ----------------------------------------------------===//
 
 struct PreparedCall::Impl {
@@ -213,7 +184,7 @@ Result<PreparedCall> Function::prepare(const Gpu &gpu,
     if (argument.value.tensor)
       result->held.push_back(*argument.value.tensor);
   for (auto [port, output] : llvm::zip_equal(interface.outputs, result->bound.outputs)) {
-    auto tensor = DeviceTensor::wrap(gpu.stream()->sharedDevice(), frontend::addressOf(output.data),
+    auto tensor = DeviceTensor::wrap(gpu.stream()->sharedDevice(), cuda::addressOf(output.data),
                                      output.type, output.shape);
     if (!tensor)
       return tensor.takeError();

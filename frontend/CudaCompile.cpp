@@ -104,18 +104,22 @@ Outcome<std::vector<runtime::Program>> tile::frontend::countPrograms(ir::KernelO
   return programs;
 }
 
-Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelOp source,
-                                                 const CudaSpecialization &to) const {
+Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::KernelOp source,
+                                                        const CudaSpecialization &to,
+                                                        StringRef target,
+                                                        OwningOpRef<ir::KernelOp> *compiled) {
   OwningOpRef<ir::KernelOp> kernel = compiler.compile(source, to.bindings);
   if (!kernel)
     return Failure::reported();
   if (to.divisors)
     kernel.get()->setAttr(codegen::divisorsAttrName, to.divisors);
+  if (to.limits)
+    kernel.get()->setAttr(codegen::limitsAttrName, to.limits);
   runtime::CudaCode result;
   {
     StageTimer timer(compiler.times, "gpu code");
     FailureOr<codegen::GpuCode> code =
-        codegen::GpuCompiler({.target = target, .sanitizes = to.sanitizes})
+        codegen::GpuCompiler({.target = target.str(), .sanitizes = to.sanitizes})
             .compileToPtx(kernel.get());
     if (failed(code))
       return Failure::reported();
@@ -134,12 +138,22 @@ Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelO
   if (!programs)
     return programs.takeFailure();
   result.programs = *std::move(programs);
+  if (compiled)
+    *compiled = std::move(kernel);
+  return result;
+}
+
+Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelOp source,
+                                                 const CudaSpecialization &to) const {
+  auto result = generateCuda(compiler, source, to, target);
+  if (!result)
+    return result;
   StageTimer timer(compiler.times, "assemble");
   auto code = cuda::assemble(
-      *device, {reinterpret_cast<const char *>(result.image.data()), result.image.size()});
+      *device, {reinterpret_cast<const char *>(result->image.data()), result->image.size()});
   if (!code)
     return Failure::environment(code.takeError());
-  result.image = std::move(code->cubin);
+  result->image = std::move(code->cubin);
   return result;
 }
 

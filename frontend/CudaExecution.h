@@ -37,7 +37,15 @@ struct CudaSpecialization {
   mlir::DictionaryAttr divisors;
   /// Every access is watched.
   bool sanitizes = false;
+  /// The most that dimensions come to: an attribute that the kernel gets.
+  mlir::DictionaryAttr limits = {};
 };
+
+/// The code of a template for a target, as PTX. Problems of the kernel are reported. `compiled`
+/// gets the specialized kernel.
+Outcome<runtime::CudaCode> generateCuda(Compiler &compiler, ir::KernelOp source,
+                                        const CudaSpecialization &to, llvm::StringRef target,
+                                        mlir::OwningOpRef<ir::KernelOp> *compiled = nullptr);
 
 /// How many blocks each binder of a specialized kernel has, computed from dimensions and scalars.
 Outcome<std::vector<runtime::Program>> countPrograms(ir::KernelOp kernel);

@@ -13,25 +13,6 @@ using namespace tile;
 using namespace tile::frontend;
 namespace cuda = tile::runtime::cuda;
 
-runtime::Result<std::byte *> CudaSpace::allocate(uint64_t bytes) {
-  auto buffer = cuda::DeviceBuffer::allocate(stream, bytes);
-  if (!buffer)
-    return buffer.takeError();
-  auto *memory = reinterpret_cast<std::byte *>(buffer->address());
-  run.keep(*std::move(buffer));
-  return memory;
-}
-
-runtime::Status CudaSpace::copy(std::byte *to, const std::byte *from, uint64_t bytes) {
-  run.addCopy(addressOf(to), addressOf(from), bytes);
-  return {};
-}
-
-runtime::Status CudaSpace::fill(std::byte *to, uint8_t value, uint64_t bytes) {
-  run.addFill(addressOf(to), value, bytes);
-  return {};
-}
-
 /// A launch by its parameters: places of tensors, and where the bits of scalars stand.
 static Outcome<cuda::PreparedLaunch>
 prepareLaunch(ir::KernelOp kernel, const CudaKernel &code, std::shared_ptr<cuda::Stream> stream,
@@ -39,7 +20,7 @@ prepareLaunch(ir::KernelOp kernel, const CudaKernel &code, std::shared_ptr<cuda:
   std::vector<uint64_t> words(params.size(), 0);
   for (auto [type, param, word] : llvm::zip_equal(kernel.getArgumentTypes(), params, words)) {
     if (isa<MemRefType>(type))
-      word = addressOf(param);
+      word = cuda::addressOf(param);
     else
       std::memcpy(&word, param, sizeof word);
   }
@@ -64,7 +45,7 @@ Outcome<CudaRun> Executor::bindGraph(Plan &plan, std::span<const runtime::GraphI
   for (const runtime::Signature &signature : plan.signatures)
     signatures.push_back(&signature);
   CudaRun result{cuda::PreparedRun(cuda->sharedStream()), {}, {}, {}, {}};
-  CudaSpace space(cuda->sharedStream(), result.run);
+  cuda::PreparedSpace space(result.run);
   // The first is that of compiling, then one a call.
   std::vector<std::optional<Failure>> failures(plan.plan.calls.size() + 1);
   std::vector<Compiled *> code; // by call
@@ -154,7 +135,8 @@ Outcome<Outputs> Executor::runGraphOnCuda(ir::GraphOp graph, Plan &plan, const A
   auto failed = [](runtime::Status &status) { return Failure::environment(status.takeError()); };
   for (auto [argument, place] : llvm::zip_equal(arguments, run.inputs))
     if (argument.tensor && place.data && place.bytes())
-      if (auto done = stream.copyToDevice(addressOf(place.data), argument.tensor->bytes()); !done)
+      if (auto done = stream.copyToDevice(cuda::addressOf(place.data), argument.tensor->bytes());
+          !done)
         return failed(done);
   if (auto done = run.run(); !done)
     return failed(done);
@@ -170,7 +152,7 @@ Outcome<Outputs> Executor::runGraphOnCuda(ir::GraphOp graph, Plan &plan, const A
     if (!tensor)
       return Failure::environment(tensor.takeError());
     if (place.bytes())
-      if (auto done = stream.copyToHost(tensor->bytes(), addressOf(place.data)); !done)
+      if (auto done = stream.copyToHost(tensor->bytes(), cuda::addressOf(place.data)); !done)
         return failed(done);
     results.push_back(std::make_shared<runtime::Tensor>(*std::move(tensor)));
   }
@@ -205,7 +187,7 @@ Outcome<CudaRun> Executor::bindKernel(ir::KernelOp kernel,
   FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
   if (failed(binding) || failed(ir::checkRequires(kernel, binding->dims, scalars, error)))
     return Failure::invalid(std::move(error));
-  CudaSpace space(cuda->sharedStream(), result.run);
+  cuda::PreparedSpace space(result.run);
   for (auto [n, port] : llvm::enumerate(interface.outputs)) {
     runtime::PlacedTensor place{port.type, {}, nullptr};
     ArrayRef<int64_t> shape = binding->shapes[port.position];

@@ -9,8 +9,7 @@
 #define TILE_FRONTEND_CUDARUN_H
 
 #include "frontend/CudaExecution.h"
-#include "runtime/GraphRun.h"
-#include "runtime/cuda/PreparedRun.h"
+#include "runtime/cuda/Spaces.h"
 
 namespace tile::frontend {
 
@@ -23,24 +22,6 @@ struct CudaRun {
   /// place, or one that a graph hands on.
   std::vector<std::optional<uint32_t>> outputInputs;
   runtime::GraphMemory memory;
-};
-
-/// A place in the memory of a device, as a launch takes it.
-inline uint64_t addressOf(const void *data) { return reinterpret_cast<uintptr_t>(data); }
-
-/// Takes the memory of a graph from a stream, and adds what is to be done to a run, which keeps it.
-class CudaSpace : public runtime::GraphSpace {
-public:
-  CudaSpace(std::shared_ptr<runtime::cuda::Stream> stream, runtime::cuda::PreparedRun &run)
-      : stream(std::move(stream)), run(run) {}
-
-  runtime::Result<std::byte *> allocate(uint64_t bytes) override;
-  runtime::Status copy(std::byte *to, const std::byte *from, uint64_t bytes) override;
-  runtime::Status fill(std::byte *to, uint8_t value, uint64_t bytes) override;
-
-private:
-  std::shared_ptr<runtime::cuda::Stream> stream;
-  runtime::cuda::PreparedRun &run;
 };
 
 } // namespace tile::frontend

@@ -346,6 +346,37 @@ DictionaryAttr tile::ir::boundDims(KernelOp kernel) {
   return kernel->getAttrOfType<DictionaryAttr>(boundAttrName);
 }
 
+/// The dimension that an open axis is as long as; null if it isn't just one.
+static StringAttr dimOfOpenAxis(AxisOp axis) {
+  auto upper = axis.getUpper().getDefiningOp<DimOp>();
+  bool isOpen = ShapedType::isDynamic(axis.getSpan().getType().getExtent());
+  return isOpen && upper && matchPattern(axis.getLower(), m_Zero()) ? upper.getNameAttr()
+                                                                    : StringAttr();
+}
+
+SmallVector<StringAttr> tile::ir::dimsOfOpenAxes(KernelOp kernel) {
+  SmallVector<StringAttr> found;
+  llvm::SmallPtrSet<Attribute, 4> names;
+  kernel.walk([&](AxisOp axis) {
+    if (StringAttr dim = dimOfOpenAxis(axis))
+      names.insert(dim);
+  });
+  for (StringAttr dim : kernel.getDims().getAsRange<StringAttr>())
+    if (names.contains(dim))
+      found.push_back(dim);
+  return found;
+}
+
+void tile::ir::limitAxes(KernelOp kernel, const llvm::StringMap<int64_t> &dims) {
+  llvm::StringMap<int64_t> extents;
+  kernel.walk([&](AxisOp axis) {
+    StringAttr dim = dimOfOpenAxis(axis);
+    if (auto limit = dim ? dims.find(dim.getValue()) : dims.end(); limit != dims.end())
+      extents[axis.getSpan().getType().getName()] = limit->second;
+  });
+  retypeAll(kernel, extents);
+}
+
 void tile::ir::simplify(KernelOp kernel) {
   MLIRContext *context = kernel.getContext();
   RewritePatternSet patterns(context);

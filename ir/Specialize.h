@@ -45,6 +45,14 @@ llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);
 /// with notes "hint: …", and leave the kernel unchanged.
 mlir::LogicalResult specialize(KernelOp kernel, const Bindings &bindings);
 
+/// The dimensions that whole axes of unknown length are as long as, by name and in the order of the
+/// kernel; only those of axes that begin at 0.
+llvm::SmallVector<mlir::StringAttr> dimsOfOpenAxes(KernelOp kernel);
+
+/// Gives the open axes of these dimensions a static extent: room for so many coordinates. Their
+/// bounds stay as they are, so that they may be shorter; longer they must not be.
+void limitAxes(KernelOp kernel, const llvm::StringMap<int64_t> &dims);
+
 /// Folds and simplifies what stands in the kernel with the canonicalization
 /// patterns of its dialects.
 void simplify(KernelOp kernel);

@@ -6,12 +6,20 @@
 //   Result<ArtifactFunction> softmax = artifact->function("softmax");
 //   Result<NamedTensors> outputs = softmax->launch({{"x", x}});   // x: a Tensor
 //   const Tensor &y = *outputs->at("y");
+//
+// On a GPU, where the artifact has code for it:
+//
+//   Result<Gpu> gpu = Gpu::open();
+//   Result<DeviceTensor> onGpu = gpu->upload(x);
+//   Result<NamedDeviceTensors> outputs = softmax->launch(*gpu, {{"x", *onGpu}});
+//   Result<Tensor> y = gpu->download(outputs->at("y"));
 #pragma once
 
 #include "runtime/Binding.h"
 #include "runtime/GraphRun.h"
 #include "runtime/Hash.h"
 #include "runtime/Tensor.h"
+#include "runtime/cuda/Gpu.h"
 
 #include <concepts>
 #include <map>
@@ -19,18 +27,23 @@
 
 namespace tile::runtime {
 
-/// An argument of a launch: a tensor, which it refers to until the launch is over, or a number.
+struct ArtifactArguments;
+
+/// An argument of a launch: a tensor, which it refers to until the launch is over, a tensor of a
+/// GPU, or a number.
 class LaunchArgument {
 public:
   LaunchArgument(const Tensor &tensor) : tensor(&tensor) {}
   LaunchArgument(std::shared_ptr<const Tensor> tensor)
       : tensor(tensor.get()), owner(std::move(tensor)) {}
+  LaunchArgument(cuda::DeviceTensor tensor) : onDevice(std::move(tensor)) {}
   template <typename T>
   requires std::integral<T> || std::floating_point<T> LaunchArgument(T number)
       : text(numberText(number)) {}
 
 private:
   friend class ArtifactFunction;
+  friend struct ArtifactArguments;
   template <typename T>
   static std::string numberText(T number) {
     if constexpr (std::same_as<T, bool>)
@@ -41,9 +54,15 @@ private:
       return realText(static_cast<double>(number));
   }
   static std::string realText(double number);
+  std::optional<DType> dtype() const {
+    return tensor     ? std::optional(tensor->dtype())
+           : onDevice ? std::optional(onDevice->dtype())
+                      : std::nullopt;
+  }
 
   const Tensor *tensor = nullptr;
   std::shared_ptr<const Tensor> owner;
+  std::optional<cuda::DeviceTensor> onDevice;
   /// Of a number: as the language writes it.
   std::string text;
 };
@@ -55,6 +74,31 @@ struct NamedLaunchArgument {
 
 /// Outputs by name, `inout` parameters with their new values among them.
 using NamedTensors = std::map<std::string, std::shared_ptr<const Tensor>>;
+using NamedDeviceTensors = std::map<std::string, cuda::DeviceTensor>;
+
+/// A kernel or graph that is bound to tensors of a GPU: made by ArtifactFunction::prepare. It holds
+/// them, and the memory that it needs besides. One thread at a time may use it; it may move.
+class ArtifactCall {
+public:
+  ~ArtifactCall();
+  ArtifactCall(ArtifactCall &&) noexcept;
+  ArtifactCall &operator=(ArtifactCall &&) noexcept;
+
+  /// Runs it on what its tensors hold now, and doesn't wait. Nothing is looked up and nothing
+  /// allocated; a graph becomes a CUDA graph after a few runs. Faults of the kernels show when the
+  /// stream is synchronized.
+  Status operator()();
+
+  /// An output by its name, which has to be one; the same at each run.
+  const cuda::DeviceTensor &output(const std::string &name) const { return outputs().at(name); }
+  const NamedDeviceTensors &outputs() const;
+
+private:
+  friend class ArtifactFunction;
+  struct Impl;
+  explicit ArtifactCall(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
 
 /// A choice of element types for which a function was compiled.
 struct ArtifactInstance {
@@ -81,8 +125,21 @@ public:
     return launch(arguments);
   }
 
-  /// The same with everything in order: `inputs` as the instance's signature has them. Outputs
-  /// come in the order of the signature.
+  /// The same on a GPU, whose tensors the arguments are: on its stream, without waiting; of kernels
+  /// that assert or print it waits for the end, since it tells. Outputs may be given, too, as
+  /// tensors to be written; the others get memory of their own. Tensors that are written must not
+  /// overlap with others; that is not checked. Refused besides: tensors of the host or of another
+  /// device, and a device that the artifact has no code for. The first launch on a device loads the
+  /// code, which the driver may have to compile.
+  Result<NamedDeviceTensors> launch(const cuda::Gpu &gpu,
+                                    const std::vector<NamedLaunchArgument> &arguments) const;
+  /// Binds it to tensors of a GPU, to be run many times. What `launch` refuses is refused here, and
+  /// kernels that assert or print. An `inout` parameter of a kernel is changed in place.
+  Result<ArtifactCall> prepare(const cuda::Gpu &gpu,
+                               const std::vector<NamedLaunchArgument> &arguments) const;
+
+  /// On the processor with everything in order: `inputs` as the instance's signature has them.
+  /// Outputs come in the order of the signature.
   struct Outcome {
     std::vector<std::shared_ptr<const Tensor>> outputs;
     /// Of a graph.
@@ -91,9 +148,19 @@ public:
   Result<Outcome> launchInstance(size_t instance, std::span<const GraphInput> inputs,
                                  const DimValues &dims) const;
 
+  struct DeviceOutcome {
+    std::vector<cuda::DeviceTensor> outputs;
+    GraphMemory memory;
+  };
+  /// On a GPU, where the inputs are placed; they are not changed.
+  Result<DeviceOutcome> launchInstance(const cuda::Gpu &gpu, size_t instance,
+                                       std::span<const GraphInput> inputs,
+                                       const DimValues &dims) const;
+
 private:
   friend class Artifact;
   struct State;
+  class OnDevice;
   explicit ArtifactFunction(std::shared_ptr<const State> state) : state(std::move(state)) {}
   Result<size_t> choose(const std::vector<NamedLaunchArgument> &arguments) const;
 

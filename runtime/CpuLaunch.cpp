@@ -365,7 +365,7 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
   const AssertionFailure &failure = *reports->failure();
   if (arguments.report)
     arguments.report->failure = failure;
-  return Error{(failure.place.empty() ? "" : failure.place + ": ") + failure.message, ""};
+  return Error{failure.str(), ""};
 }
 
 } // namespace tile::runtime

@@ -32,6 +32,8 @@ public:
 
   /// What is wrong; null if nothing is.
   const char *problem = nullptr;
+  /// Of the format.
+  uint32_t version = artifactVersion;
 
   void fail(const char *what) {
     if (!problem)
@@ -224,7 +226,18 @@ TILE_PARTS(CudaFunction, v.name, v.threads, v.sharedBytes, v.blocks)
 TILE_PARTS(CudaReduceCopies, v.param, v.bytes)
 TILE_PARTS(CudaCode, v.target, v.function, v.start, v.finish, v.copies, v.sites, v.programs,
            v.image)
-TILE_PARTS(KernelData, v.signature, v.variants)
+TILE_PARTS(CudaVariant, v.guard, v.condition, v.schedule, v.code, v.cubin)
+
+template <typename Value>
+requires std::is_same_v<std::remove_const_t<Value>, KernelData>
+void parts(Writer &writer, Value &v) { all(writer, v.signature, v.variants, v.cuda); }
+template <typename Value>
+requires std::is_same_v<std::remove_const_t<Value>, KernelData>
+void parts(Reader &reader, Value &v) {
+  all(reader, v.signature, v.variants);
+  if (reader.version > 1)
+    code(reader, v.cuda);
+}
 TILE_PARTS(PlanOperand, v.isTensor, v.index)
 TILE_PARTS(PlanConstant, v.name, v.value)
 TILE_PARTS(PlanRequirement, v.value, v.text)
@@ -287,9 +300,10 @@ Result<ArtifactData> parseArtifact(std::span<const std::byte> bytes) {
   Header header;
   code(headerReader, header);
   // The version comes first: of another one, the rest may be otherwise.
-  if (header.version != artifactVersion)
+  if (header.version < oldestArtifactVersion || header.version > artifactVersion)
     return Error{"the artifact has version " + std::to_string(header.version) +
-                     " of the format; this program reads version " +
+                     " of the format; this program reads versions " +
+                     std::to_string(oldestArtifactVersion) + " to " +
                      std::to_string(artifactVersion),
                  "compile it with a tilec of this program's version"};
   if (header.checksum != checksumOf(bytes) || header.flags != 0)
@@ -300,11 +314,12 @@ Result<ArtifactData> parseArtifact(std::span<const std::byte> bytes) {
                    std::to_string(header.size));
   if (header.hash != hash128(payload))
     return damaged("its content has the wrong hash");
-  return parsePayload(payload);
+  return parsePayload(payload, header.version);
 }
 
-Result<ArtifactData> parsePayload(std::span<const std::byte> payload) {
+Result<ArtifactData> parsePayload(std::span<const std::byte> payload, uint32_t version) {
   Reader reader(payload);
+  reader.version = version;
   ArtifactData artifact;
   code(reader, artifact);
   if (!reader.problem && reader.left() > 0)

@@ -1,4 +1,5 @@
-// Artifacts as bytes: version 1 of the format (docs/artifact.md).
+// Artifacts as bytes: version 2 of the format (docs/artifact.md). Version 1, which has no code for
+// GPUs, is read as well.
 #pragma once
 
 #include "runtime/Hash.h"
@@ -12,7 +13,7 @@
 
 namespace tile::runtime {
 
-inline constexpr uint32_t artifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 2, oldestArtifactVersion = 1;
 inline constexpr size_t artifactHeaderSize = 48;
 
 /// Whether bytes begin as those of an artifact do, of whatever version.
@@ -28,7 +29,8 @@ Result<ArtifactData> parseArtifact(std::span<const std::byte> bytes);
 
 /// What stands after the header, as `parseArtifact` reads it once the hash is right: for whoever
 /// tries damaged content on purpose.
-Result<ArtifactData> parsePayload(std::span<const std::byte> payload);
+Result<ArtifactData> parsePayload(std::span<const std::byte> payload,
+                                  uint32_t version = artifactVersion);
 
 /// The hash of the content, as the header has it. For bytes that `parseArtifact` takes.
 Hash128 contentHash(std::span<const std::byte> bytes);

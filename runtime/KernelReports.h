@@ -22,6 +22,9 @@ struct AssertionFailure {
   std::string place;
   /// "assertion failed: x > 0, at [i = 17] (in the program at i = 16)"
   std::string message;
+
+  /// Both together.
+  std::string str() const { return (place.empty() ? "" : place + ": ") + message; }
 };
 
 /// Where a launch leaves what its kernel says.

@@ -2,6 +2,7 @@
 #include "runtime/DType.h"
 #include "runtime/Evaluate.h"
 #include "runtime/Tensor.h"
+#include "runtime/ValidationCuda.h"
 
 #include <span>
 
@@ -114,6 +115,9 @@ Status checkKernel(const KernelData &kernel, const ArtifactData &artifact) {
                                    variant.guard.back().type != Number::I1))
       return wrong("a guard of `" + signature.name + "` is malformed");
   }
+  for (const CudaVariant &variant : kernel.cuda)
+    if (!isValidVariant(variant, signature, scalarsOf(signature)))
+      return wrong("GPU code of `" + signature.name + "` is malformed");
   return {};
 }
 

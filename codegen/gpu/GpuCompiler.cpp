@@ -106,6 +106,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
     gpu::foldCounts(*copy);
+    gpu::makeRoom(*copy);
     FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
     if (failed(plan))
       return failure();

@@ -23,6 +23,10 @@ inline constexpr llvm::StringLiteral gpuTargets[] = {"sm_80", "sm_89", "sm_90a",
 /// relies on them, and on tensors that begin at multiples of 16 bytes.
 inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
 
+/// An attribute of kernels: the most that dimensions come to, by name. Whole axes of unknown length
+/// are then somewhere as if they were so long; the code must not be launched with longer ones.
+inline constexpr llvm::StringLiteral limitsAttrName = "tile.limits";
+
 /// The shared memory that a program may have on any device that runs a target's code; 0 where there
 /// is no such target.
 int64_t sharedBytesOf(llvm::StringRef target);

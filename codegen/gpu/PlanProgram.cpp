@@ -2,9 +2,11 @@
 
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "ir/Specialize.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -243,6 +245,16 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
   plan.keptChunks = std::min(chunks, (model.sharedBytes - forFolds) / bytes);
 }
 
+void tile::codegen::gpu::makeRoom(KernelOp kernel) {
+  auto limits = kernel->getAttrOfType<DictionaryAttr>(limitsAttrName);
+  if (!limits)
+    return;
+  llvm::StringMap<int64_t> dims;
+  for (NamedAttribute limit : limits)
+    dims[limit.getName()] = cast<IntegerAttr>(limit.getValue()).getInt();
+  limitAxes(kernel, dims);
+}
+
 FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
   ProgramPlan plan;
   FailureOr<unsigned> warps = chooseWarps(kernel), blocks = scheduledBlocks(kernel, model);
@@ -318,6 +330,7 @@ public:
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       foldCounts(kernel);
+      makeRoom(kernel);
       FailureOr<ProgramPlan> plan = planProgram(kernel, GpuModel());
       if (failed(plan))
         return signalPassFailure();

@@ -41,6 +41,9 @@ struct ProgramPlan {
   int64_t chunk = 0, keptChunks = 0;
 };
 
+/// Makes room for the longest that axes of unknown length may be (limitsAttrName).
+void makeRoom(ir::KernelOp kernel);
+
 /// The plan for a specialized kernel. Fails, with an error at the kernel, if its schedule asks for
 /// what there is not.
 mlir::FailureOr<ProgramPlan> planProgram(ir::KernelOp kernel, const GpuModel &model);

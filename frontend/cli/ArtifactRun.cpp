@@ -1,4 +1,4 @@
-//===- ArtifactRun.cpp - tilec run and tilec info on artifacts ------------===//
+//===- ArtifactRun.cpp - tilec run on artifacts ---------------------------===//
 
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/OutputTargets.h"
@@ -7,6 +7,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
+#include "runtime/cuda/Spaces.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,6 +62,8 @@ private:
   Outcome<Done> readScalars();
   Outcome<Done> saveInputs() const;
   Outcome<Done> launch();
+  Outcome<Done> openGpu();
+  runtime::Result<runtime::ArtifactFunction::Outcome> launchOnce() const;
   const runtime::Signature &signature() const { return *instances[instance].signature; }
   std::string listInputs() const;
 
@@ -75,6 +78,8 @@ private:
   std::vector<std::string> files;
   std::vector<runtime::GraphInput> arguments;
   runtime::DimValues dims;
+  DeviceChoice device;
+  std::optional<runtime::cuda::Gpu> gpu;
   OutputTargets targets;
   RunReport report;
 };
@@ -86,9 +91,10 @@ Outcome<Done> ArtifactRun::checkOptions() const {
     return isGiven ? flag : "";
   };
   for (const std::string &flag :
-       {refuse(options.device != "cpu", "--device"), refuse(options.check, "--check"),
-        refuse(options.sanitize, "--sanitize"), refuse(options.sweep, "--sweep-tiles"),
-        refuse(!options.sizes.empty(), "--set"), refuse(!options.schedule.empty(), "--schedule"),
+       {refuse(device.device == Device::Interp, "--device=interp"),
+        refuse(options.check, "--check"), refuse(options.sanitize, "--sanitize"),
+        refuse(options.sweep, "--sweep-tiles"), refuse(!options.sizes.empty(), "--set"),
+        refuse(!options.schedule.empty(), "--schedule"),
         refuse(!options.pipeline.printAfter.empty(), "--print-after")})
     if (!flag.empty())
       return Failure::usage({"'" + options.file + "' is compiled: " + flag + " needs the source",
@@ -245,10 +251,52 @@ Outcome<Done> ArtifactRun::saveInputs() const {
   return Done{};
 }
 
+Outcome<Done> ArtifactRun::openGpu() {
+  if (device.device != Device::Cuda)
+    return Done{};
+  auto opened = runtime::cuda::Gpu::open(device.index);
+  if (!opened)
+    return Failure::environment(opened.takeError());
+  gpu.emplace(*std::move(opened));
+  return Done{};
+}
+
+/// On a GPU the inputs go there first, and the outputs come back.
+runtime::Result<runtime::ArtifactFunction::Outcome> ArtifactRun::launchOnce() const {
+  if (!gpu)
+    return function->launchInstance(instance, arguments, dims);
+  std::vector<runtime::cuda::DeviceTensor> held;
+  std::vector<runtime::PlacedTensor> places(arguments.size());
+  std::vector<runtime::GraphInput> inputs = arguments;
+  for (auto [input, place] : llvm::zip_equal(inputs, places)) {
+    if (!input.tensor)
+      continue;
+    auto tensor = gpu->upload(*input.tensor);
+    if (!tensor)
+      return tensor.takeError();
+    place = {tensor->dtype(), tensor->shape(), runtime::cuda::pointerTo(tensor->address())};
+    held.push_back(*std::move(tensor));
+    input = {nullptr, 0, &place};
+  }
+  auto ran = function->launchInstance(*gpu, instance, inputs, dims);
+  if (!ran)
+    return ran.takeError();
+  runtime::ArtifactFunction::Outcome outcome{{}, ran->memory};
+  for (const runtime::cuda::DeviceTensor &output : ran->outputs) {
+    auto tensor = gpu->download(output);
+    if (!tensor)
+      return tensor.takeError();
+    outcome.outputs.push_back(std::make_shared<runtime::Tensor>(*std::move(tensor)));
+  }
+  if (auto done = gpu->synchronize(); !done)
+    return done.takeError();
+  return outcome;
+}
+
 Outcome<Done> ArtifactRun::launch() {
   for (unsigned n = 0; n < options.repeat; ++n) {
     auto start = std::chrono::steady_clock::now();
-    auto outcome = function->launchInstance(instance, arguments, dims);
+    auto outcome = launchOnce();
     report.seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (!outcome) {
@@ -266,6 +314,10 @@ Outcome<Done> ArtifactRun::launch() {
 Outcome<Done> ArtifactRun::execute() {
   if (auto done = checkThreads(); !done)
     return done;
+  auto choice = parseDevice(options.device);
+  if (!choice)
+    return choice.takeFailure();
+  report.device = (device = *choice).device;
   if (auto done = checkOptions(); !done)
     return done;
   auto given = parseDims(options.dims);
@@ -288,6 +340,8 @@ Outcome<Done> ArtifactRun::execute() {
     return done;
   if (auto done = saveInputs(); !done)
     return done;
+  if (auto done = openGpu(); !done)
+    return done;
   if (auto done = launch(); !done)
     return done;
   return targets.write(report.names, report.outputs);
@@ -295,56 +349,4 @@ Outcome<Done> ArtifactRun::execute() {
 
 int tile::frontend::cli::runArtifact(const RunOptions &options) {
   return ArtifactRun(options).run();
-}
-
-//===-- tilec info --------------------------------------------------------===//
-
-static void showEntry(const runtime::EntryData &entry, const runtime::ArtifactData &data) {
-  const runtime::Signature &signature =
-      entry.isGraph ? data.graphs[entry.index].signature() : data.kernels[entry.index].signature;
-  std::string inputs, outputs, types;
-  for (const ParamRule &param : signature.params) {
-    std::string mode = param.mode == ParamMode::InOut ? "inout " : "";
-    if (isInput(param))
-      inputs += (inputs.empty() ? "" : ", ") + mode + runtime::declarationOf(param);
-    else
-      outputs += (outputs.empty() ? "" : ", ") + runtime::declarationOf(param);
-  }
-  for (const auto &[generic, type] : entry.types)
-    types += (types.empty() ? "<" : ", ") + generic + " = " + type;
-  llvm::outs() << (entry.isGraph ? "graph " : "kernel ") << entry.name << types
-               << (types.empty() ? "" : ">") << "(" << inputs << ") -> (" << outputs << ")\n";
-  if (entry.isGraph)
-    return;
-  for (const runtime::VariantData &variant : data.kernels[entry.index].variants) {
-    llvm::outs() << "    for " << data.images[variant.image].cpu;
-    for (const auto &[binder, size] : variant.schedule)
-      llvm::outs() << " " << binder << "=" << size;
-    llvm::outs() << "\n";
-  }
-}
-
-int tile::frontend::cli::describeArtifact(const std::string &file, const SourceOptions &options) {
-  Session session(options);
-  auto [path, name] = splitEntry(file);
-  auto artifact = runtime::Artifact::load(path);
-  if (!artifact)
-    return session.fail(Failure::environment(artifact.takeError()));
-  if (!name.empty())
-    if (auto function = artifact->function(name); !function)
-      return session.fail(Failure::usage(function.takeError()));
-  const runtime::ArtifactData &data = artifact->data();
-  if (name.empty()) {
-    llvm::outs() << path << ": artifact " << artifact->hash().str() << " by " << data.producer
-                 << "\n";
-    for (const runtime::ImageData &image : data.images)
-      llvm::outs() << "code for " << image.cpu << " (" << image.platform << "), "
-                   << image.bytes.size() << " bytes, needs " << llvm::join(image.features, " ")
-                   << "\n";
-    llvm::outs() << "\n";
-  }
-  for (const runtime::EntryData &entry : data.entries)
-    if (name.empty() || entry.name == name)
-      showEntry(entry, data);
-  return session.finish();
 }

@@ -10,6 +10,7 @@
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
+#include "frontend/cli/TargetList.h"
 #include "ir/UserError.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
@@ -28,7 +29,7 @@ struct CompileOptions {
   /// No target: the processor that compiles, or the default GPU.
   std::string entry, output, emit = "tile", target;
   std::vector<std::string> files, dims, sizes, types;
-  bool noCache = false;
+  bool noCache = false, cubins = false;
   SourceOptions source;
   PipelineOptions pipeline;
 };
@@ -245,7 +246,19 @@ Outcome<std::string> Compile::emitForGpu() {
 /// What can be made for which target.
 Outcome<std::monostate> Compile::checkTarget() const {
   bool isGpuTarget = llvm::is_contained(codegen::gpuTargets, options.target);
-  bool isCpuCode = llvm::is_contained({"asm", "obj", "artifact"}, StringRef(options.emit));
+  bool isCpuCode = llvm::is_contained({"asm", "obj"}, StringRef(options.emit));
+  if (options.emit == "artifact") {
+    if (options.cubins && artifactTargets(options.target).gpus.names.empty())
+      return Failure::usage({"--cubins says nothing about code for a processor alone",
+                             "name GPUs, too, such as --target=native,sm_90a"});
+    return Done{};
+  }
+  if (options.cubins)
+    return Failure::usage({"--cubins says nothing about --emit=" + options.emit,
+                           "it is for --emit=artifact; --emit=cubin gives one"});
+  if (StringRef(options.target).contains(','))
+    return Failure::usage({"--emit=" + options.emit + " takes one target",
+                           "code for several goes into an artifact: --emit=artifact"});
   bool hasOther = !isGpuTarget && !options.target.empty() && options.target != "native";
   if (isGpuTarget && isCpuCode)
     return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
@@ -341,7 +354,9 @@ Outcome<std::string> Compile::emitArtifact() {
     return Failure::usage({"'" + options.files.front() + "' has no kernel and no graph", ""});
   if (auto checked = checkTypes(decls); !checked)
     return checked.takeFailure();
-  ArtifactBuilder builder(session.compiler, session.module(), {.cpu = cpu()},
+  ArtifactTargets targets = artifactTargets(options.target);
+  targets.gpus.cubins = options.cubins;
+  ArtifactBuilder builder(session.compiler, session.module(), std::move(targets),
                           [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
   for (dsl::DeclRef decl : decls) {
     auto choices = instances(decl);
@@ -433,8 +448,6 @@ Outcome<std::monostate> Compile::write(const std::string &text) {
 
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   CLI::App *command = app.add_subcommand("compile", "Compile kernels, and show any step of it");
-  std::vector<std::string> targets = {"native", "cpu", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  targets.insert(targets.end(), std::begin(codegen::gpuTargets), std::end(codegen::gpuTargets));
   auto options = std::make_shared<CompileOptions>();
   command
       ->add_option("FILE[:NAME]", options->files,
@@ -461,10 +474,12 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
           "--target", options->target,
           "The processor of llvm, asm, obj and artifact (native without it), or the GPU of llvm,\n"
           "gpu, ptx, cubin and sass (sm_90a without it):\n" +
-              llvm::join(targets, ", ") +
+              llvm::join(targetNames(), ", ") +
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
-              "gpu, ptx,\ncubin and sass")
-      ->check(oneOf(targets));
+              "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
+      ->check(targetList());
+  command->add_flag("--cubins", options->cubins,
+                    "Of an artifact for GPUs: machine code beside the PTX, by ptxas");
   addRepeated(*command, "--bind", options->types,
               "A type parameter; the first choice without it, in an artifact all choices")
       ->type_name("NAME=TYPE");
@@ -487,7 +502,8 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
                   "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
                   "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
                   "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
-                  "  tilec compile net.tile softmax.tile --emit=artifact --target=x86-64-v3 "
-                  "-o net.tileart");
+                  "  tilec compile net.tile softmax.tile --emit=artifact "
+                  "--target=x86-64-v3,sm_80,sm_90a \\\n"
+                  "      -o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};
 }

@@ -7,6 +7,9 @@
 //   tile::Result<tile::ArtifactFunction> softmax = artifact->function("softmax");
 //   auto y = (*softmax)({{"x", x}});      // x: a tile::Tensor
 //
+//   tile::Result<tile::Gpu> gpu = tile::Gpu::open();
+//   auto onGpu = softmax->launch(*gpu, {{"x", *gpu->upload(x)}});
+//
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_TILE_ARTIFACT_H
 #define TILE_FRONTEND_TILE_ARTIFACT_H
@@ -17,10 +20,13 @@
 namespace tile {
 
 using runtime::Artifact;
+using runtime::ArtifactCall;
 using runtime::ArtifactFunction;
 using runtime::ArtifactInstance;
 using runtime::DType;
 using runtime::LaunchArgument;
+using runtime::NamedDeviceTensors;
+using runtime::NamedLaunchArgument;
 using runtime::NamedTensors;
 using runtime::nameOf;
 using runtime::readNpy;
@@ -28,6 +34,8 @@ using runtime::Result;
 using runtime::Shape;
 using runtime::Tensor;
 using runtime::writeNpy;
+using runtime::cuda::DeviceTensor;
+using runtime::cuda::Gpu;
 
 } // namespace tile
 

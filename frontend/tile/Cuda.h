@@ -15,45 +15,15 @@
 #define TILE_FRONTEND_TILE_CUDA_H
 
 #include "frontend/tile/Module.h"
-#include "runtime/cuda/Dlpack.h"
+#include "runtime/cuda/Gpu.h"
 
 namespace tile {
 
 /// A dense row-major tensor in a GPU's memory (see runtime/cuda/DeviceTensor.h).
 using runtime::Status;
 using runtime::cuda::DeviceTensor;
-
-/// A GPU with a stream, which runs what it is given one after the other. Copies are the same.
-class Gpu {
-public:
-  /// Opens a device by its index, with a stream of its own.
-  static Result<Gpu> open(int index = 0);
-  /// The caller's CUstream, which has to outlive everything made with it; null: the default stream.
-  static Result<Gpu> withStream(void *stream, int index = 0);
-  /// A stream of the runtime's.
-  explicit Gpu(std::shared_ptr<runtime::cuda::Stream> stream) : theStream(std::move(stream)) {}
-
-  /// Elements are not initialized.
-  Result<DeviceTensor> create(Type type, Shape shape) const {
-    return DeviceTensor::create(theStream, type, std::move(shape));
-  }
-  Result<DeviceTensor> upload(const Tensor &tensor) const {
-    return DeviceTensor::upload(theStream, tensor);
-  }
-  /// Waits for what was given to the stream.
-  Result<Tensor> download(const DeviceTensor &tensor) const { return tensor.download(*theStream); }
-  /// A tensor of another library; see runtime/cuda/Dlpack.h.
-  Result<DeviceTensor> fromDlpack(DLManagedTensor *tensor) const {
-    return runtime::cuda::fromDlpack(theStream->sharedDevice(), tensor);
-  }
-  /// Waits until everything is done.
-  Status synchronize() const { return theStream->synchronize(); }
-
-  const std::shared_ptr<runtime::cuda::Stream> &stream() const { return theStream; }
-
-private:
-  std::shared_ptr<runtime::cuda::Stream> theStream;
-};
+/// A GPU with a stream (see runtime/cuda/Gpu.h).
+using runtime::cuda::Gpu;
 
 /// An argument of a prepared call: a tensor of the GPU, or a number.
 class DeviceArgument {

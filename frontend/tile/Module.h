@@ -6,6 +6,10 @@
 
 #include <map>
 
+namespace tile::runtime::cuda {
+class Gpu;
+}
+
 namespace tile {
 
 /// A mistake in a kernel, at its place: a line of C++ for kernels built here, of the file for
@@ -66,7 +70,7 @@ private:
   std::string text;
 };
 
-class Gpu;
+using runtime::cuda::Gpu;
 class PreparedCall;
 struct NamedDeviceArgument;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/artifact/CpuEntry.h"
+#include "runtime/artifact/CudaCode.h"
 #include "runtime/artifact/Program.h"
 
 #include <array>
@@ -111,6 +112,8 @@ struct KernelData {
   Signature signature;
   /// The first one that the machine and the guard allow runs.
   std::vector<VariantData> variants;
+  /// The same on GPUs: newer targets come first.
+  std::vector<CudaVariant> cuda;
 };
 
 //===-- Graphs ------------------------------------------------------------===//

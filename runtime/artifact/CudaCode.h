@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tile::runtime {
@@ -69,6 +70,20 @@ struct CudaCode {
   std::vector<Program> programs;
   /// A cubin, or PTX.
   std::vector<std::byte> image;
+};
+
+/// Code of one kernel for some launches on GPUs.
+struct CudaVariant {
+  /// Over the dimensions: whether it may run, and the same for people: "N <= 1024, N % 4 == 0".
+  /// Empty: always.
+  Program guard;
+  std::string condition;
+  /// Binders and tile sizes.
+  std::vector<std::pair<std::string, int64_t>> schedule;
+  /// Its image is PTX.
+  CudaCode code;
+  /// The same as machine code, for devices of the target's own generation. Empty: there is none.
+  std::vector<std::byte> cubin;
 };
 
 } // namespace tile::runtime

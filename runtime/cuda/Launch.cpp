@@ -60,7 +60,7 @@ static Error differentDevices(const Function &function, const Stream &stream) {
 
 Status launch(Function &function, const LaunchConfig &config, Stream &stream, void **parameters) {
   const Device &device = stream.device();
-  if (&function.device() != &device)
+  if (function.device().context() != device.context())
     return differentDevices(function, stream);
   if (config.grid.isEmpty())
     return {};

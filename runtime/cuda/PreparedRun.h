@@ -31,6 +31,7 @@ public:
   Status operator()();
 
   Stream &stream() const { return *target; }
+  const std::shared_ptr<Stream> &sharedStream() const { return target; }
   size_t numSteps() const { return steps.size(); }
   bool isGraph() const { return executable; }
 

@@ -37,6 +37,22 @@ std::string_view takeWord(std::string_view &text) {
 
 } // namespace
 
+std::optional<PtxTarget> parseTarget(std::string_view name) {
+  PtxTarget target;
+  if (!name.starts_with("sm_"))
+    return std::nullopt;
+  int number = 0;
+  const char *last = name.data() + name.size();
+  auto [end, problem] = std::from_chars(name.data() + 3, last, number);
+  if (problem != std::errc() || last - end > 1 || number < 0)
+    return std::nullopt;
+  target.name = name;
+  target.major = number / 10;
+  target.minor = number % 10;
+  target.suffix = end == last ? '\0' : *end;
+  return target;
+}
+
 std::optional<PtxTarget> parsePtxTarget(std::string_view ptx) {
   PtxTarget target;
   // Both stand before everything else.
@@ -45,21 +61,16 @@ std::optional<PtxTarget> parsePtxTarget(std::string_view ptx) {
       target.version = takeWord(ptx);
     if (word != ".target")
       continue;
-    std::string_view name = takeWord(ptx);
-    if (!name.starts_with("sm_"))
-      return std::nullopt;
-    int number = 0;
-    const char *last = name.data() + name.size();
-    auto [end, problem] = std::from_chars(name.data() + 3, last, number);
-    if (problem != std::errc() || last - end > 1)
-      return std::nullopt;
-    target.name = name;
-    target.major = number / 10;
-    target.minor = number % 10;
-    target.suffix = end == last ? '\0' : *end;
-    return target;
+    std::optional<PtxTarget> named = parseTarget(takeWord(ptx));
+    if (named)
+      named->version = std::move(target.version);
+    return named;
   }
   return std::nullopt;
+}
+
+bool runsOn(const PtxTarget &target, const DeviceProperties &device) {
+  return bool(checkPtxTarget(target, device));
 }
 
 Status checkPtxTarget(const PtxTarget &target, const DeviceProperties &device) {

@@ -2,8 +2,9 @@
 //
 //   classify [ARTIFACT]    by default the one that the build made of layers.tile
 //
-// It loads the artifact, runs the graph in f32 and in f64, and compares both with plain loops. What
-// it links is the runtime alone: `ldd` shows neither MLIR nor LLVM.
+// It loads the artifact, runs the graph in f32 and in f64, on the processor and, where there is
+// one, on a GPU, and compares all with plain loops. What it links is the runtime alone: `ldd` shows
+// neither MLIR nor LLVM, nor anything of CUDA.
 #include "frontend/tile/Artifact.h"
 
 #include <algorithm>
@@ -56,8 +57,37 @@ void softmax(std::vector<double> &x, int64_t columns) {
   }
 }
 
+using Inputs = std::vector<std::pair<std::string, const tile::Tensor *>>;
+
+tile::Result<tile::Tensor> runOnProcessor(const tile::ArtifactFunction &classify,
+                                          const Inputs &inputs) {
+  std::vector<tile::NamedLaunchArgument> arguments;
+  for (auto [name, tensor] : inputs)
+    arguments.push_back({name, *tensor});
+  tile::Result<tile::NamedTensors> outputs = classify(arguments);
+  if (!outputs)
+    return outputs.takeError();
+  return outputs->at("y")->clone();
+}
+
+/// The weights would stay there in a program that classifies more than once.
+tile::Result<tile::Tensor> runOnGpu(const tile::ArtifactFunction &classify, const tile::Gpu &gpu,
+                                    const Inputs &inputs) {
+  std::vector<tile::NamedLaunchArgument> arguments;
+  for (auto [name, tensor] : inputs) {
+    tile::Result<tile::DeviceTensor> uploaded = gpu.upload(*tensor);
+    if (!uploaded)
+      return uploaded.takeError();
+    arguments.push_back({name, *uploaded});
+  }
+  tile::Result<tile::NamedDeviceTensors> outputs = classify.launch(gpu, arguments);
+  if (!outputs)
+    return outputs.takeError();
+  return gpu.download(outputs->at("y"));
+}
+
 /// Runs the graph in one type; the greatest error, or less than 0 after a message.
-double run(const tile::ArtifactFunction &classify, tile::DType type) {
+double run(const tile::ArtifactFunction &classify, const tile::Gpu *gpu, tile::DType type) {
   const int64_t rows = 61, inputs = 97, hidden = 33, classes = 10;
   tile::Result<tile::Tensor> tensors[] = {
       make(type, {rows, inputs}, 1), make(type, {inputs, hidden}, 2), make(type, {hidden}, 3),
@@ -66,10 +96,11 @@ double run(const tile::ArtifactFunction &classify, tile::DType type) {
     if (!tensor)
       return fail(tensor.error().str()), -1;
   auto &[x, w1, b1, w2, b2] = tensors;
-  tile::Result<tile::NamedTensors> outputs =
-      classify({{"x", *x}, {"w1", *w1}, {"b1", *b1}, {"w2", *w2}, {"b2", *b2}});
-  if (!outputs)
-    return fail(outputs.error().str()), -1;
+  const Inputs given = {{"x", &*x}, {"w1", &*w1}, {"b1", &*b1}, {"w2", &*w2}, {"b2", &*b2}};
+  tile::Result<tile::Tensor> y =
+      gpu ? runOnGpu(classify, *gpu, given) : runOnProcessor(classify, given);
+  if (!y)
+    return fail(y.error().str()), -1;
 
   std::vector<double> values(x->numElements());
   for (int64_t n = 0; n < x->numElements(); ++n)
@@ -77,11 +108,10 @@ double run(const tile::ArtifactFunction &classify, tile::DType type) {
   values = dense(dense(values, *w1, *b1), *w2, *b2);
   softmax(values, classes);
   double worst = 0;
-  const tile::Tensor &y = *outputs->at("y");
-  for (int64_t n = 0; n < y.numElements(); ++n)
-    worst = std::max(worst, std::fabs(y.getDouble(n) - values[n]));
-  std::printf("%s: %s, greatest error %.1e\n", std::string(tile::nameOf(type)).c_str(),
-              y.describe().c_str(), worst);
+  for (int64_t n = 0; n < y->numElements(); ++n)
+    worst = std::max(worst, std::fabs(y->getDouble(n) - values[n]));
+  std::printf("%s on the %s: %s, greatest error %.1e\n", std::string(tile::nameOf(type)).c_str(),
+              gpu ? "GPU" : "processor", y->describe().c_str(), worst);
   return worst;
 }
 
@@ -95,10 +125,19 @@ int main(int argc, char **argv) {
   tile::Result<tile::ArtifactFunction> classify = artifact->function("classify");
   if (!classify)
     return fail(classify.error().str());
-  double f32 = run(*classify, tile::DType::F32), f64 = run(*classify, tile::DType::F64);
-  if (f32 < 0 || f64 < 0)
-    return 1;
-  if (f32 > 1e-5 || f64 > 1e-13)
-    return fail("that is not what the loops compute");
+  tile::Result<tile::Gpu> gpu = tile::Gpu::open();
+  if (!gpu)
+    std::printf("no GPU: %s\n", gpu.error().message.c_str());
+  std::vector<const tile::Gpu *> devices = {nullptr};
+  if (gpu)
+    devices.push_back(&*gpu);
+  for (const tile::Gpu *device : devices) {
+    double f32 = run(*classify, device, tile::DType::F32);
+    double f64 = run(*classify, device, tile::DType::F64);
+    if (f32 < 0 || f64 < 0)
+      return 1;
+    if (f32 > 1e-5 || f64 > 1e-13)
+      return fail("that is not what the loops compute");
+  }
   return 0;
 }

@@ -154,6 +154,65 @@ def check_artifacts(tilec, folder, expected):
     refused(3, "the artifact is damaged", "run", first, *INPUT)
 
 
+def check_gpu_artifacts(tilec, folder, expected):
+    """What an artifact has for GPUs; nothing here needs one."""
+
+    def compile(name, *arguments):
+        code, _, err = tilec("compile", *arguments, "--emit=artifact", "--bind", "T=f32", "--no-cache", "-o", folder / name)
+        return code, err
+
+    def refused(code, message, *arguments):
+        got, _, err = tilec(*arguments)
+        assert got == code and message in err, f"{arguments}: {got}\n{err}"
+
+    both, gpu = folder / "gpu.tileart", folder / "only.tileart"
+    code, err = compile("gpu.tileart", SOFTMAX, "--target=sm_90a,native,sm_80")
+    assert code == 0 and not err, err
+    once = both.read_bytes()
+    assert compile("gpu.tileart", SOFTMAX, "--target=native,sm_80,sm_90a") == (0, "")
+    assert both.read_bytes() == once, "the order of targets matters"
+    assert results(tilec.run(both, *INPUT)[0]) == expected
+    lines = [line.strip() for line in tilec("info", both)[1].splitlines() if line.startswith("    for ")]
+    assert lines[0].startswith("for native "), lines
+    targets = [line.split()[1] for line in lines[1:]]
+    assert targets == sorted(targets, reverse=True) and set(targets) == {"sm_90a", "sm_80"}, lines
+    conditions = [line.split(" where ")[1].split(":")[0] if " where " in line else "" for line in lines[1:]]
+    half = conditions[:len(conditions) // 2]
+    assert half == conditions[len(conditions) // 2:] and half[-1] == "", conditions
+    assert "N <= 256, N % 4 == 0" in half and "N % 4 == 0" in half and "N <= 16384" in half, half
+    # A device is opened before anything runs.
+    missing = {"TILE_CUDA_DRIVER": str(folder / "libnone.so")}
+    got, _, err = tilec("run", both, *INPUT, "--device=cuda", **missing)
+    assert got == 3 and "there is no CUDA driver" in err, err
+    refused(2, "--device=interp needs the source", "run", both, *INPUT, "--device=interp")
+    refused(2, "there is no device 'tpu'", "run", both, *INPUT, "--device=tpu")
+    assert compile("only.tileart", SOFTMAX, "--target=sm_80") == (0, "")
+    refused(1, "no code of `softmax.f32` for processors", "run", gpu, *INPUT)
+    # A dimension that is a constant needs no buckets.
+    assert compile("fixed.tileart", SOFTMAX, "--target=sm_90a", "--dim", "N=781") == (0, "")
+    info = tilec("info", folder / "fixed.tileart")[1]
+    assert info.count("    for sm_90a") == 1 and "where" not in info, info
+    # What sorts needs lengths that are known.
+    source = folder / "order.tile"
+    source.write_text("kernel order(x: f32[M, N]) -> (y: f32[M, N]) {\n    parallel i in tiles(M) {\n"
+                      "        y[i, :] = sort(x[i, :], N)\n    }\n}\n")
+    code, _, err = tilec("compile", source, "--emit=artifact", "--target=sm_90a", "-o", folder / "order.tileart")
+    assert code == 0 and "remark: for sm_90a there is no code of `order` where N exceeds 4096" in err, err
+    # Machine code has to be asked for, and needs somebody who makes it.
+    toolkit = {"PATH": "/nowhere", "CUDA_HOME": str(folder), **missing}
+    got, _, err = tilec("compile", SOFTMAX, "--emit=artifact", "--target=sm_90a", "--cubins", "-o", gpu, **toolkit)
+    assert got == 3 and "ptxas" in err, err
+    got, _, err = tilec("compile", SOFTMAX, "--emit=artifact", "--target=sm_90a", "-o", gpu, **toolkit)
+    assert got == 0, err
+    if shutil.which("ptxas"):
+        assert compile("cubins.tileart", SOFTMAX, "--target=sm_90a", "--cubins", "--dim", "N=781") == (0, "")
+        assert "of machine code" in tilec("info", folder / "cubins.tileart")[1]
+    refused(2, "takes one target", "compile", SOFTMAX, "--emit=ptx", "--target=sm_80,sm_90a")
+    refused(2, "'sm_70' is none of", "compile", SOFTMAX, "--emit=artifact", "--target=native,sm_70", "-o", gpu)
+    refused(2, "--cubins says nothing", "compile", SOFTMAX, "--emit=artifact", "--cubins", "-o", gpu)
+    refused(2, "--cubins says nothing", "compile", SOFTMAX, "--emit=ptx", "--cubins")
+
+
 def check_memory(tilec):
     """The tensors between the calls of a graph share memory."""
     inputs = json.loads((pathlib.Path(BLOCK).parent / "shapes.json").read_text())["transformer_block"]["shapes"][0]["in"]
@@ -172,6 +231,7 @@ def main():
         check_folders(tilec, cache, expected)
         check_kills(tilec, cache, expected)
         check_artifacts(tilec, pathlib.Path(place), expected)
+        check_gpu_artifacts(tilec, pathlib.Path(place), expected)
         check_memory(tilec)
     print("the cache and artifacts keep their promises")
 

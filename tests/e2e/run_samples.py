@@ -2,14 +2,14 @@
 """Runs every lesson of samples/ and every folder of tests/e2e/kernels/, each on every shape of its
 shapes.json, and compares it with its reference.
 
-    run_samples.py TILEC [SAMPLE...] [--device cpu|cuda|interp|artifact|sanitize] [--jobs N]
+    run_samples.py TILEC [SAMPLE...] [--device cpu|cuda|interp|artifact|artifact-cuda|sanitize] [--jobs N]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
 outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
 NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
-the compiled code runs without the compiler, with the tile sizes of the schedule. On the device `sanitize` each
+the compiled code runs without the compiler, with the tile sizes of the schedule; on `artifact-cuda` on a GPU. On the device `sanitize` each
 runs once on the CPU with --sanitize, which has nothing to report. On the device `cuda` kernels that the GPU
 backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are counted and shown.
 
@@ -64,7 +64,7 @@ def load_reference(folder):
 
 
 # Of the GPU: what it has no code for, and tiles that it has no room for.
-MISSING = r"the GPU backend (does not have .* yet)|needs [0-9]+ bytes of shared memory"
+MISSING = r"the GPU backend (does not have .* yet)|needs [0-9]+ bytes of shared memory|(the artifact has no code of) `"
 
 
 class Refused(Exception):
@@ -91,6 +91,8 @@ class Case:
                 "--save-inputs", str(inputs)]
         if device == "sanitize":
             line += ["--sanitize"]
+        elif device == "artifact-cuda":
+            line += ["--device", "cuda"]
         elif not self.artifact:
             line += ["--device", device, "--check", f"--sweep-tiles={self.sweep}"]
         if not self.artifact:
@@ -115,8 +117,8 @@ class Case:
                                  capture_output=True, text=True, timeout=600)
             report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             # A run that was refused has diagnostics in the place of results.
-            if device == "cuda" and (missing := re.search(MISSING, ran.stderr)):
-                raise Refused(missing[1] or "has too little shared memory")
+            if device in ("cuda", "artifact-cuda") and (missing := re.search(MISSING, ran.stderr)):
+                raise Refused(missing[1] or missing[2] or "has too little shared memory")
             if "outputs" not in report or ("check" not in report and device in ("cpu", "cuda", "interp")):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
@@ -187,7 +189,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda", "interp", "artifact", "sanitize"])
+    parser.add_argument("--device", default="cpu", 
+                        choices=["cpu", "cuda", "interp", "artifact", "artifact-cuda", "sanitize"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
@@ -197,18 +200,20 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         # A cache of its own: what it finds there it has made.
         os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
-        if options.device == "artifact":
-            compile_artifacts(tilec, cases, pathlib.Path(place))
+        if options.device.startswith("artifact"):
+            target = "sm_80,sm_90a" if options.device == "artifact-cuda" else "native"
+            compile_artifacts(tilec, cases, pathlib.Path(place), target)
         return run_cases(tilec, folders, cases, options)
 
 
-def compile_artifacts(tilec, cases, place):
+def compile_artifacts(tilec, cases, place, target):
     """One artifact a source, in `place`."""
     artifacts = {}
     for case in cases:
         if case.source not in artifacts:
             artifacts[case.source] = place / f"{case.source.parent.name}.tileart"
-            subprocess.run([tilec, "compile", case.source, "--emit=artifact", "-o", artifacts[case.source]], check=True)
+            subprocess.run([tilec, "compile", case.source, "--emit=artifact", f"--target={target}", "-o",
+                            artifacts[case.source]], check=True)
         case.artifact = artifacts[case.source]
 
 

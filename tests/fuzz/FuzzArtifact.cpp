@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::span bytes = std::as_bytes(std::span(data, size));
   (void)isArtifact(bytes);
   (void)parseArtifact(bytes);
+  (void)parsePayload(bytes, oldestArtifactVersion);
   Result<ArtifactData> artifact = parsePayload(bytes);
   if (!artifact)
     return 0;

@@ -33,6 +33,28 @@ TEST(ArtifactFormat, ComesBackAsItWas) {
   EXPECT_EQ(back->images[0].bytes, artifact.images[0].bytes);
   EXPECT_EQ(back->graphs[0].frames[1].place, "net.tile:3:9");
   EXPECT_EQ(back->kernels[1].signature.params[1].combine, CpuCombine::Max);
+  EXPECT_EQ(back->kernels[0].cuda[0].guard, artifact.kernels[0].cuda[0].guard);
+  EXPECT_EQ(back->kernels[0].cuda[0].cubin, artifact.kernels[0].cuda[0].cubin);
+  EXPECT_EQ(back->kernels[1].cuda[0].code.finish.sharedBytes, 8448u);
+}
+
+/// A file that was written when there was no code for GPUs yet.
+TEST(ArtifactFormat, ReadsVersion1) {
+  std::ifstream file(TILE_TEST_DATA "/version-1.tileart", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_EQ(text.size(), 1467u);
+  Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
+  ASSERT_TRUE(artifact) << artifact.error().str();
+  ArtifactData expected = sampleArtifact();
+  for (KernelData &kernel : expected.kernels)
+    kernel.cuda.clear();
+  EXPECT_EQ(serialize(*artifact), serialize(expected));
+  std::vector<std::byte> bytes = bytesOf(text);
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    std::vector<std::byte> damaged = bytes;
+    damaged[n] ^= static_cast<std::byte>(1u << n % 8);
+    ASSERT_FALSE(parseArtifact(damaged)) << "byte " << n;
+  }
 }
 
 TEST(ArtifactFormat, EveryByteCounts) {
@@ -56,9 +78,11 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  other[8] = std::byte(2);
-  EXPECT_EQ(message(other),
-            "the artifact has version 2 of the format; this program reads version 1");
+  for (int version : {0, 3}) {
+    other[8] = std::byte(version);
+    EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
+                                  " of the format; this program reads versions 1 to 2");
+  }
   other = bytes;
   other.pop_back();
   EXPECT_NE(message(other).find("bytes of content instead of"), std::string::npos);
@@ -107,6 +131,13 @@ TEST(ArtifactFormat, AnyContentIsReadWithoutHarm) {
       std::vector<int64_t> dims(kernel.signature.dims.size(), 17);
       std::vector<uint64_t> scalars(kernel.signature.params.size(), 3);
       (void)checkRequires(kernel.signature, dims, scalars);
+      for (const CudaVariant &variant : kernel.cuda) {
+        for (const Program &program : variant.code.programs)
+          (void)evaluateInteger(program, dims, scalars);
+        for (const std::string &site : variant.code.sites)
+          if (!site.empty())
+            ASSERT_GE(decodeSite(site.data()).size(), 3u);
+      }
     }
   }
   EXPECT_GT(taken, 1000u); // a mutated text or number is none of validity's business
@@ -149,6 +180,34 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(refused([&](ArtifactData &a) { program(a)[2].type = Number::I64; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { program(a).clear(); }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { program(a)[0].type = Number::F64; }));
+  auto variant = [](ArtifactData &a) -> CudaVariant & { return a.kernels[0].cuda[0]; };
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).guard.pop_back(); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).guard[0].immediate = 2; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.target = "sm_"; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.target = "sm_90ab"; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.target = "avx2"; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.name = ""; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.name[1] = '\0'; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.threads = 0; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.threads = 1025; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.blocks = 0; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.blocks = 17; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.function.sharedBytes = 1 << 30; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.image.clear(); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.programs[0].clear(); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.programs[0][0].immediate = 2; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.sites[0].pop_back(); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.sites[0] += "x"; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.sites[0][0] = 4; }));
+  EXPECT_FALSE(refused([&](ArtifactData &a) { variant(a).code.sites.push_back(""); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.sites = {"x"}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.copies = {{3, 8}}; })); // no `reduce`
+  auto copy = [](ArtifactData &a) -> CudaReduceCopies & {
+    return a.kernels[1].cuda[0].code.copies[0];
+  };
+  EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).param = 2; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 0; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 9; }));
   auto plan = [](ArtifactData &a) -> GraphPlan & { return a.graphs[0]; };
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 5; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 4000000000u; }));

@@ -3,6 +3,9 @@
 
 #include "runtime/Encoding.h"
 #include "runtime/artifact/ArtifactData.h"
+#include "runtime/artifact/CpuReport.h"
+
+#include <span>
 
 namespace tile::runtime::test {
 
@@ -39,6 +42,35 @@ inline Signature signature(const std::string &name, std::vector<ParamRule> param
   return result;
 }
 
+inline std::vector<std::byte> bytesOf(const std::string &text) {
+  auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// "dim <= most", or with `divides` "dim % most == 0", as a guard.
+inline Program guardOf(uint64_t index, int64_t most, bool divides = false) {
+  Program program{dim(index), constant(most)};
+  if (divides) {
+    program.push_back(binary(Opcode::RemFloor, 0, 1));
+    program.push_back(constant(0));
+  }
+  auto last = static_cast<uint32_t>(program.size() - 1);
+  program.push_back(binary(Opcode::Compare, divides ? 2 : 0, last, Number::I1));
+  program.back().immediate = static_cast<uint64_t>(divides ? CompareInt::Eq : CompareInt::Sle);
+  return program;
+}
+
+/// GPU code whose PTX has nothing but the entries' names, for programs of 4 elements.
+inline CudaVariant cudaVariant(const std::string &target, const std::string &name) {
+  CudaVariant variant;
+  variant.schedule = {{"i", 4}};
+  variant.code.target = target;
+  variant.code.function = {name, 128, 0, 1};
+  variant.code.programs = {{dim(0), constant(4), binary(Opcode::DivCeil, 0, 1)}};
+  variant.code.image = bytesOf(".version 8.0\n.target " + target + "\n.entry " + name + "(\n");
+  return variant;
+}
+
 /// An artifact with something in every list.
 inline ArtifactData sampleArtifact() {
   ArtifactData artifact;
@@ -68,11 +100,22 @@ inline ArtifactData sampleArtifact() {
       {{dim(0), {Opcode::Scalar, Number::I64, {}, 1}, holds}, "N > by", {0}, {1}});
   kernel.variants.push_back({{dim(0), constant(8), holds}, {{"i", 64}}, 0, "scale.i64"});
   kernel.variants.push_back({{}, {}, 0, "scale.i64"});
+  kernel.cuda.push_back(cudaVariant("sm_90a", "scale_i64"));
+  kernel.cuda[0].guard = guardOf(0, 8, true);
+  kernel.cuda[0].condition = "N % 8 == 0";
+  kernel.cuda[0].cubin = bytesOf("\x7f"
+                                 "ELF and so on");
+  kernel.cuda[0].code.sites = {encodeSite({"0", "a.tile:3:5", "positive", "i", "i"})};
+  kernel.cuda.push_back(cudaVariant("sm_80", "scale_i64"));
   artifact.kernels.push_back(std::move(kernel));
 
   KernelData sum;
   sum.signature = signature("sum", {vector("x", ParamMode::In), vector("s", ParamMode::Reduce)});
   sum.signature.params[1].combine = CpuCombine::Max;
+  sum.cuda.push_back(cudaVariant("sm_80", "sum"));
+  sum.cuda[0].code.start = {"sum_start", 256, 0, 1};
+  sum.cuda[0].code.finish = {"sum_finish", 1024, 8448, 1};
+  sum.cuda[0].code.copies = {{1, 8}};
   artifact.kernels.push_back(std::move(sum));
 
   GraphPlan plan;

@@ -182,3 +182,29 @@ tile.kernel @spoken(
   }
   tile.return
 }
+
+// -----
+
+// A length that is not known, but limited: the axis stays whole, with room for the longest.
+
+// CHECK-LABEL: tile.kernel @limited(
+// CHECK-SAME: tile_gpu.blocks = 1 : i64
+// CHECK: %[[N:.*]] = tile.dim "n"
+// CHECK: tile.axis %{{.*}} to %[[N]] : <"c", 1024>
+// CHECK: tile.load {{.*}} -> tensor<4x1024xf32
+// CHECK-NOT: tile.for
+tile.kernel @limited(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m)>})
+    attributes {dims = ["m", "n"], tile.limits = {n = 1024}} {
+  %c0 = arith.constant 0 : i64
+  %m = tile.dim "m"
+  %n = tile.dim "n"
+  %c = tile.axis %c0 to %n : !tile.span<"c">
+  tile.parallel (%i = tiles "i" %c0 to %m by 4) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %c) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"c">) -> tensor<4x?xf32, #tile.axes<"i", "c">>
+    %s = tile.reduce <add> %t over ["c"] : tensor<4x?xf32, #tile.axes<"i", "c">> -> tensor<4xf32, #tile.axes<"i">>
+    tile.store %s, %y at affine_map<(i) -> (i)>(%i) [] : tensor<4xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 4>)
+  }
+  tile.return
+}

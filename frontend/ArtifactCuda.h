@@ -1,0 +1,36 @@
+//===- ArtifactCuda.h - a kernel's code for GPUs in an artifact -----------===//
+//
+// What a launch would be compiled for is not known yet, so there are variants:
+// for whole axes up to some lengths and for any, and for tensors whose rows begin
+// at multiples of 16 bytes and for any. Each has a guard over the dimensions.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_ARTIFACTCUDA_H
+#define TILE_FRONTEND_ARTIFACTCUDA_H
+
+#include "frontend/Compiler.h"
+#include "frontend/Outcome.h"
+#include "runtime/artifact/CudaCode.h"
+
+namespace tile::frontend {
+
+struct CudaTargets {
+  /// Of codegen::gpuTargets, each once.
+  std::vector<std::string> names;
+  /// Machine code beside PTX, by ptxas or the driver of a device that is here.
+  bool cubins = false;
+};
+
+/// The variants of a kernel for each target, the newest first; of a target, a launch takes the
+/// first whose guard holds. What can only be compiled for axes of limited length has none for
+/// longer ones, which a remark tells. Errors: what can't be compiled at all.
+Outcome<std::vector<runtime::CudaVariant>> cudaVariants(Compiler &compiler, ir::KernelOp kernel,
+                                                        const ir::Bindings &bindings,
+                                                        const CudaTargets &targets);
+
+/// The tile sizes that a specialized kernel has.
+std::vector<std::pair<std::string, int64_t>> scheduleOf(ir::KernelOp kernel);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_ARTIFACTCUDA_H

@@ -1,0 +1,95 @@
+#include "runtime/ValidationCuda.h"
+#include "runtime/DType.h"
+#include "runtime/Evaluate.h"
+#include "runtime/artifact/GpuReport.h"
+#include "runtime/cuda/PtxTarget.h"
+
+#include <algorithm>
+
+namespace tile::runtime {
+
+namespace {
+
+/// What no device has more of.
+constexpr uint32_t mostThreads = 1024, mostBlocks = 16;
+constexpr uint64_t mostShared = uint64_t(1) << 20;
+
+bool isValidFunction(const CudaFunction &function, bool mayLack) {
+  if (function.name.empty())
+    return mayLack;
+  // An end within the name would be another name's.
+  return function.name.find('\0') == std::string::npos && function.threads > 0 &&
+         function.threads <= mostThreads && function.sharedBytes <= mostShared &&
+         function.blocks > 0 && function.blocks <= mostBlocks;
+}
+
+bool isIntegerProgram(const Program &program, size_t numDims,
+                      std::span<const std::optional<Number>> scalars) {
+  return !program.empty() && isValid(program, numDims, scalars) && !isFloat(program.back().type);
+}
+
+/// The fields of a site, as `decodeSite` takes them apart; nothing where they lead out of it.
+std::optional<std::vector<std::string_view>> fieldsOf(std::string_view site) {
+  size_t at = 0;
+  auto next = [&]() -> std::optional<uint32_t> {
+    if (site.size() - at < 4)
+      return std::nullopt;
+    uint32_t number = 0;
+    for (int shift = 0; shift < 32; shift += 8)
+      number |= static_cast<uint32_t>(static_cast<unsigned char>(site[at++])) << shift;
+    return number;
+  };
+  std::vector<std::string_view> fields;
+  std::optional<uint32_t> count = next();
+  if (!count || *count > site.size())
+    return std::nullopt;
+  for (uint32_t n = 0; n < *count; ++n) {
+    std::optional<uint32_t> length = next();
+    if (!length || *length > site.size() - at)
+      return std::nullopt;
+    fields.push_back(site.substr(at, *length));
+    at += *length;
+  }
+  return at == site.size() ? std::optional(std::move(fields)) : std::nullopt;
+}
+
+/// An assertion's or a print's; empty where a number says nothing.
+bool isValidSite(const std::string &site) {
+  if (site.empty())
+    return true;
+  auto fields = fieldsOf(site);
+  if (!fields || fields->size() < 3 || fields->size() % 2 == 0)
+    return false;
+  return std::all_of(fields->begin(), fields->end(), [](std::string_view field) {
+    return std::count(field.begin(), field.end(), '\n') < mostReportedValues / 2;
+  });
+}
+
+bool isValidCopy(const CudaReduceCopies &copy, const Signature &signature) {
+  if (copy.param >= signature.params.size())
+    return false;
+  const ParamRule &param = signature.params[copy.param];
+  return param.isTensor && param.mode == ParamMode::Reduce && copy.bytes > 0 && copy.bytes <= 8;
+}
+
+} // namespace
+
+bool isValidVariant(const CudaVariant &variant, const Signature &signature,
+                    std::span<const std::optional<Number>> scalars) {
+  const CudaCode &code = variant.code;
+  size_t numDims = signature.dims.size();
+  auto isProgram = [&](const Program &program) {
+    return isIntegerProgram(program, numDims, scalars);
+  };
+  auto isCopy = [&](const CudaReduceCopies &copy) { return isValidCopy(copy, signature); };
+  bool isGuard = variant.guard.empty() ||
+                 (isValid(variant.guard, numDims, {}) && variant.guard.back().type == Number::I1);
+  return isGuard && cuda::parseTarget(code.target) && isValidFunction(code.function, false) &&
+         isValidFunction(code.start, true) && isValidFunction(code.finish, true) &&
+         !code.image.empty() &&
+         std::all_of(code.programs.begin(), code.programs.end(), isProgram) &&
+         std::all_of(code.copies.begin(), code.copies.end(), isCopy) &&
+         std::all_of(code.sites.begin(), code.sites.end(), isValidSite);
+}
+
+} // namespace tile::runtime
