@@ -101,6 +101,8 @@ std::string quoteArgument(llvm::StringRef text) {
 } // namespace
 
 void CrashReport::install(int argc, const char *const *argv) {
+  commandLine.clear();
+  sources.clear();
   for (int n = 0; n < argc; ++n)
     commandLine += (n ? " " : "") + quoteArgument(argv[n]);
   reportPaths[0] = "tilec-crash-" + std::to_string(getpid()) + ".txt";

@@ -22,6 +22,7 @@ class CrashReport {
 public:
   static constexpr int exitCode = 70;
 
+  /// For a command line; once more for the next one of a process.
   static void install(int argc, const char *const *argv);
   /// Adds a source text to the report.
   static void addSource(llvm::StringRef name, llvm::StringRef text);

@@ -2,9 +2,9 @@
 """What kernels say: `assert` and `print`, on the CPU with several numbers of threads, in the interpreter, and in
 artifacts; or on a GPU.
 
-    check_reports.py TILEC [--device=cuda]
+    check_reports.py TILEC [--device=cuda [SERVER]]
 
-The lines that are expected are computed here, from the inputs and from docs/language.md alone.
+SERVER is tile_command_server, for many runs in a process. The lines that are expected are computed here, from the inputs and from docs/language.md alone.
 """
 
 import json
@@ -12,11 +12,11 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+import tilec_runs
 
 SOURCE = """
 kernel guarded(w: i64[V, D], ids: i64[B]) -> (y: i64[B, D]) {
@@ -80,16 +80,15 @@ graph both(x: i32[M, N]) -> (a: i32[M], b: i32[M]) {
 
 
 class Checker:
-    def __init__(self, tilec, folder, device):
-        self.tilec, self.folder, self.device = tilec, pathlib.Path(folder), device
+    def __init__(self, runs, folder, device):
+        self.runs, self.folder, self.device = runs, pathlib.Path(folder), device
         self.source = self.folder / "speaks.tile"
         self.source.write_text(SOURCE)
         self.failures = 0
 
     def run(self, *arguments, threads=2):
-        environment = {**os.environ, "TILE_CACHE_DIR": "", "TILE_NUM_THREADS": str(threads)}
-        ran = subprocess.run([self.tilec, *map(str, arguments)], capture_output=True, text=True, timeout=120,
-                             env=environment)
+        os.environ["TILE_NUM_THREADS"] = str(threads)
+        ran = self.runs.run(arguments, timeout=120)
         return ran.returncode, ran.stdout, ran.stderr
 
     def expect(self, what, actual, expected):
@@ -257,10 +256,14 @@ def check_branches(checker, rng):
 
 def main():
     seed = int(os.environ.get("TILE_TEST_SEED", random.randrange(1 << 30)))
+    tilec, device, server = (sys.argv[1:] + [None, None])[:3]
+    os.environ["TILE_CACHE_DIR"] = ""
+    runs = tilec_runs.runs_of(tilec, server)
     with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(sys.argv[1], folder, sys.argv[2] if len(sys.argv) > 2 else None)
+        checker = Checker(runs, folder, device)
         for check in (check_guard, check_first, check_prints, check_branches):
             check(checker, random.Random(seed))
+    runs.close()
     if checker.failures:
         sys.exit(f"{checker.failures} failures with TILE_TEST_SEED={seed}")
 

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Sorts and scans of every type, on the interpreter and the CPU or the devices named, against NumPy.
 
-    check_types.py TILEC [DEVICE…]
+    check_types.py TILEC [DEVICE…] [--server PROGRAM]
 
+PROGRAM is tile_command_server, for many runs in a process; on a GPU that saves most of the time.
 Whole numbers are exact, also where they wrap; they come from the whole range of their type, its ends among them, and
 from a few values, so that many are equal. What NumPy has no type for is made in the kernel, of numbers that are exact.
 """
 
+import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
+import tilec_runs
 
 INTEGERS = {name: np.dtype(code) for name, code in dict(i8="i1", i16="<i2", i32="<i4", i64="<i8", u8="u1", u16="<u2",
                                                         u32="<u4", u64="<u8").items()}
@@ -106,8 +108,8 @@ def scanned_by_numpy(x, dtype):
 
 
 class Checker:
-    def __init__(self, tilec, devices, folder, rng):
-        self.tilec, self.devices, self.folder, self.rng, self.count = tilec, devices, folder, rng, 0
+    def __init__(self, runs, devices, folder, rng):
+        self.runs, self.devices, self.folder, self.rng, self.count = tilec, devices, folder, rng, 0
         sorts = [SORTS.format(name=name, type=name, made="x[i, :]", stored=name) for name in {**INTEGERS, **FLOATS}]
         sorts += [SORTS.format(name=name, type="f32", made=f"{name}(x[i, :])", stored="f32") for name in STORED]
         scans = [SCANS.format(name=name, type=name, sum=sum_type(name))
@@ -118,8 +120,8 @@ class Checker:
         np.save(self.folder / "x.npy", x)
         for device in self.devices:
             outputs = [argument for name in expected for argument in ("--out", f"{name}={self.folder}/{name}.npy")]
-            ran = subprocess.run([self.tilec, "run", f"{self.folder}/all.tile:{kernel}", "--device", device, "--in",
-                                  f"x={self.folder}/x.npy", *outputs], capture_output=True, text=True, timeout=120)
+            ran = self.runs.run(["run", f"{self.folder}/all.tile:{kernel}", "--device", device, "--in",
+                                 f"x={self.folder}/x.npy", *outputs], timeout=120)
             assert ran.returncode == 0, f"{kernel}: {ran.stderr}"
             for name, right in expected.items():
                 got = np.load(self.folder / f"{name}.npy")
@@ -151,14 +153,22 @@ class Checker:
 
 def main():
     seed = np.random.SeedSequence().entropy
-    devices = sys.argv[2:] or ["interp", "cpu"]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tilec")
+    parser.add_argument("devices", nargs="*", default=["interp", "cpu"])
+    parser.add_argument("--server", metavar="PROGRAM")
+    options = parser.parse_args()
+    devices = options.devices
+    runs = tilec_runs.runs_of(options.tilec, options.server)
     with tempfile.TemporaryDirectory() as name:
-        checker = Checker(sys.argv[1], devices, pathlib.Path(name), np.random.default_rng(seed))
+        checker = Checker(runs, devices, pathlib.Path(name), np.random.default_rng(seed))
         try:
             checker.run()
         except AssertionError:
             print(f"seed {seed}", file=sys.stderr)
             raise
+        finally:
+            runs.close()
         print(f"{checker.count} kernels and inputs, on {' and '.join(devices)}")
 
 

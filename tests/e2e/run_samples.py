@@ -3,6 +3,7 @@
 shapes.json, and compares it with its reference.
 
     run_samples.py TILEC [SAMPLE...] [--device cpu|cuda|interp|artifact|artifact-cuda|sanitize] [--jobs N]
+                   [--server PROGRAM]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
@@ -11,7 +12,10 @@ NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy 
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
 the compiled code runs without the compiler, with the tile sizes of the schedule; on `artifact-cuda` on a GPU. On the device `sanitize` each
 runs once on the CPU with --sanitize, which has nothing to report. On the device `cuda` kernels that the GPU
-backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are counted and shown.
+backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are shown. Where
+only other tile sizes of the sweep are too large, the run itself is compared nevertheless.
+
+With --server (tile_command_server) few processes make all runs, which on a GPU saves most of the time.
 
 The tolerance is that of the kernel, or the shape's own where it has one: shapes of halves do, because
 there the rounding of the result comes on top, at most 2^-11 of it for f16 and 2^-8 for bf16. Two results
@@ -31,6 +35,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import numpy as np
+import tilec_runs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
@@ -81,20 +86,21 @@ class Case:
         self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
         self.sweep = sweep
         self.artifact = None
+        self.refused = ""  # why some tile sizes were
 
     def __str__(self):
         inputs = " ".join(f"{name}={spec}" for name, spec in self.inputs.items())
         return f"{self.source.parent.name} {self.kernel}: {inputs} {' '.join(self.sizes)}".rstrip()
 
-    def command(self, tilec, device, inputs, outputs):
-        line = [tilec, "run", str(self.artifact or self.source), "--entry", self.kernel, "--json",
+    def command(self, device, inputs, outputs, sweeps=True):
+        line = ["run", str(self.artifact or self.source), "--entry", self.kernel, "--json",
                 "--save-inputs", str(inputs)]
         if device == "sanitize":
             line += ["--sanitize"]
         elif device == "artifact-cuda":
             line += ["--device", "cuda"]
         elif not self.artifact:
-            line += ["--device", device, "--check", f"--sweep-tiles={self.sweep}"]
+            line += ["--device", device, "--check", *([f"--sweep-tiles={self.sweep}"] if sweeps else [])]
         if not self.artifact:
             for size in self.sizes:
                 line += ["--set", size]
@@ -108,17 +114,21 @@ class Case:
             line += ["--out", f"{name}={outputs}"]
         return line
 
-    def run(self, tilec, device):
+    def run(self, runs, device):
         """What went wrong; empty if nothing did."""
         with tempfile.TemporaryDirectory() as folder:
             inputs = pathlib.Path(folder) / "inputs.safetensors"
             outputs = pathlib.Path(folder) / "outputs.safetensors"
-            ran = subprocess.run(self.command(tilec, device, inputs, outputs), cwd=self.source.parent,
-                                 capture_output=True, text=True, timeout=600)
+            ran = runs.run(self.command(device, inputs, outputs), self.source.parent)
             report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             # A run that was refused has diagnostics in the place of results.
             if device in ("cuda", "artifact-cuda") and (missing := re.search(MISSING, ran.stderr)):
-                raise Refused(missing[1] or missing[2] or "has too little shared memory")
+                what = missing[1] or missing[2] or "has too little shared memory"
+                ran = runs.run(self.command(device, inputs, outputs, sweeps=False), self.source.parent)
+                if re.search(MISSING, ran.stderr):
+                    raise Refused(what)
+                self.refused = what
+                report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
             if "outputs" not in report or ("check" not in report and device in ("cpu", "cuda", "interp")):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
@@ -189,9 +199,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
-    parser.add_argument("--device", default="cpu", 
+    parser.add_argument("--device", default="cpu",
                         choices=["cpu", "cuda", "interp", "artifact", "artifact-cuda", "sanitize"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--server", metavar="PROGRAM", help="tile_command_server, for many runs in a process")
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
                if not options.samples or path.parent.name in options.samples]
@@ -203,7 +214,11 @@ def main():
         if options.device.startswith("artifact"):
             target = "sm_80,sm_90a" if options.device == "artifact-cuda" else "native"
             compile_artifacts(tilec, cases, pathlib.Path(place), target)
-        return run_cases(tilec, folders, cases, options)
+        runs = tilec_runs.runs_of(tilec, options.server, options.device)
+        try:
+            return run_cases(runs, folders, cases, options)
+        finally:
+            runs.close()
 
 
 def compile_artifacts(tilec, cases, place, target):
@@ -217,12 +232,12 @@ def compile_artifacts(tilec, cases, place, target):
         case.artifact = artifacts[case.source]
 
 
-def run_cases(tilec, folders, cases, options):
+def run_cases(runs, folders, cases, options):
     failures, refusals = 0, {}
 
     def run(case):
         try:
-            return case.run(tilec, options.device)
+            return case.run(runs, options.device)
         except Refused as refused:
             refusals.setdefault(str(refused), set()).add(f"{case.source.parent.name}:{case.kernel}")
             return ""
@@ -236,6 +251,9 @@ def run_cases(tilec, folders, cases, options):
                 print(f"FAILED {case}\n    " + problem.replace("\n", "\n    "), flush=True)
     for missing, kernels in sorted(refusals.items()):
         print(f"{options.device} {missing}: {', '.join(sorted(kernels))}")
+    for line in sorted({f"some tile sizes: {case.source.parent.name}:{case.kernel}: {options.device} {case.refused}"
+                        for case in cases if case.refused}):
+        print(line)
     print(f"{len(cases)} runs of {len(folders)} samples on {options.device}, {failures} failed")
     return 1 if failures or not cases else 0
 

@@ -7,8 +7,8 @@ usage() {
   cat <<EOT
 Usage: tests/gpu/bundle.sh [FILE.tar.xz]
 
-Builds a static tilec and the tests of the CUDA runtime in build/portable, and packs them with the
-samples, tests/e2e, tests/bench and tests/gpu into FILE.tar.xz (build/tilec-gpu.tar.xz), $((most / 1000000)) MB at
+Builds a static tilec, its command server and the tests of the CUDA runtime in build/portable, and packs
+them with the samples, tests/e2e, tests/bench and tests/gpu into FILE.tar.xz (build/tilec-gpu.tar.xz), $((most / 1000000)) MB at
 most. On a machine with a driver of NVIDIA's, then:
 
   tar -xJf tilec-gpu.tar.xz && tilec-gpu/run.sh
@@ -27,15 +27,16 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bundle=$(realpath -m "${1:-$root/build/tilec-gpu.tar.xz}")
 cd "$root"
 build=build/portable
-# The preset leaves the tests out; of them only those of the runtime go without LLVM.
-cmake --preset portable -DTILE_BUILD_TESTS=ON -DTILE_TEST_FOLDERS=runtime >/dev/null
-cmake/build.sh portable tilec runtime_cuda_device_test
+# The preset leaves the tests out; these are all that a GPU needs.
+cmake --preset portable -DTILE_BUILD_TESTS=ON "-DTILE_TEST_FOLDERS=runtime;e2e" >/dev/null
+cmake/build.sh portable tilec tile_command_server runtime_cuda_device_test
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 place=$work/tilec-gpu
 mkdir -p "$place/lib" "$place/tests"
 strip -o "$place/tilec" $build/frontend/tilec
+strip -o "$place/tile_command_server" $build/tests/e2e/tile_command_server
 strip -o "$place/runtime_cuda_device_test" $build/tests/runtime/runtime_cuda_device_test
 # Debian has oneTBB as a shared library only; the other libraries are those of every Linux.
 tbb=$(ldd $build/frontend/tilec | awk '$1 ~ /^libtbb\.so/ { print $3 }')
@@ -51,8 +52,10 @@ ln -s tests/gpu/run.sh "$place/run.sh"
 git describe --always --dirty >"$place/version.txt" 2>/dev/null || echo unknown >"$place/version.txt"
 
 mkdir -p "$(dirname "$bundle")"
-# The same files give the same bytes.
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$work" -c tilec-gpu | xz -T0 -6 >"$work/bundle"
+# The same files give the same bytes. tilec and its server are almost the same; a window that reaches from
+# one to the other, and calls written as what they call, let xz see it.
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$work" -c tilec-gpu |
+  xz -T0 --x86 --lzma2=preset=6,dict=96MiB >"$work/bundle"
 size=$(stat -c %s "$work/bundle")
 if [ "$size" -gt $most ]; then
   echo "bundle.sh: error: the bundle has $size bytes, more than $most" >&2

@@ -10,7 +10,10 @@ Runs all steps, or those that are named, and prints a table of them last. What e
 FOLDER (gpu-results). A step that can't run here is skipped, with the reason in the table.
 
   driver      the tests of the runtime on this machine's driver
+  faults      a kernel that reads where nothing is: told, and survived by what comes after it
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
+  types       sorts and scans of all types, against NumPy
+  reports     assert and print, against what the language says; needs NumPy
   memcheck racecheck initcheck synccheck
               the samples under this tool of compute-sanitizer; needs NumPy and compute-sanitizer
   bench       tilec bench on the kernels of tests/bench: its report checked; figures, JSON and pictures
@@ -22,7 +25,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver samples memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -67,7 +70,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 missing() {
   case $1 in
     bench) command -v "$python" >/dev/null || echo "there is no $python" ;;
-    samples) has_module numpy || echo "$python has no NumPy" ;;
+    faults | samples | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
       elif [ -z "$sanitizer" ]; then echo "there is no compute-sanitizer"; fi ;;
@@ -82,7 +85,13 @@ missing() {
 perform() {
   case $1 in
     driver) TILE_TEST_PTX=$PWD/tests/ptx timeout 300 ./runtime_cuda_device_test ;;
-    samples) timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" ;;
+    faults) timeout 300 "$python" tests/gpu/check_faults.py ./tilec ./tile_command_server ${sanitizer:+"$sanitizer"} ;;
+    samples)
+      timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" --server ./tile_command_server ;;
+    types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
+    reports)
+      timeout 600 "$python" tests/e2e/check_reports.py ./tilec --device=cuda ./tile_command_server &&
+        echo "asserts and prints are as they should be" ;;
     *check) timeout 3000 "$python" tests/gpu/sanitize.py "$sanitizer" "$1" ./tilec --jobs "$jobs" ;;
     bench) timeout 600 tests/gpu/bench.sh ./tilec "$results" "$python" ;;
     compare)
