@@ -1,6 +1,7 @@
 //===- Roofline.cpp - kernels under the roofs of their device, as SVG -----===//
 
 #include "frontend/BenchReport.h"
+#include "frontend/SvgText.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,41 +10,17 @@
 
 using namespace tile;
 using namespace tile::frontend;
+using svg::escaped;
+using svg::fixed;
+using svg::prefixed;
+using svg::shortened;
 
 namespace {
-constexpr double left = 78, right = 836, top = 56, bottom = 470;
-constexpr int height = 560, width = 880;
-
-std::string fixed(double value) {
-  char buffer[40];
-  snprintf(buffer, sizeof buffer, "%.2f", value);
-  return buffer;
-}
-
-/// "4.2 T", "989 G".
-std::string prefixed(double value) {
-  static constexpr std::pair<double, const char *> prefixes[] = {
-      {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
-  char buffer[40];
-  for (auto [least, prefix] : prefixes)
-    if (value >= least) {
-      snprintf(buffer, sizeof buffer, "%.3g %s", value / least, prefix);
-      return buffer;
-    }
-  snprintf(buffer, sizeof buffer, "%.3g ", value);
-  return buffer;
-}
-
-std::string escaped(llvm::StringRef text) {
-  std::string result;
-  for (char c : text)
-    result += c == '&'   ? "&amp;"
-              : c == '<' ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '"' ? "&quot;"
-                         : std::string(1, c);
-  return llvm::json::fixUTF8(result);
-}
+constexpr double left = 78, right = 836, top = 70, bottom = 470;
+constexpr int width = 880, rowHeight = 20;
+/// Of the list below the plot: its head, and its columns.
+constexpr double listTop = 540, nameAt = left + 28, operationsAt = 400, bytesAt = 520,
+                 boundAt = 560;
 
 /// Whole decades, on pixels.
 struct Scale {
@@ -61,11 +38,26 @@ struct Scale {
   }
   double low() const { return std::pow(10.0, from); }
   double high() const { return std::pow(10.0, to); }
+  /// Decades from one label to the next.
+  int step() const { return (to - from + 9) / 10; }
 };
 
 struct ComputeRoof {
   std::string label;
   double rate;
+};
+
+/// A kernel whose arithmetic can be counted.
+struct Point {
+  const BenchResult *result;
+  /// Its own in the list, from 1 on.
+  size_t number;
+  double operations, x = 0, y = 0;
+};
+
+/// Where a text stands: its left end, its line and how wide it is, about.
+struct Label {
+  double x, y, width;
 };
 
 class Picture {
@@ -77,32 +69,41 @@ private:
   void collectRoofs();
   double slowest() const;
   double fastest() const;
+  int height() const;
+  void text(double x, double y, llvm::StringRef words, llvm::StringRef style = "small",
+            llvm::StringRef anchor = "start");
   void drawAxes();
-  void drawMemory(double bandwidth, const std::string &label, bool isDashed);
+  void drawMemory(double bandwidth, bool isDashed, const std::string &label);
   void drawRoofs();
+  void drawHeadroom(const Point &point);
   void drawPoints();
-  void drawCaption();
+  void drawNumbers();
+  void drawList();
+  void drawRow(const BenchResult &result, size_t number, double y);
 
   const BenchReport &report;
-  std::vector<const BenchResult *> points;
+  std::vector<Point> points;
   std::vector<ComputeRoof> roofs;
+  std::vector<Label> labels;
   std::optional<Scale> x, y;
-  std::string svg;
-  llvm::raw_string_ostream out{svg};
+  std::string picture;
+  llvm::raw_string_ostream out{picture};
 };
 } // namespace
 
+//===-- What is to be seen ------------------------------------------------===//
+
 Picture::Picture(const BenchReport &report) : report(report) {
-  for (const BenchResult &result : report.results) {
-    double operations = result.work.totalOperations();
-    if (operations > 0 && std::isfinite(operations) && result.work.bytes() > 0)
-      points.push_back(&result);
+  for (auto [n, result] : llvm::enumerate(report.results)) {
+    double rate = result.work.totalOperations() / report.seconds(result);
+    if (rate > 0 && std::isfinite(rate) && result.work.bytes() > 0)
+      points.push_back({&result, n + 1, rate});
   }
   collectRoofs();
   double least = 0.1, greatest = 10;
-  for (const BenchResult *point : points) {
-    least = std::min(least, point->work.intensity());
-    greatest = std::max(greatest, point->work.intensity());
+  for (const Point &point : points) {
+    least = std::min(least, point.result->work.intensity());
+    greatest = std::max(greatest, point.result->work.intensity());
   }
   double bandwidth = report.bandwidth();
   if (bandwidth > 0)
@@ -110,186 +111,274 @@ Picture::Picture(const BenchReport &report) : report(report) {
       greatest = std::max(greatest, 2 * roof.rate / bandwidth);
   x.emplace(least, greatest, left, right);
   y.emplace(slowest(), fastest(), bottom, top);
+  for (Point &point : points) {
+    point.x = x->at(point.result->work.intensity());
+    point.y = y->at(point.operations);
+  }
 }
 
 double Picture::slowest() const {
   double least = report.bandwidth() > 0 ? report.bandwidth() * x->low() : 1e9;
-  for (const BenchResult *point : points)
-    least = std::min(least, point->work.totalOperations() / report.seconds(*point));
+  for (const Point &point : points)
+    least = std::min(least, point.operations);
   return least;
 }
 
 double Picture::fastest() const {
   double greatest = report.bandwidth() > 0 ? report.bandwidth() : 1e9;
-  for (const BenchResult *point : points)
-    greatest = std::max(greatest, point->work.totalOperations() / report.seconds(*point));
+  for (const Point &point : points)
+    greatest = std::max(greatest, point.operations);
   for (const ComputeRoof &roof : roofs)
     greatest = std::max(greatest, 1.2 * roof.rate);
   return greatest;
 }
 
-/// Of the units and types that the kernels use, and of f32.
+/// Of the units and types that the kernels use, and of f32: one line for what is equally fast, the
+/// fastest first.
 void Picture::collectRoofs() {
   if (!report.description)
     return;
   std::set<std::pair<Unit, runtime::DType>> used = {{Unit::Vector, runtime::DType::F32}};
-  for (const BenchResult *point : points)
-    for (const auto &[key, count] : point->work.operations)
+  for (const Point &point : points)
+    for (const auto &[key, count] : point.result->work.operations)
       used.insert(key);
-  std::set<double> rates; // one line for what is equally fast
-  for (auto [unit, type] : used) {
-    double rate = report.description->operations(unit, type);
-    if (rate > 0 && rates.insert(rate).second)
-      roofs.push_back({std::string(runtime::nameOf(type)) +
-                           (unit == Unit::Matrix ? ", matrix units: " : ": ") + prefixed(rate) +
-                           "FLOP/s",
-                       rate});
-  }
+  std::map<double, std::string, std::greater<>> names;
+  for (auto [unit, type] : used)
+    if (double rate = report.description->operations(unit, type); rate > 0) {
+      std::string &name = names[rate];
+      name += (name.empty() ? "" : ", ") + std::string(runtime::nameOf(type)) +
+              (unit == Unit::Matrix ? " on matrix units" : "");
+    }
+  for (const auto &[rate, name] : names)
+    roofs.push_back({name + ": " + prefixed(rate) + "FLOP/s", rate});
+}
+
+//===-- Axes and roofs ----------------------------------------------------===//
+
+void Picture::text(double x, double y, llvm::StringRef words, llvm::StringRef style,
+                   llvm::StringRef anchor) {
+  out << "<text class=\"ink " << style << "\" text-anchor=\"" << anchor << "\" x=\"" << fixed(x)
+      << "\" y=\"" << fixed(y) << "\">" << escaped(words) << "</text>\n";
+}
+
+static std::string intensityLabel(int decade) {
+  static constexpr const char *plain[] = {"0.01", "0.1", "1", "10", "100", "1000"};
+  return decade >= -2 && decade <= 3 ? plain[decade + 2] : "1e" + std::to_string(decade);
 }
 
 void Picture::drawAxes() {
   for (int decade = x->from; decade <= x->to; ++decade) {
-    std::string at = fixed(x->at(std::pow(10.0, decade)));
-    out << "<line class=\"grid\" x1=\"" << at << "\" x2=\"" << at << "\" y1=\"" << fixed(top)
-        << "\" y2=\"" << fixed(bottom)
-        << "\"/>\n<text class=\"ink small\" text-anchor=\"middle\" x=\"" << at << "\" y=\""
-        << fixed(bottom + 18) << "\">";
-    if (decade >= 0 && decade <= 3)
-      out << static_cast<int>(std::pow(10.0, decade));
-    else
-      out << (decade < 0 && decade >= -2 ? (decade == -1 ? "0.1" : "0.01")
-                                         : "1e" + std::to_string(decade));
-    out << "</text>\n";
+    double at = x->at(std::pow(10.0, decade));
+    out << "<line class=\"grid\" x1=\"" << fixed(at) << "\" x2=\"" << fixed(at) << "\" y1=\""
+        << fixed(top) << "\" y2=\"" << fixed(bottom) << "\"/>\n";
+    if ((decade - x->from) % x->step() == 0)
+      text(at, bottom + 18, intensityLabel(decade), "small", "middle");
   }
   for (int decade = y->from; decade <= y->to; ++decade) {
-    double value = std::pow(10.0, decade);
-    std::string at = fixed(y->at(value));
+    double value = std::pow(10.0, decade), at = y->at(value);
     out << "<line class=\"grid\" x1=\"" << fixed(left) << "\" x2=\"" << fixed(right) << "\" y1=\""
-        << at << "\" y2=\"" << at << "\"/>\n<text class=\"ink small\" text-anchor=\"end\" x=\""
-        << fixed(left - 8) << "\" y=\"" << fixed(y->at(value) + 4) << "\">" << prefixed(value)
-        << "</text>\n";
+        << fixed(at) << "\" y2=\"" << fixed(at) << "\"/>\n";
+    if ((decade - y->from) % y->step() == 0)
+      text(left - 8, at + 4, llvm::StringRef(prefixed(value)).rtrim(), "small", "end");
   }
-  out << "<text class=\"ink\" text-anchor=\"middle\" x=\"" << fixed((left + right) / 2) << "\" y=\""
-      << fixed(bottom + 40) << "\">operations for each byte that has to move</text>\n"
-      << "<text class=\"ink\" text-anchor=\"middle\" transform=\"translate(18 "
+  text((left + right) / 2, bottom + 40, "operations for each byte that has to move", "", "middle");
+  out << "<text class=\"ink\" text-anchor=\"middle\" transform=\"translate(18 "
       << fixed((top + bottom) / 2) << ") rotate(-90)\">operations a second</text>\n";
 }
 
-/// The slanted roof, up to the highest flat one.
-void Picture::drawMemory(double bandwidth, const std::string &label, bool isDashed) {
-  double ceiling = y->high();
-  if (!roofs.empty()) {
-    ceiling = 0;
-    for (const ComputeRoof &roof : roofs)
-      ceiling = std::max(ceiling, roof.rate);
-  }
+/// The slanted roof, up to the highest flat one, with a label above it, if it has one.
+void Picture::drawMemory(double bandwidth, bool isDashed, const std::string &label) {
+  double ceiling = roofs.empty() ? y->high() : roofs.front().rate;
   double from = std::max(x->low(), y->low() / bandwidth);
   double to = std::min(x->high(), ceiling / bandwidth);
   if (from >= to)
     return;
   double x1 = x->at(from), y1 = y->at(from * bandwidth), x2 = x->at(to), y2 = y->at(to * bandwidth);
-  out << "<line class=\"roof" << (isDashed ? " dashed" : "") << "\" data-bandwidth=\"" << bandwidth
-      << "\" x1=\"" << fixed(x1) << "\" y1=\"" << fixed(y1) << "\" x2=\"" << fixed(x2) << "\" y2=\""
-      << fixed(y2) << "\"/>\n";
+  out << "<line class=\"roof memory" << (isDashed ? " dashed" : "") << "\" data-bandwidth=\""
+      << bandwidth << "\" x1=\"" << fixed(x1) << "\" y1=\"" << fixed(y1) << "\" x2=\"" << fixed(x2)
+      << "\" y2=\"" << fixed(y2) << "\"/>\n";
+  if (label.empty())
+    return;
   double angle = std::atan2(y2 - y1, x2 - x1) * 180 / M_PI;
   out << "<text class=\"ink small\" transform=\"translate(" << fixed(x1 + 0.08 * (x2 - x1)) << " "
-      << fixed(y1 + 0.08 * (y2 - y1)) << ") rotate(" << fixed(angle) << ")\" dy=\""
-      << (isDashed ? "-7" : "15") << "\">" << label << "</text>\n";
+      << fixed(y1 + 0.08 * (y2 - y1)) << ") rotate(" << fixed(angle) << ")\" dy=\"-8\">"
+      << escaped(label) << "</text>\n";
 }
 
 void Picture::drawRoofs() {
   double bandwidth = report.bandwidth();
+  // Labels stand above the highest of the slanted roofs: kernels are below.
   if (report.isPrediction) {
-    drawMemory(bandwidth, "memory: " + prefixed(bandwidth) + "B/s", false);
+    drawMemory(bandwidth, false, "memory: " + prefixed(bandwidth) + "B/s");
   } else if (bandwidth > 0) {
-    drawMemory(bandwidth, "copy, measured: " + prefixed(bandwidth) + "B/s", false);
-    if (report.description && report.description->bandwidth() > bandwidth)
-      drawMemory(report.description->bandwidth(),
-                 "peak: " + prefixed(report.description->bandwidth()) + "B/s", true);
+    std::string label = "copy, measured: " + prefixed(bandwidth) + "B/s";
+    double peak = report.description ? report.description->bandwidth() : 0;
+    bool hasPeak = peak > bandwidth;
+    drawMemory(bandwidth, false, hasPeak ? "" : label);
+    if (hasPeak)
+      drawMemory(peak, true, label + "; dashed, peak: " + prefixed(peak) + "B/s");
   }
+  double before = 0;
   for (const ComputeRoof &roof : roofs) {
     double from = bandwidth > 0 ? std::max(x->low(), roof.rate / bandwidth) : x->low();
-    std::string at = fixed(y->at(roof.rate));
-    out << "<line class=\"roof\" data-rate=\"" << roof.rate << "\" x1=\"" << fixed(x->at(from))
-        << "\" y1=\"" << at << "\" x2=\"" << fixed(right) << "\" y2=\"" << at
-        << "\"/>\n<text class=\"ink small\" text-anchor=\"end\" x=\"" << fixed(right - 4)
-        << "\" y=\"" << fixed(y->at(roof.rate) - 6) << "\">" << escaped(roof.label) << "</text>\n";
+    double at = y->at(roof.rate);
+    out << "<line class=\"roof compute\" data-rate=\"" << roof.rate << "\" x1=\""
+        << fixed(x->at(from)) << "\" y1=\"" << fixed(at) << "\" x2=\"" << fixed(right) << "\" y2=\""
+        << fixed(at) << "\"/>\n";
+    // Of roofs that are near each other, the lower one's label goes below its line.
+    bool isNear = before > 0 && at - before < 17;
+    double line = at + (isNear ? 15 : -6), labelWidth = 7 * static_cast<double>(roof.label.size());
+    text(right - 4, line, roof.label, "small", "end");
+    labels.push_back({right - 4 - labelWidth, line, labelWidth});
+    before = at + (isNear ? 15 : 0);
   }
+}
+
+//===-- Kernels -----------------------------------------------------------===//
+
+static llvm::StringRef styleOf(Roof roof) {
+  switch (roof) {
+  case Roof::Launch:
+    return "launch";
+  case Roof::Memory:
+    return "memory";
+  case Roof::Compute:
+    return "compute";
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// From a kernel up to where the roof that bounds it would allow it to be.
+void Picture::drawHeadroom(const Point &point) {
+  const BenchResult &result = *point.result;
+  Roof roof = report.roofOf(result);
+  double least = roof == Roof::Memory    ? report.memorySeconds(result)
+                 : roof == Roof::Compute ? report.computeSeconds(result)
+                                         : 0;
+  if (least <= 0)
+    return;
+  double limit = std::min(result.work.totalOperations() / least, y->high());
+  if (double at = y->at(limit); at < point.y - 7)
+    out << "<line class=\"headroom " << styleOf(roof) << "\" x1=\"" << fixed(point.x) << "\" x2=\""
+        << fixed(point.x) << "\" y1=\"" << fixed(point.y) << "\" y2=\"" << fixed(at) << "\"/>\n";
 }
 
 void Picture::drawPoints() {
-  std::vector<std::pair<double, double>> labels;
-  for (auto [n, point] : llvm::enumerate(points)) {
-    double operations = point->work.totalOperations() / report.seconds(*point);
-    double cx = x->at(point->work.intensity()), cy = y->at(operations);
-    out << "<circle class=\"point p" << n % 6 << (report.isPrediction ? " hollow" : "")
-        << "\" data-name=\"" << escaped(point->name) << "\" data-intensity=\""
-        << llvm::format("%.6g", point->work.intensity()) << "\" data-operations=\""
-        << llvm::format("%.6g", operations) << "\" cx=\"" << fixed(cx) << "\" cy=\"" << fixed(cy)
-        << "\" r=\"5\"><title>" << escaped(point->name) << ": " << prefixed(operations)
-        << "FLOP/s, bound by " << nameOf(report.roofOf(*point)) << "</title></circle>\n";
-    // Labels of points near each other go below each other.
-    double at = cy + 4;
-    auto isTaken = [&] {
-      return llvm::any_of(labels, [&](const auto &label) {
-        return std::abs(label.first - cx) < 150 && std::abs(label.second - at) < 13;
-      });
+  for (const Point &point : points)
+    drawHeadroom(point);
+  for (const Point &point : points)
+    out << "<circle class=\"point p" << (point.number - 1) % 6
+        << (report.isPrediction ? " hollow" : "") << "\" data-name=\""
+        << escaped(point.result->name) << "\" data-intensity=\""
+        << llvm::format("%.6g", point.result->work.intensity()) << "\" data-operations=\""
+        << llvm::format("%.6g", point.operations) << "\" cx=\"" << fixed(point.x) << "\" cy=\""
+        << fixed(point.y) << "\" r=\"5\"><title>" << escaped(point.result->name) << ": "
+        << prefixed(point.operations) << "FLOP/s, bound by " << nameOf(report.roofOf(*point.result))
+        << "</title></circle>\n";
+  drawNumbers();
+}
+
+/// Points that touch each other share a label: "1, 3, 4".
+void Picture::drawNumbers() {
+  std::vector<bool> isDone(points.size(), false);
+  for (size_t n = 0; n < points.size(); ++n) {
+    if (isDone[n])
+      continue;
+    std::vector<const Point *> group = {&points[n]};
+    isDone[n] = true;
+    for (size_t k = 0; k < group.size(); ++k)
+      for (size_t m = n + 1; m < points.size(); ++m)
+        if (!isDone[m] && std::hypot(points[m].x - group[k]->x, points[m].y - group[k]->y) < 16) {
+          group.push_back(&points[m]);
+          isDone[m] = true;
+        }
+    llvm::sort(group, [](auto *a, auto *b) { return a->number < b->number; });
+    std::string numbers;
+    double rightmost = 0, sum = 0;
+    for (const Point *point : group) {
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(point->number);
+      rightmost = std::max(rightmost, point->x);
+      sum += point->y;
+    }
+    // Below right of the group, and below labels that are there.
+    double at = sum / static_cast<double>(group.size()) + 13, from = rightmost + 9;
+    double width = 7 * static_cast<double>(numbers.size());
+    auto isTaken = [&](const Label &label) {
+      return std::abs(label.y - at) < 13 && from < label.x + label.width + 4 &&
+             label.x < from + width + 4;
     };
-    while (isTaken() && at < bottom + 60)
+    while (at < bottom && llvm::any_of(labels, isTaken))
       at += 13;
-    labels.emplace_back(cx, at);
-    bool isLeft = cx > right - 150;
-    out << "<text class=\"ink small\" text-anchor=\"" << (isLeft ? "end" : "start") << "\" x=\""
-        << fixed(isLeft ? cx - 9 : cx + 9) << "\" y=\"" << fixed(at) << "\">"
-        << escaped(point->name) << "</text>\n";
+    labels.push_back({from, at, width});
+    text(from, at, numbers, "small number");
   }
 }
 
-void Picture::drawCaption() {
-  std::string others;
-  for (const BenchResult &result : report.results)
-    if (!llvm::is_contained(points, &result))
-      others += (others.empty() ? "" : ", ") + result.name + " " +
-                prefixed(result.work.bytes() / report.seconds(result)) + "B/s";
-  if (!others.empty())
-    out << "<text class=\"ink small\" x=\"" << fixed(left) << "\" y=\"" << fixed(height - 14)
-        << "\">no arithmetic that can be counted: " << escaped(others) << "</text>\n";
+/// A kernel in the list: what it reaches, and the roof that bounds it.
+void Picture::drawRow(const BenchResult &result, size_t number, double y) {
+  auto point = llvm::find_if(points, [&](const Point &point) { return point.number == number; });
+  bool hasPoint = point != points.end();
+  Roof roof = report.roofOf(result);
+  double seconds = report.seconds(result);
+  double limit = std::max(
+      {report.launchSeconds(), report.memorySeconds(result), report.computeSeconds(result)});
+  if (hasPoint)
+    out << "<rect class=\"point p" << (number - 1) % 6 << (report.isPrediction ? " hollow" : "")
+        << "\" x=\"" << fixed(left - 20) << "\" y=\"" << fixed(y - 9)
+        << "\" width=\"10\" height=\"10\" rx=\"5\"/>\n";
+  text(left + 16, y, std::to_string(number), "small number", "end");
+  text(nameAt, y, shortened(result.name, 34));
+  bool isKnown = std::isfinite(result.work.totalOperations());
+  text(operationsAt, y,
+       hasPoint  ? prefixed(point->operations) + "FLOP/s"
+       : isKnown ? "none"
+                 : "unknown",
+       "small", "end");
+  text(bytesAt, y, prefixed(result.work.bytes() / seconds) + "B/s", "small", "end");
+  out << "<line class=\"roof " << styleOf(roof) << "\" x1=\"" << fixed(boundAt) << "\" x2=\""
+      << fixed(boundAt + 24) << "\" y1=\"" << fixed(y - 4) << "\" y2=\"" << fixed(y - 4)
+      << "\"/>\n";
+  char share[16];
+  snprintf(share, sizeof share, "%.0f%%", 100 * limit / seconds);
+  text(boundAt + 32, y, nameOf(roof).str() + ": " + share + " of the time");
+}
+
+void Picture::drawList() {
+  double y = listTop;
+  text(nameAt, y, "kernel", "small head");
+  text(operationsAt, y, "operations", "small head", "end");
+  text(bytesAt, y, "bytes", "small head", "end");
+  text(boundAt, y, "bound by, and what that explains", "small head");
+  for (auto [n, result] : llvm::enumerate(report.results))
+    drawRow(result, n + 1, y += rowHeight);
+}
+
+//===-- The whole ---------------------------------------------------------===//
+
+int Picture::height() const {
+  return static_cast<int>(listTop) + rowHeight * static_cast<int>(report.results.size()) + 20;
 }
 
 std::string Picture::draw() {
   std::string title = report.device + (report.isPrediction ? ": predicted, not measured" : "");
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << " " << height
-      << "\" width=\"" << width << "\" height=\"" << height << "\" role=\"img\" data-plot=\""
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << " " << height()
+      << "\" width=\"" << width << "\" height=\"" << height() << "\" role=\"img\" data-plot=\""
       << fixed(left) << " " << fixed(top) << " " << fixed(right) << " " << fixed(bottom)
       << "\" data-decades=\"" << x->from << " " << x->to << " " << y->from << " " << y->to
       << "\">\n<title>" << escaped("Roofline of " + title) << "</title>\n"
-      << R"(<style>
-text { font: 13px system-ui, sans-serif; }
-.small { font-size: 11.5px; }
-.title { font-size: 15px; font-weight: 600; }
-.ink { fill: #1f2328; } .paper { fill: #ffffff; }
-.grid { stroke: #d8dee4; } .roof { stroke: #57606a; stroke-width: 1.8; } .dashed { stroke-dasharray: 6 4; }
-.p0 { fill: #0969da; } .p1 { fill: #bc4c00; } .p2 { fill: #1a7f37; }
-.p3 { fill: #8250df; } .p4 { fill: #cf222e; } .p5 { fill: #9a6700; }
-.hollow { fill-opacity: 0.35; stroke: #57606a; stroke-dasharray: 2 2; }
-@media (prefers-color-scheme: dark) {
-  .ink { fill: #e6edf3; } .paper { fill: #0d1117; }
-  .grid { stroke: #2b323b; } .roof { stroke: #9198a1; }
-  .p0 { fill: #58a6ff; } .p1 { fill: #f0883e; } .p2 { fill: #56d364; }
-  .p3 { fill: #bc8cff; } .p4 { fill: #ff7b72; } .p5 { fill: #e3b341; }
-  .hollow { stroke: #9198a1; }
-}
-</style>
-)"
-      << "<rect class=\"paper\" width=\"" << width << "\" height=\"" << height
-      << "\"/>\n<text class=\"ink title\" x=\"" << fixed(left) << "\" y=\"30\">" << escaped(title)
-      << "</text>\n";
+      << svg::pictureStyle << "<rect class=\"paper\" width=\"" << width << "\" height=\""
+      << height() << "\"/>\n";
+  text(left, 30, shortened(title, 72), "title");
+  text(left, 50,
+       report.isPrediction ? "the least that each kernel can take, by the device's description"
+       : report.isWarm     ? "medians, caches as the run before left them"
+                           : "medians, caches flushed before each run");
   drawAxes();
   drawRoofs();
   drawPoints();
-  drawCaption();
+  drawList();
   out << "</svg>\n";
-  return std::move(svg);
+  return std::move(picture);
 }
 
 std::string tile::frontend::rooflineSvg(const BenchReport &report) {

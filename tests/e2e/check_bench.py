@@ -128,7 +128,16 @@ def check_picture(path, points, others, failures):
                         and top <= at[1] <= bottom, f"is at {at}, not at {(x, y)}")
         failures.expect(f"{name} has a label", name in texts)
     for name in others:
-        failures.expect(f"{name} is named below", any(text and f"counted: {name} " in text for text in texts), texts)
+        failures.expect(f"{name} is named below", name in texts and "none" in texts, texts)
+    rows = len(points) + len(others)
+    failures.expect("each kernel has the roof that bounds it", sum(
+        bool(re.fullmatch(r"(launch|memory|compute): \d+% of the time", text or "")) for text in texts) == rows, texts)
+    width, height = (float(root.get(key)) for key in ("width", "height"))
+    for text in root.iter(f"{SVG}text"):
+        if text.get("x"):
+            start = float(text.get("x")) - {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor")] * 8 * len(text.text)
+            failures.expect("texts are inside the picture", start >= 0 and start + 4 * len(text.text) <= width
+                            and 0 < float(text.get("y")) < height, text.text)
     roofs = 0
     for line in root.iter(f"{SVG}line"):
         ends = [(float(line.get(f"x{n}")), float(line.get(f"y{n}"))) for n in (1, 2)]
