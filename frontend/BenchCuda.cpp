@@ -84,7 +84,8 @@ public:
     cuda::Stream &stream = bound.run.stream();
     for (auto [argument, place] : llvm::zip_equal(arguments, bound.inputs))
       if (argument.tensor && place.data && place.bytes())
-        if (auto done = stream.copyToDevice(addressOf(place.data), argument.tensor->bytes()); !done)
+        if (auto done = stream.copyToDevice(cuda::addressOf(place.data), argument.tensor->bytes());
+            !done)
           return Failure::environment(done.takeError());
     for (unsigned n = 0; n <= cuda::PreparedRun::runsBeforeGraph; ++n)
       if (auto done = bound.run(); !done)
