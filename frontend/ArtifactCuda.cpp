@@ -192,8 +192,9 @@ Outcome<std::optional<runtime::CudaVariant>> VariantMaker::make(StringRef target
                     : limit != assumed.limits.end() ? limit->second
                                                     : -1);
   }
-  Compiler::chooseGpuTiles(kernel, bound, known, target);
-  CudaSpecialization to{bound, dictionary(assumed.divisors), false, dictionary(assumed.limits)};
+  auto open = Compiler::chooseGpuTiles(kernel, bound, known, target);
+  CudaSpecialization to{bound, std::move(open), dictionary(assumed.divisors), false,
+                        dictionary(assumed.limits)};
   OwningOpRef<ir::KernelOp> compiled;
   auto code = generateCuda(compiler, kernel, to, target, &compiled);
   if (!code) {

@@ -5,10 +5,13 @@
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/TileSizes.h"
 #include "frontend/CrashReport.h"
+#include "frontend/Interface.h"
 #include "ir/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tile;
@@ -28,6 +31,22 @@ llvm::ArrayRef<PipelinePass> tile::frontend::tilePipeline() {
        [](const Bindings &) { return ir::createFormFmaPass(); }},
   };
   return passes;
+}
+
+/// Sizes that were chosen are not those that are usual here.
+static void remarkOnSmallerTiles(ir::KernelOp kernel,
+                                 const std::map<std::string, std::pair<int64_t, int64_t>> &smaller,
+                                 StringRef reason) {
+  std::string chosen, usual;
+  for (const auto &[name, sizes] : smaller) {
+    StringRef comma = chosen.empty() ? "" : ", ";
+    chosen += (comma + name + " = " + Twine(sizes.second)).str();
+    usual += (comma + name + " = " + Twine(sizes.first)).str();
+  }
+  auto remark = kernel.emitRemark("kernel `")
+                << sourceName(kernel.getSymName()) << "` gets tiles of " << chosen << ": with "
+                << usual << " it " << reason;
+  remark.attachNote() << "hint: sizes in `schedule cuda`, or given by --set BINDER=SIZE, stay";
 }
 
 OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindings &bindings) {
@@ -57,11 +76,42 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
     bindings.sizes.try_emplace(binder, size);
 }
 
-void Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
-                              StringRef target) {
+std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
+                                                  ArrayRef<int64_t> dims, StringRef target) {
+  std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
   auto model = codegen::gpu::GpuModel::of(target);
   for (const auto &[binder, size] : codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model))
     bindings.sizes.try_emplace(binder, size);
+  return open;
+}
+
+OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindings &bindings,
+                                                  ArrayRef<std::string> open, MakeGpuCode make) {
+  // By binder: the size at first, and the last one.
+  std::map<std::string, std::pair<int64_t, int64_t>> smaller;
+  std::string reason;
+  while (true) {
+    OwningOpRef<ir::KernelOp> kernel = compile(source, bindings);
+    if (!kernel)
+      return {};
+    codegen::GpuShortage shortage;
+    if (succeeded(make(*kernel, &shortage))) {
+      if (!smaller.empty())
+        remarkOnSmallerTiles(source, smaller, reason);
+      return kernel;
+    }
+    if (!shortage)
+      return {};
+    auto next = codegen::gpu::smallerTile(source, shortage, open);
+    if (!next) // it is told, or goes on
+      return succeeded(make(*kernel, nullptr)) ? std::move(kernel) : OwningOpRef<ir::KernelOp>();
+    auto [name, size] = *next;
+    int64_t old = llvm::find_if(shortage.blocks, [&](auto &b) { return b.first == name; })->second;
+    smaller.try_emplace(name, old, 0).first->second.second = size;
+    bindings.sizes[name] = size;
+    if (reason.empty())
+      reason = shortage.what;
+  }
 }
 
 FailureOr<std::string> Compiler::object(ir::KernelOp kernel, const codegen::CpuOptions &options) {

@@ -9,6 +9,7 @@
 #define TILE_FRONTEND_COMPILER_H
 
 #include "codegen/cpu/CpuCompiler.h"
+#include "codegen/gpu/Shortage.h"
 #include "ir/Specialize.h"
 #include "runtime/Cache.h"
 
@@ -72,11 +73,21 @@ public:
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
   /// Sizes for the CPU where the bindings have none. `dims` are those of a launch,
   /// negative or missing where they are not known.
-  /// For GPUs of a target, as codegen::gpuTargets names it.
-  static void chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
-                             llvm::ArrayRef<int64_t> dims, llvm::StringRef target);
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads);
+  /// For GPUs of a target, as codegen::gpuTargets names it. Gives the binders whose sizes nobody
+  /// asked for: `compileForGpu` may choose smaller ones.
+  static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
+                                                 llvm::ArrayRef<int64_t> dims,
+                                                 llvm::StringRef target);
+  /// Makes code of a specialized kernel. Where that needs more than the GPU has, it fails and fills
+  /// the shortage; without one, that is an error.
+  using MakeGpuCode = llvm::function_ref<mlir::LogicalResult(ir::KernelOp, codegen::GpuShortage *)>;
+  /// Compiles a template, and makes code of it. As long as that needs too much, one of the `open`
+  /// binders gets a smaller size, in `bindings`; a remark tells. What comes out depends on the
+  /// arguments alone. Null after reported errors.
+  mlir::OwningOpRef<ir::KernelOp> compileForGpu(ir::KernelOp kernel, ir::Bindings &bindings,
+                                                llvm::ArrayRef<std::string> open, MakeGpuCode make);
   /// The object of what `compile` gave: from the cache, or generated and stored there; none after
   /// reported errors.
   mlir::FailureOr<std::string> object(ir::KernelOp kernel, const codegen::CpuOptions &options = {});

@@ -69,6 +69,7 @@ std::string CudaContext::describe(ir::KernelOp kernel, const CudaSpecialization 
   };
   show(to.bindings.dims);
   show(to.bindings.sizes);
+  stream << "open " << llvm::join(to.open, " ") << "\n";
   if (to.sanitizes)
     stream << "watched\n";
   if (to.divisors)
@@ -105,35 +106,33 @@ Outcome<std::vector<runtime::Program>> tile::frontend::countPrograms(ir::KernelO
 }
 
 Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::KernelOp source,
-                                                        const CudaSpecialization &to,
-                                                        StringRef target,
+                                                        CudaSpecialization &to, StringRef target,
                                                         OwningOpRef<ir::KernelOp> *compiled) {
-  OwningOpRef<ir::KernelOp> kernel = compiler.compile(source, to.bindings);
+  FailureOr<codegen::GpuCode> code = failure();
+  auto make = [&](ir::KernelOp specialized, codegen::GpuShortage *shortage) {
+    StageTimer timer(compiler.times, "gpu code");
+    if (to.divisors)
+      specialized->setAttr(codegen::divisorsAttrName, to.divisors);
+    if (to.limits)
+      specialized->setAttr(codegen::limitsAttrName, to.limits);
+    code = codegen::GpuCompiler({.target = target.str(), .sanitizes = to.sanitizes})
+               .compileToPtx(specialized, shortage);
+    return LogicalResult(code);
+  };
+  OwningOpRef<ir::KernelOp> kernel = compiler.compileForGpu(source, to.bindings, to.open, make);
   if (!kernel)
     return Failure::reported();
-  if (to.divisors)
-    kernel.get()->setAttr(codegen::divisorsAttrName, to.divisors);
-  if (to.limits)
-    kernel.get()->setAttr(codegen::limitsAttrName, to.limits);
   runtime::CudaCode result;
-  {
-    StageTimer timer(compiler.times, "gpu code");
-    FailureOr<codegen::GpuCode> code =
-        codegen::GpuCompiler({.target = target.str(), .sanitizes = to.sanitizes})
-            .compileToPtx(kernel.get());
-    if (failed(code))
-      return Failure::reported();
-    result.target = target;
-    using Code = codegen::GpuCode;
-    result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes),
-                       code->blocks};
-    result.start = {code->start, Code::threadsOfStart, 0};
-    result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
-    result.sites = std::move(code->sites);
-    result.copies.assign(code->copies.begin(), code->copies.end());
-    auto ptx = std::as_bytes(std::span(code->ptx));
-    result.image.assign(ptx.begin(), ptx.end());
-  }
+  result.target = target;
+  using Code = codegen::GpuCode;
+  result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes),
+                     code->blocks};
+  result.start = {code->start, Code::threadsOfStart, 0};
+  result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
+  result.sites = std::move(code->sites);
+  result.copies.assign(code->copies.begin(), code->copies.end());
+  auto ptx = std::as_bytes(std::span(code->ptx));
+  result.image.assign(ptx.begin(), ptx.end());
   auto programs = countPrograms(kernel.get());
   if (!programs)
     return programs.takeFailure();
@@ -143,17 +142,24 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   return result;
 }
 
-Outcome<runtime::CudaCode> CudaContext::generate(Compiler &compiler, ir::KernelOp source,
-                                                 const CudaSpecialization &to) const {
-  auto result = generateCuda(compiler, source, to, target);
-  if (!result)
-    return result;
-  StageTimer timer(compiler.times, "assemble");
-  auto code = cuda::assemble(
-      *device, {reinterpret_cast<const char *>(result->image.data()), result->image.size()});
+/// With the tile sizes that it was compiled with.
+Outcome<runtime::CudaVariant> CudaContext::generate(Compiler &compiler, ir::KernelOp source,
+                                                    CudaSpecialization to) const {
+  auto code = generateCuda(compiler, source, to, target);
   if (!code)
-    return Failure::environment(code.takeError());
-  result->image = std::move(code->cubin);
+    return code.takeFailure();
+  runtime::CudaVariant result;
+  for (const auto &[binder, size] : to.bindings.sizes)
+    result.schedule.emplace_back(binder.str(), size);
+  llvm::sort(result.schedule);
+  result.code = *std::move(code);
+  StageTimer timer(compiler.times, "assemble");
+  std::vector<std::byte> &image = result.code.image;
+  auto assembled =
+      cuda::assemble(*device, {reinterpret_cast<const char *>(image.data()), image.size()});
+  if (!assembled)
+    return Failure::environment(assembled.takeError());
+  image = std::move(assembled->cubin);
   return result;
 }
 
@@ -169,27 +175,27 @@ Outcome<CudaKernel> CudaContext::load(Compiler &compiler, ir::KernelOp kernel,
   };
   runtime::Hash128 key;
   if (compiler.cache) {
-    std::optional<runtime::CudaCode> known;
+    std::optional<runtime::CudaVariant> known;
     {
       StageTimer timer(compiler.times, "cache");
       std::string text = describe(kernel, to);
       key = runtime::hash128(std::as_bytes(std::span(text)));
       if (auto found = compiler.cache->find(key))
-        known = runtime::parseCudaCode(*found);
+        known = runtime::parseCudaVariant(*found);
     }
     // What the driver refuses is made anew, and then says why.
     if (known)
-      if (auto ready = loaded(*known))
-        return CudaKernel{*std::move(ready)};
+      if (auto ready = loaded(known->code))
+        return CudaKernel{*std::move(ready), std::move(known->schedule)};
   }
   auto code = generate(compiler, kernel, to);
   if (!code)
     return code.takeFailure();
-  auto ready = loaded(*code);
+  auto ready = loaded(code->code);
   if (!ready) {
     runtime::Error error = ready.takeError();
     auto most = static_cast<uint64_t>(device->properties().sharedPerBlockOptIn);
-    if (code->function.sharedBytes > most)
+    if (code->code.function.sharedBytes > most)
       return Failure::invalid({std::move(error.message),
                                "smaller tile sizes need less: --set BINDER=SIZE, or the schedule"});
     return Failure::environment(std::move(error));
@@ -200,5 +206,5 @@ Outcome<CudaKernel> CudaContext::load(Compiler &compiler, ir::KernelOp kernel,
     if (!stored && !compiler.cacheProblem)
       compiler.cacheProblem = stored.takeError();
   }
-  return CudaKernel{*std::move(ready)};
+  return CudaKernel{*std::move(ready), std::move(code->schedule)};
 }

@@ -28,11 +28,15 @@ namespace tile::frontend {
 /// A kernel that is loaded on the device.
 struct CudaKernel {
   std::shared_ptr<const runtime::cuda::LoadedKernel> loaded;
+  /// The tile sizes that it was compiled with.
+  std::vector<std::pair<std::string, int64_t>> schedule;
 };
 
 /// What a kernel is compiled for.
 struct CudaSpecialization {
   ir::Bindings bindings;
+  /// Binders whose sizes may be smaller than the bindings say (Compiler::chooseGpuTiles).
+  std::vector<std::string> open;
   /// Of dimensions: an attribute that the kernel gets (codegen/gpu/GpuCompiler.h).
   mlir::DictionaryAttr divisors;
   /// Every access is watched.
@@ -41,10 +45,10 @@ struct CudaSpecialization {
   mlir::DictionaryAttr limits = {};
 };
 
-/// The code of a template for a target, as PTX. Problems of the kernel are reported. `compiled`
-/// gets the specialized kernel.
+/// The code of a template for a target, as PTX. Problems of the kernel are reported. Sizes that
+/// had to be smaller are so in `to`; `compiled` gets the specialized kernel.
 Outcome<runtime::CudaCode> generateCuda(Compiler &compiler, ir::KernelOp source,
-                                        const CudaSpecialization &to, llvm::StringRef target,
+                                        CudaSpecialization &to, llvm::StringRef target,
                                         mlir::OwningOpRef<ir::KernelOp> *compiled = nullptr);
 
 /// How many blocks each binder of a specialized kernel has, computed from dimensions and scalars.
@@ -116,8 +120,8 @@ private:
   CudaContext(std::shared_ptr<runtime::cuda::Device> device,
               std::shared_ptr<runtime::cuda::Stream> stream, std::string target);
   std::string describe(ir::KernelOp kernel, const CudaSpecialization &to) const;
-  Outcome<runtime::CudaCode> generate(Compiler &compiler, ir::KernelOp source,
-                                      const CudaSpecialization &to) const;
+  Outcome<runtime::CudaVariant> generate(Compiler &compiler, ir::KernelOp source,
+                                         CudaSpecialization to) const;
 
   std::shared_ptr<runtime::cuda::Device> device;
   std::shared_ptr<runtime::cuda::Stream> stream;

@@ -5,6 +5,7 @@
 #include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "ir/Launch.h"
+#include "runtime/Overlap.h"
 
 #include <cstring>
 
@@ -235,6 +236,23 @@ Outcome<CudaRun> Executor::bindKernel(ir::KernelOp kernel,
   return result;
 }
 
+/// The caller's tensors may overlap where they are only read. What a run has memory of its own for
+/// overlaps nothing.
+static runtime::Status checkPlaces(Operation *function, const CudaRun &run,
+                                   const std::vector<bool> &isGiven) {
+  Interface interface = interfaceOf(function);
+  std::vector<runtime::CallPlace> places;
+  for (auto [port, place] : llvm::zip_equal(interface.inputs, run.inputs))
+    places.push_back({port.name, place.data, place.bytes(), false});
+  for (auto [n, port] : llvm::enumerate(interface.outputs)) {
+    if (std::optional<uint32_t> input = run.outputInputs[n])
+      places[*input].isWritten |= isa<ir::KernelOp>(function); // graphs hand inputs on as they are
+    else if (n < isGiven.size() && isGiven[n])
+      places.push_back({port.name, run.outputs[n].data, run.outputs[n].bytes(), true});
+  }
+  return runtime::checkApart(interface.name, places);
+}
+
 Outcome<CudaRun> Executor::bindOnCuda(StringRef symbol, std::span<const runtime::GraphInput> inputs,
                                       const llvm::StringMap<int64_t> &dims,
                                       std::vector<const runtime::PlacedTensor *> results) {
@@ -244,10 +262,21 @@ Outcome<CudaRun> Executor::bindOnCuda(StringRef symbol, std::span<const runtime:
                                    "` asserts or prints, and a prepared call says nothing",
                                "call it instead of preparing it"});
   Operation *function = module.lookupSymbol(symbol);
-  if (auto kernel = dyn_cast<ir::KernelOp>(function))
-    return bindKernel(kernel, inputs, dims, results);
-  Outcome<Plan *> planned = this->planned(cast<ir::GraphOp>(function));
-  if (!planned)
-    return planned.takeFailure();
-  return bindGraph(**planned, inputs, dims, std::move(results));
+  std::vector<bool> isGiven(results.begin(), results.end());
+  auto bind = [&]() -> Outcome<CudaRun> {
+    if (auto kernel = dyn_cast<ir::KernelOp>(function))
+      return bindKernel(kernel, inputs, dims, results);
+    Outcome<Plan *> planned = this->planned(cast<ir::GraphOp>(function));
+    if (!planned)
+      return planned.takeFailure();
+    return bindGraph(**planned, inputs, dims, std::move(results));
+  };
+  Outcome<CudaRun> bound = bind();
+  if (!bound)
+    return bound;
+  if (auto apart = checkPlaces(function, *bound, isGiven); !apart) {
+    runtime::Error error = apart.takeError();
+    return Failure::invalid({std::move(error.message), std::move(error.hint)});
+  }
+  return bound;
 }

@@ -179,11 +179,12 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   }
   DictionaryAttr divisors;
   std::vector<int64_t> dependsOn;
+  std::vector<std::string> open;
   if (device == Device::Cuda) {
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
     CudaContext::bind(kernel, dims, bindings);
-    Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget());
+    open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget());
     divisors = CudaContext::divisorsOf(kernel, dims);
     for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
       auto bound = bindings.dims.find(name);
@@ -195,6 +196,8 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   TileSizes::ByBinder key;
   for (const auto &[binder, size] : bindings.sizes)
     key[binder.str()] = size;
+  for (const std::string &binder : open) // other code than of the same size that was asked for
+    key[binder + " at most"] = 1;
   std::unique_ptr<Compiled> &entry =
       cache[{kernel.getOperation(), std::move(key), sanitizes, std::move(dependsOn)}];
   if (entry)
@@ -204,9 +207,11 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   fresh->source = kernel;
   fresh->bindings = bindings;
   if (device == Device::Cuda) {
-    Outcome<CudaKernel> code = cuda->load(compiler, kernel, {bindings, divisors, sanitizes});
+    Outcome<CudaKernel> code = cuda->load(compiler, kernel, {bindings, open, divisors, sanitizes});
     if (!code)
       return code.takeFailure();
+    for (const auto &[binder, size] : code->schedule)
+      fresh->bindings.sizes[binder] = size;
     fresh->cuda.emplace(*std::move(code));
   } else {
     fresh->kernel = compiler.compile(kernel, bindings);

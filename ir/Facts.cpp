@@ -202,6 +202,10 @@ SmallVector<AtomId> Solver::close(const Facts &context, Facts &facts) {
 
 Solver::Answer Solver::solve(const Facts &context, const Facts &goal, Point *example) {
   Facts facts = goal;
+  // A goal about nothing holds or fails at any point that the context has: then that is asked.
+  auto isConstant = [](const Linear &sum) { return sum.isConstant(); };
+  if (llvm::all_of(goal.notNegative, isConstant) && llvm::all_of(goal.zero, isConstant))
+    facts.append(context);
   SmallVector<AtomId> atoms = close(context, facts);
   SmallVector<AtomId> toSplit;
   for (AtomId id : atoms) {

@@ -34,6 +34,23 @@ SmallVector<StringAttr> tile::ir::sizableBinders(KernelOp kernel) {
   return names;
 }
 
+SmallVector<int64_t> tile::ir::scheduledSizes(KernelOp kernel, StringRef binder, StringRef target) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  if (!schedule)
+    return {};
+  auto own = target.empty() ? DictionaryAttr()
+                            : schedule.getAs<DictionaryAttr>(("target." + target).str());
+  Attribute value = own ? own.get(binder) : Attribute();
+  if (!value)
+    value = schedule.get(binder);
+  auto list = dyn_cast_or_null<ArrayAttr>(value);
+  SmallVector<int64_t> sizes;
+  for (Attribute one : list ? list.getValue() : value ? ArrayRef(value) : ArrayRef<Attribute>())
+    if (auto size = dyn_cast<IntegerAttr>(one))
+      sizes.push_back(size.getInt());
+  return sizes;
+}
+
 namespace {
 /// Sizes by binder, for those of `sizableBinders`.
 using Sizes = llvm::StringMap<int64_t>;
@@ -66,17 +83,6 @@ LogicalResult checkBinderName(KernelOp kernel, StringRef name) {
   return failWithHint(kernel, kernelName + " has no binder `" + name + "`", advice);
 }
 
-/// The first candidate of the schedule, if there is one.
-std::optional<int64_t> scheduledSize(KernelOp kernel, StringAttr binder) {
-  DictionaryAttr schedule = kernel.getScheduleAttr();
-  Attribute candidates = schedule ? schedule.get(binder) : Attribute();
-  if (auto list = dyn_cast_or_null<ArrayAttr>(candidates))
-    candidates = list.empty() ? Attribute() : list[0];
-  if (auto size = dyn_cast_or_null<IntegerAttr>(candidates))
-    return size.getInt();
-  return std::nullopt;
-}
-
 /// The size that a binder has in the IR; dynamic if it is open.
 int64_t sizeInIR(KernelOp kernel, StringRef binder) {
   ParallelOp parallel = kernel.getParallel();
@@ -104,11 +110,12 @@ FailureOr<Sizes> chooseSizes(KernelOp kernel, const Bindings &bindings) {
     if (isGiven && isWanted && given != wanted->second)
       return emitError(kernel.getLoc(), "`") << binder.getValue() << "` is specialized to tiles of "
                                              << given << " already, not " << wanted->second;
-    size = isGiven ? given
-           : isWanted
-               ? wanted->second
-               : scheduledSize(kernel, binder)
-                     .value_or(position < parallelBinders ? defaultParallelSize : defaultLoopSize);
+    SmallVector<int64_t> candidates = scheduledSizes(kernel, binder);
+    size = isGiven                      ? given
+           : isWanted                   ? wanted->second
+           : !candidates.empty()        ? candidates[0]
+           : position < parallelBinders ? defaultParallelSize
+                                        : defaultLoopSize;
     if (size < 1 || size > maxTileSize)
       return emitError(kernel.getLoc(), "tile size ")
              << size << " of `" << binder.getValue() << "` is not in 1 .. " << maxTileSize;

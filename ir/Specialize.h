@@ -38,6 +38,11 @@ inline constexpr llvm::StringLiteral scheduleTargets[] = {"cpu", "cuda"};
 /// `tiles` of the program space and loops that are not `sequential`.
 llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);
 
+/// The candidates that the kernel's schedule has for a binder, in their order: those of `schedule
+/// TARGET` if there are any, else those for all targets. No target: those for all.
+llvm::SmallVector<int64_t> scheduledSizes(KernelOp kernel, llvm::StringRef binder,
+                                          llvm::StringRef target = {});
+
 /// Specializes in place. A binder's size is the first of: its size in the IR,
 /// `bindings.sizes`, the first candidate in the kernel's `schedule`, the
 /// default. The values of dims are kept in the attribute `tile.bound`, so that

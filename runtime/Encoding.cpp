@@ -331,15 +331,15 @@ Result<ArtifactData> parsePayload(std::span<const std::byte> payload, uint32_t v
   return artifact;
 }
 
-std::vector<std::byte> serialize(const CudaCode &code) {
+std::vector<std::byte> serialize(const CudaVariant &variant) {
   Writer writer;
-  runtime::code(writer, code);
+  code(writer, variant);
   return std::move(writer.bytes);
 }
 
-std::optional<CudaCode> parseCudaCode(std::span<const std::byte> bytes) {
+std::optional<CudaVariant> parseCudaVariant(std::span<const std::byte> bytes) {
   Reader reader(bytes);
-  CudaCode result;
+  CudaVariant result;
   code(reader, result);
   if (reader.problem || reader.left() > 0)
     return std::nullopt;

@@ -37,7 +37,7 @@ Hash128 contentHash(std::span<const std::byte> bytes);
 
 /// For caches, which have checksums of their own. What is read is consistent only as far as what
 /// was written was.
-std::vector<std::byte> serialize(const CudaCode &code);
-std::optional<CudaCode> parseCudaCode(std::span<const std::byte> bytes);
+std::vector<std::byte> serialize(const CudaVariant &variant);
+std::optional<CudaVariant> parseCudaVariant(std::span<const std::byte> bytes);
 
 } // namespace tile::runtime

@@ -72,7 +72,6 @@ private:
   double costOfContractions();
   double descend(ArrayRef<AxisInfo *> open);
   double programs() const;
-  SmallVector<int64_t> scheduled(StringRef binder);
 
   KernelOp kernel;
   Domains domains;
@@ -175,32 +174,13 @@ void Chooser::collectRoles() {
   });
 }
 
-SmallVector<int64_t> Chooser::scheduled(StringRef binder) {
-  // `schedule cpu` comes before what holds for all targets.
-  DictionaryAttr schedule = kernel.getScheduleAttr();
-  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cpu") : DictionaryAttr();
-  Attribute value = own ? own.get(binder) : Attribute();
-  if (!value && schedule)
-    value = schedule.get(binder);
-  SmallVector<int64_t> sizes;
-  auto add = [&](Attribute one) {
-    if (auto size = dyn_cast<IntegerAttr>(one))
-      sizes.push_back(size.getInt());
-  };
-  if (auto list = dyn_cast_or_null<ArrayAttr>(value))
-    llvm::for_each(list, add);
-  else if (value)
-    add(value);
-  return sizes;
-}
-
 void Chooser::collectCandidates() {
   for (StringAttr binder : sizableBinders(kernel)) {
     AxisInfo &axis = axes[binder];
     if (auto size = given.find(binder.getValue()); size != given.end())
       axis.candidates = {size->second};
     else
-      axis.candidates = scheduled(binder);
+      axis.candidates = scheduledSizes(kernel, binder, "cpu");
   }
 }
 

@@ -71,7 +71,8 @@ void KernelLowering::updateAtomically(UpdateOp op, const Access &access, Value a
             /*hasSideEffects=*/true);
 }
 
-void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange numbers) {
+void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange numbers,
+                                  ValueRange allowed) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type(), type = numbers[0].getType();
   Type stored = memoryType(type);
   int64_t threads = 32 * int64_t(warps);
@@ -80,7 +81,8 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
   Value first = isFirstCopy(access.layout), nowhere = b.i64(-1);
   for (int64_t r = 0, count = access.layout.numRegisters(); r < count; ++r) {
     SmallVector<Index> indices = indicesAt(access, r);
-    Value mask = b.both(updateMask(op, access, indices, r), first), place = b.i64(0);
+    Value inside = allowed.empty() ? updateMask(op, access, indices, r) : allowed[r];
+    Value mask = b.both(inside, first), place = b.i64(0);
     for (auto [index, stride] : llvm::zip(indices, access.tensor.strides))
       place = b.add(place, b.mul(materialize(index), stride));
     if (r)
@@ -123,22 +125,28 @@ void KernelLowering::emitUpdate(UpdateOp op) {
   unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
   Value first = isFirstCopy(layout);
   int64_t count = layout.numRegisters();
+  // Copies and outputs have the same extents: what is noted is an element of the output.
+  Values allowed = watch(op, access, layout, [&](int64_t r) {
+    return Planned{indicesAt(access, r), access.mask[r]};
+  });
+  auto maskOf = [&](ArrayRef<Index> indices, int64_t r) {
+    return b.both(allowed.empty() ? updateMask(op, access, indices, r) : allowed[r], first);
+  };
   if (llvm::none_of(copies, [&](const ReduceCopies &c) { return c.param == param; })) {
     for (int64_t r = 0; r < count; ++r) {
       SmallVector<Index> indices = indicesAt(access, r);
-      updateAtomically(op, access, addressOf(access, indices), numbers[r],
-                       b.both(updateMask(op, access, indices, r), first));
+      updateAtomically(op, access, addressOf(access, indices), numbers[r], maskOf(indices, r));
     }
     return;
   }
   // Other threads may have changed the same elements before.
   barrier();
   if (!isInjective(op.getMap(), op.getDims(), axes))
-    return updateInTurn(op, access, numbers);
-  int64_t width = vectorFor(access, /*isChecked=*/kernel.isGrid());
+    return updateInTurn(op, access, numbers, allowed);
+  int64_t width = watches ? 1 : vectorFor(access, /*isChecked=*/kernel.isGrid());
   for (int64_t r = 0; r < count; r += width) {
     SmallVector<Index> indices = indicesAt(access, r);
-    Value mask = b.both(updateMask(op, access, indices, r), first);
+    Value mask = maskOf(indices, r);
     Value address = addressOf(access, indices);
     Values next;
     for (auto [n, old] : llvm::enumerate(read(access.tensor, address, width, mask, Value())))

@@ -4,6 +4,7 @@
 #include "codegen/Reports.h"
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
@@ -14,6 +15,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -66,6 +69,16 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(String
   return std::unique_ptr<llvm::TargetMachine>(
       nvptx->createTargetMachine(triple, target, features, options, llvm::Reloc::PIC_, std::nullopt,
                                  llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// The LLVM dialect has no word for it.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        if (auto *text = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+            text && gpu::isConvergent(text->getAsmString()))
+          call->setConvergent();
 }
 
 /// What is left to do on code that is straight already; the code generator has passes of its own
@@ -143,76 +156,6 @@ int64_t tile::codegen::sharedBytesOf(StringRef target) {
       .Default(0);
 }
 
-/// The binder or loop with the greatest blocks among the axes of an op's tiles, or of all where
-/// that op has none, and their size; none where there are no blocks.
-static std::pair<StringRef, int64_t> largestBlock(KernelOp kernel, Operation *user) {
-  llvm::SmallDenseSet<StringRef> axes;
-  if (user)
-    for (TypeRange types : {TypeRange(user->getOperandTypes()), TypeRange(user->getResultTypes())})
-      for (Type type : types)
-        for (StringAttr axis : axesOf(type))
-          axes.insert(axis.getValue());
-  std::pair<StringRef, int64_t> ofUser{"", 1}, ofAll{"", 1};
-  auto consider = [&](Attribute attribute, int64_t size) {
-    StringRef name = cast<StringAttr>(attribute).getValue();
-    if (size > ofAll.second)
-      ofAll = {name, size};
-    if (axes.contains(name) && size > ofUser.second)
-      ofUser = {name, size};
-  };
-  kernel.walk([&](Operation *op) {
-    if (auto parallel = dyn_cast<ParallelOp>(op))
-      for (auto [name, size] : llvm::zip(parallel.getNames(), parallel.getSizes()))
-        consider(name, size);
-    if (auto loop = dyn_cast<ForOp>(op))
-      consider(loop.getNameAttr(), loop.getSize());
-  });
-  return ofUser.second > 1 ? ofUser : ofAll;
-}
-
-/// Says so, at the op that takes most, where a kernel needs more shared memory than its target has.
-static LogicalResult checkShared(KernelOp kernel, const gpu::LoweredKernel &lowered,
-                                 StringRef target) {
-  int64_t most = sharedBytesOf(target), bytes = lowered.sharedBytes;
-  if (bytes <= most)
-    return success();
-  Operation *user = lowered.largestOfShared;
-  auto diagnostic = (user ? user : kernel.getOperation())->emitError("needs ")
-                    << bytes << " bytes of shared memory a program; " << target << " has " << most;
-  auto [name, size] = largestBlock(kernel, user);
-  auto &note = diagnostic.attachNote() << "hint: ";
-  if (size > 1)
-    note << "a smaller tile size needs less: `" << name << "` is " << size << " (--set " << name
-         << "=" << size / 2 << ")";
-  else
-    note << "its axes are whole: loop over one of them in blocks";
-  return failure();
-}
-
-/// A program whose threads hold more than any has registers for would only be slow; one with far
-/// more would take minutes to compile.
-static LogicalResult checkElements(KernelOp kernel) {
-  constexpr int64_t most = 2048;
-  WalkResult result = kernel.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      if (!gpu::hasLayout(type) || gpu::layoutOf(type).numRegisters() <= most)
-        continue;
-      auto diagnostic = op->emitError("the GPU backend does not have tiles of ")
-                        << gpu::layoutOf(type).numRegisters() << " elements a thread yet, only of "
-                        << most;
-      auto [name, size] = largestBlock(kernel, op);
-      auto &note = diagnostic.attachNote() << "hint: ";
-      if (size > 1)
-        note << "a smaller tile size makes it fewer: `" << name << "` is " << size;
-      else
-        note << "its axes are whole: loop over one of them in blocks";
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 /// PTX has names of its own, `_` and `WARP_SZ` among them, and so has what kernels call, `tile_…`.
 static std::string functionName(StringRef kernel) {
   std::string name = kernel.str();
@@ -224,19 +167,45 @@ static std::string functionName(StringRef kernel) {
   return isTaken ? "kernel_" + name : name;
 }
 
-/// All steps from a specialized kernel to LLVM IR, in order.
-static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp kernel,
-                                         const GpuOptions &options) {
+namespace {
+struct Lowered {
+  OwningOpRef<KernelOp> onGpu;
+  gpu::LoweredKernel kernel;
+};
+} // namespace
+
+/// What the kernel lacks is reported, where the caller doesn't want to know.
+static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel, StringRef target,
+                                GpuShortage *shortage) {
+  auto lacks = [&](GpuShortage found) {
+    if (found && shortage)
+      *shortage = std::move(found), shortage->op = nullptr;
+    else if (found)
+      (void)found.report();
+    else
+      return false;
+    return true;
+  };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
-  if (failed(onGpu))
-    return failure();
-  if (failed(checkElements(**onGpu)))
+  if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
-  if (failed(lowered) || failed(checkShared(kernel, *lowered, options.target)))
+  if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
+                                                       lowered->largestOfShared, target)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
+  return Lowered{*std::move(onGpu), *std::move(lowered)};
+}
+
+/// All steps from a specialized kernel to LLVM IR, in order.
+static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp kernel,
+                                         const GpuOptions &options, GpuShortage *shortage) {
+  FailureOr<Lowered> made = lower(compiler, kernel, options.target, shortage);
+  if (failed(made))
+    return failure();
+  gpu::LoweredKernel *lowered = &made->kernel;
+  KernelOp onGpu = *made->onGpu;
   CompiledModule result;
   // Blocks of a cluster send to each other, which PTX has from version 8.1 on: CUDA 12.1.
   bool needsSends = lowered->blocks > 1 && StringRef(options.target).starts_with("sm_90");
@@ -249,6 +218,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   result.module = translateToLlvm(*lowered->module, *result.context, kernel.getSymName());
   if (!result.module)
     return failure();
+  markConvergent(*result.module);
   result.module->setTargetTriple(result.machine->getTargetTriple());
   result.module->setDataLayout(result.machine->createDataLayout());
   auto makeEntry = [&](const Twine &suffix, unsigned threads) {
@@ -269,7 +239,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     for (auto [n, op] : llvm::enumerate(reportSites(kernel)))
       code.sites.push_back(isa<AssertOp, PrintOp>(op) ? encodeSite(op, n) : "");
   code.tensorMaps = lowered->tensorMaps;
-  code.isPersistent = (**onGpu)->hasAttr(gpu::persistentAttrName);
+  code.isPersistent = onGpu->hasAttr(gpu::persistentAttrName);
   code.function = makeEntry("", code.threads);
   llvm::Function *function = result.module->getFunction(code.function);
   if (code.blocks > 1)
@@ -279,7 +249,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     function->addParamAttr(function->arg_size() - 1 - n,
                            llvm::Attribute::get(*result.context, "nvvm.grid_constant"));
   // Roles share out the registers of a multiprocessor: the whole of one is theirs.
-  if ((**onGpu)->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  if (onGpu->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted())
     function->addFnAttr("nvvm.minctasm", "1");
   if (lowered->hasStart)
     code.start = makeEntry(gpu::LoweredKernel::startSuffix, GpuCode::threadsOfStart);
@@ -289,8 +259,15 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   return result;
 }
 
-FailureOr<std::string> GpuCompiler::compileToLlvmIr(KernelOp kernel) const {
-  FailureOr<CompiledModule> compiled = compile(*this, kernel, options);
+GpuShortage GpuCompiler::findShortage(KernelOp kernel) const {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  GpuShortage shortage;
+  (void)lower(*this, kernel, options.target, &shortage);
+  return shortage;
+}
+
+FailureOr<std::string> GpuCompiler::compileToLlvmIr(KernelOp kernel, GpuShortage *shortage) const {
+  FailureOr<CompiledModule> compiled = compile(*this, kernel, options, shortage);
   if (failed(compiled))
     return failure();
   std::string text;
@@ -310,8 +287,8 @@ static std::string tileSizesOf(KernelOp kernel) {
   return text;
 }
 
-FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel) const {
-  FailureOr<CompiledModule> compiled = compile(*this, kernel, options);
+FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *shortage) const {
+  FailureOr<CompiledModule> compiled = compile(*this, kernel, options, shortage);
   if (failed(compiled))
     return failure();
   llvm::SmallVector<char, 0> text;

@@ -8,6 +8,7 @@
 #ifndef TILE_CODEGEN_GPU_GPUCOMPILER_H
 #define TILE_CODEGEN_GPU_GPUCOMPILER_H
 
+#include "codegen/gpu/Shortage.h"
 #include "ir/TileOps.h"
 #include "runtime/artifact/CudaCode.h"
 
@@ -90,8 +91,13 @@ public:
   /// The kernel on the tile_gpu level.
   mlir::FailureOr<mlir::OwningOpRef<ir::KernelOp>> lowerToTileGpu(ir::KernelOp kernel) const;
   /// The optimized LLVM IR.
-  mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel) const;
-  mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel) const;
+  /// What the kernel lacks, if it can be lowered as far as that is known.
+  GpuShortage findShortage(ir::KernelOp kernel) const;
+  /// Where the kernel needs more than the target has, that is an error, or, if there is a
+  /// `shortage`, said there.
+  mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel,
+                                               GpuShortage *shortage = nullptr) const;
+  mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel, GpuShortage *shortage = nullptr) const;
 
 private:
   GpuOptions options;

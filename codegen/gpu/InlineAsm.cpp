@@ -14,6 +14,11 @@ Value gpu::inlineAsm(CodeBuilder &b, Type result, ValueRange operands, const std
   return result ? op->getResult(0) : Value();
 }
 
+bool gpu::isConvergent(StringRef text) {
+  return llvm::any_of(ArrayRef<StringRef>{".sync", ".aligned", "bar.", "barrier."},
+                      [&](StringRef part) { return text.contains(part); });
+}
+
 std::string gpu::operandList(unsigned first, unsigned count) {
   std::string list;
   for (unsigned n = 0; n < count; ++n)

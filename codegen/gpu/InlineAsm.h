@@ -13,6 +13,11 @@ namespace tile::codegen::gpu {
 mlir::Value inlineAsm(CodeBuilder &b, mlir::Type result, mlir::ValueRange operands,
                       const std::string &text, const std::string &constraints, bool hasSideEffects);
 
+/// Whether an instruction, or one among several, is for all threads of a warp, a block or a cluster
+/// together, which meet there: PTX calls those `.sync`, `.aligned` or `bar`. LLVM must neither copy
+/// them into branches nor move them there.
+bool isConvergent(llvm::StringRef text);
+
 /// "$3", or "{$3, $4}".
 std::string operandList(unsigned first, unsigned count);
 

@@ -227,7 +227,9 @@ private:
   void emitUpdate(ir::UpdateOp op);
   void updateAtomically(ir::UpdateOp op, const Access &access, Value address, Value number,
                         Value mask);
-  void updateInTurn(ir::UpdateOp op, const Access &access, mlir::ValueRange numbers);
+  /// Where accesses are watched, `allowed` are their masks.
+  void updateInTurn(ir::UpdateOp op, const Access &access, mlir::ValueRange numbers,
+                    mlir::ValueRange allowed);
   /// The mask of a register, and its number as the target takes it.
   Value updateMask(ir::UpdateOp op, const Access &access, llvm::ArrayRef<Index> indices,
                    int64_t reg);

@@ -221,6 +221,10 @@ static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
 /// Blocks beyond it are not promised to every device, and wait long for room.
 static constexpr unsigned usualBlocks = 8;
 
+/// Elements that pass through a thread's registers, where fewer make less code and more don't run
+/// faster.
+static constexpr int64_t mostPassing = 256;
+
 /// What folds take of shared memory, beside the chunks that are kept.
 static constexpr int64_t forFolds = 8 << 10;
 
@@ -278,7 +282,10 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
   if (!*blocks && live / plan.blocks > mostOfBlock)
     plan.blocks = most;
   std::optional<LoopedAxis> looped = canLoop(axis);
-  if (looped && (isOpen || live / plan.blocks > mostOfBlock)) {
+  bool isTooLong = !isOpen && axis.getSpan().getType().getExtent() *
+                                      rowsBeside(kernel, axis.getSpan().getType().getName()) >
+                                  32 * int64_t(plan.warps * plan.blocks) * mostPassing;
+  if (looped && (isOpen || isTooLong || live / plan.blocks > mostOfBlock)) {
     if (isOpen && !*blocks)
       plan.blocks = 1;
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);

@@ -133,21 +133,10 @@ void Chooser::collectInner() {
 }
 
 void Chooser::collectCandidates() {
-  DictionaryAttr schedule = kernel.getScheduleAttr();
-  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
   for (StringAttr binder : sizableBinders(kernel)) {
-    SmallVector<int64_t> &candidates = axes[binder].candidates;
-    if (auto size = given.find(binder.getValue()); size != given.end()) {
-      candidates = {size->second};
-      continue;
-    }
-    Attribute value = own ? own.get(binder) : Attribute();
-    if (!value && schedule)
-      value = schedule.get(binder);
-    auto list = dyn_cast_or_null<ArrayAttr>(value);
-    for (Attribute one : list ? list.getValue() : value ? ArrayRef(value) : ArrayRef<Attribute>())
-      if (auto size = dyn_cast<IntegerAttr>(one))
-        candidates.push_back(size.getInt());
+    auto size = given.find(binder.getValue());
+    axes[binder].candidates = size != given.end() ? SmallVector<int64_t>{size->second}
+                                                  : scheduledSizes(kernel, binder, "cuda");
   }
 }
 

@@ -211,32 +211,37 @@ Outcome<std::string> Compile::emitForGpu() {
   SmallVector<int64_t> known;
   for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
     known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
-  Compiler::chooseGpuTiles(*source, bindings, known, gpu.target);
-  OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindings);
-  if (!kernel)
-    return Failure::reported();
-  CrashReport::Scope scope("generating code for kernel " + kernel->getSymName().str(),
-                           kernel.get());
+  auto open = Compiler::chooseGpuTiles(*source, bindings, known, gpu.target);
+  CrashReport::Scope scope("generating code for kernel " + source->getSymName().str(), *source);
   codegen::GpuCompiler compiler(gpu);
-  if (options.emit == "gpu") {
-    auto lowered = compiler.lowerToTileGpu(*kernel);
+  FailureOr<codegen::GpuCode> code = failure();
+  std::string text;
+  auto make = [&](ir::KernelOp kernel, codegen::GpuShortage *shortage) -> LogicalResult {
+    if (options.emit != "gpu" && options.emit != "llvm") {
+      code = compiler.compileToPtx(kernel, shortage);
+      return code;
+    }
+    if (options.emit == "llvm") {
+      FailureOr<std::string> llvm = compiler.compileToLlvmIr(kernel, shortage);
+      text = succeeded(llvm) ? *llvm : "";
+      return llvm;
+    }
+    if (shortage && (*shortage = compiler.findShortage(kernel)))
+      return failure();
+    auto lowered = compiler.lowerToTileGpu(kernel);
     if (failed(lowered))
-      return Failure::reported();
+      return failure();
     // In a module, where layouts have names.
     OwningOpRef<ModuleOp> module = ModuleOp::create((*lowered)->getLoc());
     module->push_back(lowered->release());
-    std::string text;
     llvm::raw_string_ostream stream(text);
     module->print(stream);
-    return text;
-  }
-  if (options.emit == "llvm") {
-    FailureOr<std::string> text = compiler.compileToLlvmIr(*kernel);
-    return failed(text) ? Outcome<std::string>(Failure::reported()) : std::move(*text);
-  }
-  FailureOr<codegen::GpuCode> code = compiler.compileToPtx(*kernel);
-  if (failed(code))
+    return LogicalResult::success();
+  };
+  if (!session.compiler.compileForGpu(*source, bindings, open, make))
     return Failure::reported();
+  if (options.emit == "gpu" || options.emit == "llvm")
+    return text;
   if (options.emit == "ptx")
     return std::move(code->ptx);
   auto cubin = assembleCubin(code->ptx, *choice);

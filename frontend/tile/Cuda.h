@@ -51,8 +51,7 @@ struct NamedDeviceArgument {
 /// call checks. It also takes outputs, as tensors that are to be written; those that aren't given
 /// get memory of their own. An `inout` parameter of a kernel is changed in place. The tensors'
 /// memory has to be used in the order of the GPU's stream. Kernels that assert or print can't be
-/// prepared. The tensors must not overlap, apart from those that are only read; that is not
-/// checked.
+/// prepared. Tensors that overlap, apart from those that are only read, are refused.
 class PreparedCall {
 public:
   ~PreparedCall();

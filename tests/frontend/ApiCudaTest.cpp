@@ -43,6 +43,16 @@ const char *const text = "kernel axpy(x: f32[M], k: f32, d: f32 = 1.0) -> (y: f3
                          "        y[i] = x[i]\n"
                          "    }\n"
                          "}\n"
+                         "kernel take(inout x: f32[M], from: f32[M]) -> () {\n"
+                         "    parallel i in tiles(M) {\n"
+                         "        x[i] = x[i] + from[i]\n"
+                         "    }\n"
+                         "}\n"
+                         "kernel add(a: f32[M], b: f32[M]) -> (c: f32[M]) {\n"
+                         "    parallel i in tiles(M) {\n"
+                         "        c[i] = a[i] + b[i]\n"
+                         "    }\n"
+                         "}\n"
                          "graph twice(x: f32[M]) -> (y: f32[M]) {\n"
                          "    y = axpy(axpy(x, 2.0), 3.0)\n"
                          "}\n";
@@ -200,6 +210,24 @@ TEST_F(ApiCudaTest, RefusesWhatDoesNotFit) {
   refused(function(module, "twice"), {{"x", *x}, {"y", *longer}},
           "output `y` of `twice` is f32[2], the tensor given for it is f32[3]");
   refused(function(module, "sure"), {{"x", *x}}, "`sure` asserts or prints");
+}
+
+TEST_F(ApiCudaTest, RefusesWhatOverlaps) {
+  auto x = gpu->upload(tensor(std::vector<float>(16)));
+  // Of five elements; tensors begin at multiples of 16 bytes.
+  auto part = [&](uint64_t first) {
+    return *DeviceTensor::wrap(gpu->stream()->sharedDevice(), x->address() + 16 * first, f32, {5});
+  };
+  Function axpy = function(module, "axpy"), add = function(module, "add");
+  refused(axpy, {{"x", part(0)}, {"k", 2.0}, {"y", part(1)}},
+          "`y` of `axpy`, which is written, overlaps `x`: they have 4 bytes in common");
+  refused(function(module, "twice"), {{"x", part(2)}, {"y", part(2)}},
+          "`y` of `twice`, which is written, overlaps `x`: they have 20 bytes in common");
+  refused(function(module, "take"), {{"x", part(1)}, {"from", part(2)}},
+          "`x` of `take`, which is written, overlaps `from`: they have 4 bytes in common");
+  EXPECT_TRUE(axpy.prepare(*gpu, {{"x", part(0)}, {"k", 2.0}, {"y", part(2)}}));
+  // What is only read may be the same.
+  EXPECT_TRUE(add.prepare(*gpu, {{"a", part(0)}, {"b", part(0)}}));
 }
 
 TEST_F(ApiCudaTest, RefusesTensorsOfAnotherDevice) {

@@ -21,13 +21,15 @@ kernel halves(x: f32[M, N]) -> (y: f32[M, N]) {
 } schedule { i = 16; j = 64 }
 )";
 
-constexpr const char *turned = R"(
-kernel turned(x: f32[M, N]) -> (y: f32[N, M]) {
-    parallel i in tiles(M), j in tiles(N) {
-        y[j, i] = x[i, j]
-    }
-} schedule { i = 256; j = 512 }
-)";
+/// With this schedule.
+std::string turned(const std::string &schedule) {
+  return "\nkernel turned(x: f32[M, N]) -> (y: f32[N, M]) {\n"
+         "    parallel i in tiles(M), j in tiles(N) {\n"
+         "        y[j, i] = x[i, j]\n"
+         "    }\n"
+         "} " +
+         schedule + "\n";
+}
 
 struct Result {
   /// Empty if it ran.
@@ -112,7 +114,7 @@ TEST_F(CudaExecution, outOfDeviceMemory) {
 }
 
 TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
-  Result result = run(turned, {512, 512});
+  Result result = run(turned("schedule cuda { i = 256; j = 512 }"), {512, 512});
   EXPECT_EQ(result.error, "reported");
   ASSERT_EQ(result.said.size(), 2u);
   EXPECT_EQ(result.said[0].find("4: needs "), 0u) << result.said[0];
@@ -120,6 +122,31 @@ TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
             std::string::npos);
   EXPECT_EQ(result.said[1], "hint: a smaller tile size needs less: `j` is 512 (--set j=256)");
   EXPECT_TRUE(fake.launches.empty());
+}
+
+/// Sizes that nobody asked for on a GPU are not insisted on, and launches are of those that are
+/// compiled.
+TEST_F(CudaExecution, tilesThatAreTooLargeBecomeSmaller) {
+  Result result = run(turned("schedule { i = 256; j = 512 }"), {512, 512});
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.said,
+            Lines({"2: kernel `turned` gets tiles of i = 128, j = 256: with i = 256, j = 512 it "
+                   "needs 525312 bytes of shared memory a program; sm_90a has 232448",
+                   "hint: sizes in `schedule cuda`, or given by --set BINDER=SIZE, stay"}));
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].config.gridDimX, 8u);
+}
+
+/// Of several sizes in `schedule cuda` the next smaller one.
+TEST_F(CudaExecution, candidatesAreNotLeft) {
+  Result result = run(turned("schedule cuda { i = [300, 8]; j = [512, 4] }"), {512, 512});
+  EXPECT_EQ(result.error, "");
+  ASSERT_EQ(result.said.size(), 2u);
+  EXPECT_EQ(result.said[0].find("2: kernel `turned` gets tiles of j = 4: with j = 512 it needs"),
+            0u)
+      << result.said[0];
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].config.gridDimX, 2 * 128u);
 }
 
 //===-- What kernels say --------------------------------------------------===//

@@ -205,6 +205,19 @@ std::string withUpper(std::string text, const Upper &upper) {
   return text.replace(at, 9, "to %blocks");
 }
 
+/// An index that is the same everywhere is outside at any point of the domain, if it has one.
+TEST_F(ProofsTest, constantIndices) {
+  for (const char *index : {"((1 + -2 * i + -2 * r) floordiv 2 + (-2 + 1 * i + 1 * r))",
+                            "((3 + 4 * i + 4 * r) floordiv 4 + (-7 + -1 * i + -1 * r))"}) {
+    SCOPED_TRACE(index);
+    Verdict some = prove(kernelText("in", "N", "arith.addi %N, %c0 : i64", 2, index, false));
+    EXPECT_FALSE(some.accepted);
+    EXPECT_TRUE(some.hasExample) << some.messages;
+    Verdict none = prove(kernelText("in", "N", "arith.subi %c0, %c1 : i64", 2, index, false));
+    EXPECT_TRUE(none.accepted) << none.messages;
+  }
+}
+
 TEST_F(ProofsTest, boundsAgainstAllSmallShapes) {
   Generator generator(std::random_device{}());
   unsigned accepted = 0, refused = 0;

@@ -1,0 +1,113 @@
+//===- Shortage.cpp - kernels that need more than their target has --------===//
+
+#include "codegen/gpu/Shortage.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/TileGpuOps.h"
+#include "ir/Specialize.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+
+LogicalResult GpuShortage::report() const {
+  auto diagnostic = op->emitError(what);
+  auto &note = diagnostic.attachNote() << "hint: ";
+  if (blocks.empty())
+    note << "its axes are whole: loop over one of them in blocks";
+  else
+    note << "a smaller tile size needs less: `" << blocks[0].first << "` is " << blocks[0].second
+         << " (--set " << blocks[0].first << "=" << blocks[0].second / 2 << ")";
+  return failure();
+}
+
+static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Operation *op) {
+  llvm::SmallDenseSet<StringRef> axes;
+  if (op)
+    for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+      for (Type type : types)
+        for (StringAttr axis : axesOf(type))
+          axes.insert(axis.getValue());
+  SmallVector<std::pair<std::string, int64_t>> blocks;
+  auto add = [&](Attribute name, int64_t size) {
+    std::pair<std::string, int64_t> block{cast<StringAttr>(name).str(), size};
+    // Loops over whole axes in chunks are no binder's.
+    if (size > 1 && !StringRef(block.first).contains('@') && !llvm::is_contained(blocks, block))
+      blocks.push_back(std::move(block));
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    if (auto parallel = dyn_cast<ParallelOp>(inner))
+      for (auto [name, size] : llvm::zip(parallel.getNames(), parallel.getSizes()))
+        add(name, size);
+    if (auto loop = dyn_cast<ForOp>(inner))
+      add(loop.getNameAttr(), loop.getSize());
+  });
+  llvm::stable_sort(blocks, [&](const auto &x, const auto &y) {
+    bool isOfX = axes.contains(x.first), isOfY = axes.contains(y.first);
+    return isOfX != isOfY ? isOfX : x.second > y.second;
+  });
+  return blocks;
+}
+
+GpuShortage gpu::findElementShortage(KernelOp kernel) {
+  constexpr int64_t most = 2048;
+  GpuShortage shortage;
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (!hasLayout(type) || layoutOf(type).numRegisters() <= most)
+        continue;
+      shortage = {op,
+                  "needs " + std::to_string(layoutOf(type).numRegisters()) +
+                      " elements a thread; the GPU backend does not have more than " +
+                      std::to_string(most) + " yet",
+                  blocksOf(kernel, op)};
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return shortage;
+}
+
+GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *op,
+                                    StringRef target) {
+  int64_t most = sharedBytesOf(target);
+  if (bytes <= most)
+    return {};
+  return {op ? op : kernel.getOperation(),
+          "needs " + std::to_string(bytes) + " bytes of shared memory a program; " + target.str() +
+              " has " + std::to_string(most),
+          blocksOf(kernel, op)};
+}
+
+/// What `schedule cuda` alone says of a binder.
+static SmallVector<int64_t> askedFor(KernelOp kernel, StringRef binder) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
+  return own && own.contains(binder) ? scheduledSizes(kernel, binder, "cuda")
+                                     : SmallVector<int64_t>();
+}
+
+std::vector<std::string> gpu::openBinders(KernelOp kernel, const llvm::StringMap<int64_t> &given) {
+  std::vector<std::string> open;
+  for (StringAttr binder : sizableBinders(kernel))
+    if (!given.contains(binder) && askedFor(kernel, binder).size() != 1)
+      open.push_back(binder.str());
+  return open;
+}
+
+std::optional<std::pair<std::string, int64_t>>
+gpu::smallerTile(KernelOp kernel, const GpuShortage &shortage, ArrayRef<std::string> open) {
+  for (const auto &[name, size] : shortage.blocks) {
+    if (!llvm::is_contained(open, name))
+      continue;
+    SmallVector<int64_t> candidates = askedFor(kernel, name);
+    int64_t smaller = candidates.empty() ? size / 2 : 0;
+    for (int64_t candidate : candidates)
+      if (candidate < size)
+        smaller = std::max(smaller, candidate);
+    if (smaller > 0)
+      return std::pair(name, smaller);
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,59 @@
+//===- Shortage.h - kernels that need more than their target has ----------===//
+//
+// How much shared memory a kernel needs, and how many elements a thread holds, is
+// known once it is lowered. Where that is too much, sizes that somebody asked for
+// are refused; others become smaller, and the kernel is lowered anew.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_SHORTAGE_H
+#define TILE_CODEGEN_GPU_SHORTAGE_H
+
+#include "ir/TileOps.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tile::codegen {
+
+/// What a kernel lacks on its target, of which there is more with smaller tiles.
+struct GpuShortage {
+  /// The op that takes most of it; null: the kernel.
+  mlir::Operation *op = nullptr;
+  /// "needs 524288 bytes of shared memory a program; sm_90a has 232448"
+  std::string what;
+  /// The binders and loops with blocks, and their sizes: first those that the op's tiles are cut
+  /// by, of each kind the largest first.
+  llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
+
+  explicit operator bool() const { return !what.empty(); }
+  /// An error at the op.
+  mlir::LogicalResult report() const;
+};
+
+namespace gpu {
+
+/// A program whose threads hold more elements than any has registers for would only be slow; one
+/// with far more would take minutes to compile. For a kernel with layouts.
+GpuShortage findElementShortage(ir::KernelOp kernel);
+
+/// Of a kernel that takes so many bytes, most of them at `op`.
+GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operation *op,
+                               llvm::StringRef target);
+
+/// The binders of a template whose sizes nobody has asked for on a GPU: those that have none in
+/// `given`, nor exactly one in `schedule cuda`. (A schedule for all targets was written for none.)
+std::vector<std::string> openBinders(ir::KernelOp kernel, const llvm::StringMap<int64_t> &given);
+
+/// The binder that is best made smaller, and its next smaller size: half, or a candidate of
+/// `schedule cuda`. Only binders in `open` are taken; none: there is no smaller size. `kernel` is
+/// the template.
+std::optional<std::pair<std::string, int64_t>>
+smallerTile(ir::KernelOp kernel, const GpuShortage &shortage, llvm::ArrayRef<std::string> open);
+
+} // namespace gpu
+} // namespace tile::codegen
+
+#endif // TILE_CODEGEN_GPU_SHORTAGE_H
