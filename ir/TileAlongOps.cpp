@@ -192,7 +192,8 @@ LogicalResult SortOp::verify() {
     if ((axis != getAxisAttr() || !isRenamed) &&
         extentOf(input, axis.getValue()) != extentOf(values, axis.getValue()))
       return emitOpError("resizes axis ") << axis;
-  if (getCoordinates().getType() != withElement(values, IntegerType::get(getContext(), 64)))
+  Type places = withElement(withoutLayout(values), IntegerType::get(getContext(), 64));
+  if (withoutLayout(getCoordinates().getType()) != places) // each may be held in its own way
     return emitOpError("gives i64 coordinates on the same axes");
   return success();
 }

@@ -19,6 +19,9 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 using Values = CodeBuilder::Values;
 
+/// Of the devices that have most: what one long line may take.
+static constexpr int64_t mostSharedOfDevice = 227 << 10;
+
 /// One sort while it is emitted.
 struct KernelLowering::Sorting {
   SortOp op;
@@ -245,6 +248,9 @@ void KernelLowering::emitSort(SortOp op) {
   constexpr int64_t dump = 16; // one slot more, and alignment
   sorting.together =
       std::min(sorting.lines, (mostSharedOfOp - 4 * dump) / slotBytes / sorting.length);
+  // A single line may take what the largest devices have; of others the compiler knows.
+  if (sorting.together < 1 && sorting.length * slotBytes <= mostSharedOfDevice - 4 * dump)
+    sorting.together = 1;
   if (sorting.together < 1)
     return fail(op, "the GPU backend does not have `" + op.getWord() + "` of " +
                         Twine(input.layout.extent(axis)) + " elements yet: they need " +

@@ -315,11 +315,17 @@ void KernelLowering::emitReduce(ReduceOp op) {
   for (auto [n, axis] : llvm::enumerate(input.axes))
     if (!llvm::is_contained(op.getAxes(), axis))
       kept.push_back(n);
-  auto [layout, states] =
-      reduceStates(input.layout, identityOutside(op), kept, [&](ValueRange x, ValueRange y) {
-        return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
-      });
-  bind(op.getResult(), states[0]);
+  auto combine = [&](ValueRange x, ValueRange y) {
+    return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
+  };
+  Values result = reduceStates(input.layout, identityOutside(op), kept, combine).second.front();
+  // One that ignores NaN has met nothing where all is NaN.
+  if (op.getKind() == CombineKind::fmax || op.getKind() == CombineKind::fmin) {
+    Value nothing = emitConstant(b, identityOf(op.getKind(), element));
+    for (Value &number : result)
+      number = combine(nothing, number)[0];
+  }
+  bind(op.getResult(), result);
 }
 
 void KernelLowering::emitArgReduce(ArgReduceOp op) {

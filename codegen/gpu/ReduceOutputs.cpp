@@ -42,10 +42,9 @@ Type KernelLowering::combinedType(Type element) {
 }
 
 Value KernelLowering::identityFor(unsigned param) {
+  // Of what is combined: the least f32 is infinite, also where the output's type has no infinity.
   Type element = cast<MemRefType>(kernel.getArgumentTypes()[param]).getElementType();
-  Value identity = emitConstant(b, identityOf(kernel.getParamReduce(param), element));
-  return isNarrowFloat(element) ? widenToF32(b, target, identity, cast<FloatType>(element))
-                                : identity;
+  return emitConstant(b, identityOf(kernel.getParamReduce(param), combinedType(element)));
 }
 
 Value KernelLowering::elementsOf(const Tensor &tensor) {

@@ -109,7 +109,7 @@ def scanned_by_numpy(x, dtype):
 
 class Checker:
     def __init__(self, runs, devices, folder, rng):
-        self.runs, self.devices, self.folder, self.rng, self.count = tilec, devices, folder, rng, 0
+        self.runs, self.devices, self.folder, self.rng, self.count = runs, devices, folder, rng, 0
         sorts = [SORTS.format(name=name, type=name, made="x[i, :]", stored=name) for name in {**INTEGERS, **FLOATS}]
         sorts += [SORTS.format(name=name, type="f32", made=f"{name}(x[i, :])", stored="f32") for name in STORED]
         scans = [SCANS.format(name=name, type=name, sum=sum_type(name))

@@ -20,7 +20,7 @@ contest elementwise $k:chain $k:chain $k:chain $k:scaled $k:sine_cosine $k:trans
   --in 1.x=randn:1024x1024:f32 --in 1.y=randn:1024x1024:f32 \
   --in 2.x=randn:8192x8192:f32 --in 2.y=randn:8192x8192:f32 \
   --in 3.x=randn:8192x8192:bf16 --in 3.y=randn:8192x8192:bf16 \
-  --in x=randn:8192x8192:f32 --in w=randn:8192:f32 --in b=randn:8192:f32
+  --in x=randn:8192x8192:f32 --in w=randn:8192x8192:f32 --in b=randn:8192x8192:f32
 contest rows $k:softmax $k:softmax $k:layer_norm $k:rms_norm $k:row_sums \
   --in 2.x=randn:8192x8192:bf16 --in x=randn:8192x4096:f32 --in g=randn:4096:f32 --in b=randn:4096:f32
 exit $failed

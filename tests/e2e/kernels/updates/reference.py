@@ -42,3 +42,9 @@ def others(inputs, params):
 def columns(inputs, params):
     x = inputs["x"]
     return {"s": x.sum(0, dtype=np.float64), "t": x.max(0, initial=-np.inf)}
+
+
+def eighths(inputs, params):
+    at, n = inputs["at"], inputs["n"]
+    least = apply(np.minimum, np.inf, np.float64, at, n)
+    return {"y": np.where(np.isinf(least), np.nan, least), "z": apply(np.maximum, -np.inf, np.float64, at, n)}

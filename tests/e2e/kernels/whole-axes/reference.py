@@ -45,3 +45,9 @@ def along_first(inputs, params):
 def spend(inputs, params):
     s = inputs["s"]
     return {"y": inputs["x"] * s[:, None], "s": s * np.float32(0)}
+
+
+def numbers(inputs, params):
+    n = inputs["n"]
+    t = np.where(n % 3 == 0, np.nan, f64(n))
+    return {"y": np.fmin.reduce(t, 1, initial=np.inf), "z": np.fmax.reduce(t, 1, initial=-np.inf)}
