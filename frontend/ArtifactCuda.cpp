@@ -195,6 +195,10 @@ Outcome<std::optional<runtime::CudaVariant>> VariantMaker::make(StringRef target
   auto open = Compiler::chooseGpuTiles(kernel, bound, known, target);
   CudaSpecialization to{bound, std::move(open), dictionary(assumed.divisors), false,
                         dictionary(assumed.limits)};
+  // What would only spill is better cut into chunks, or into smaller tiles.
+  constexpr int64_t mostElements = 128;
+  if (!assumed.limits.empty())
+    to.mostElements = mostElements;
   OwningOpRef<ir::KernelOp> compiled;
   auto code = generateCuda(compiler, kernel, to, target, &compiled);
   if (!code) {
@@ -262,13 +266,25 @@ Outcome<Done> VariantMaker::addTarget(StringRef target) {
   };
   Length longest = {0, false};
   size_t before = variants.size();
-  for (Length length : open.empty() ? ArrayRef<Length>() : ArrayRef(lengths)) {
+  auto tryFor = [&](Length length) -> Outcome<bool> {
     HeldDiagnostics held(kernel.getContext()); // longer axes, or none at all, may go
     auto added = addFor(target, limited(length.most), length.forAllRows);
+    if (added && *added)
+      longest = length;
+    return added;
+  };
+  for (Length length : open.empty() ? ArrayRef<Length>() : ArrayRef(lengths)) {
+    auto added = tryFor(length);
     if (!added)
       return added.takeFailure();
-    longest = *added ? length : longest;
+    if (!*added)
+      break;
   }
+  // Axes of which a program keeps many, such as the states of a recurrence.
+  for (int64_t length : {64, 16})
+    if (!open.empty() && longest.most == 0)
+      if (auto added = tryFor({length, true}); !added)
+        return added.takeFailure();
   HeldDiagnostics held(kernel.getContext());
   auto added = addFor(target, {}, true);
   if (added && !*added && longest.most && !longest.forAllRows && !divisors.empty()) {

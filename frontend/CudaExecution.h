@@ -43,6 +43,8 @@ struct CudaSpecialization {
   bool sanitizes = false;
   /// The most that dimensions come to: an attribute that the kernel gets.
   mlir::DictionaryAttr limits = {};
+  /// See codegen::GpuOptions.
+  int64_t mostElements = 2048;
 };
 
 /// The code of a template for a target, as PTX. Problems of the kernel are reported. Sizes that

@@ -175,8 +175,8 @@ struct Lowered {
 } // namespace
 
 /// What the kernel lacks is reported, where the caller doesn't want to know.
-static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel, StringRef target,
-                                GpuShortage *shortage) {
+static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
+                                const GpuOptions &options, GpuShortage *shortage) {
   auto lacks = [&](GpuShortage found) {
     if (found && shortage)
       *shortage = std::move(found), shortage->op = nullptr;
@@ -187,12 +187,12 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel, St
     return true;
   };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
-  if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu)))
+  if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu, options.mostElements)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
-                                                       lowered->largestOfShared, target)))
+                                                       lowered->largestOfShared, options.target)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   return Lowered{*std::move(onGpu), *std::move(lowered)};
@@ -201,7 +201,7 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel, St
 /// All steps from a specialized kernel to LLVM IR, in order.
 static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp kernel,
                                          const GpuOptions &options, GpuShortage *shortage) {
-  FailureOr<Lowered> made = lower(compiler, kernel, options.target, shortage);
+  FailureOr<Lowered> made = lower(compiler, kernel, options, shortage);
   if (failed(made))
     return failure();
   gpu::LoweredKernel *lowered = &made->kernel;
@@ -262,7 +262,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
 GpuShortage GpuCompiler::findShortage(KernelOp kernel) const {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   GpuShortage shortage;
-  (void)lower(*this, kernel, options.target, &shortage);
+  (void)lower(*this, kernel, options, &shortage);
   return shortage;
 }
 

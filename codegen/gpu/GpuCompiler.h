@@ -37,6 +37,9 @@ struct GpuOptions {
   std::string target = "sm_90a";
   /// Every access is told to the launch; it is carried out if it is inside.
   bool sanitizes = false;
+  /// Refused are tiles of which a thread holds more. A program whose threads hold more than there
+  /// are registers for is only slow; one with far more takes minutes to compile.
+  int64_t mostElements = 2048;
 };
 
 /// What one copy moves of a tensor, innermost dimension first: what a tensor map is made for.

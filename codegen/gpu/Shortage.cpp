@@ -50,8 +50,7 @@ static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Op
   return blocks;
 }
 
-GpuShortage gpu::findElementShortage(KernelOp kernel) {
-  constexpr int64_t most = 2048;
+GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
   GpuShortage shortage;
   kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes()) {

@@ -37,7 +37,7 @@ namespace gpu {
 
 /// A program whose threads hold more elements than any has registers for would only be slow; one
 /// with far more would take minutes to compile. For a kernel with layouts.
-GpuShortage findElementShortage(ir::KernelOp kernel);
+GpuShortage findElementShortage(ir::KernelOp kernel, int64_t most);
 
 /// Of a kernel that takes so many bytes, most of them at `op`.
 GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operation *op,
