@@ -127,10 +127,10 @@ public:
 
   /// The same on a GPU, whose tensors the arguments are: on its stream, without waiting; of kernels
   /// that assert or print it waits for the end, since it tells. Outputs may be given, too, as
-  /// tensors to be written; the others get memory of their own. Tensors that are written must not
-  /// overlap with others; that is not checked. Refused besides: tensors of the host or of another
-  /// device, and a device that the artifact has no code for. The first launch on a device loads the
-  /// code, which the driver may have to compile.
+  /// tensors to be written; the others get memory of their own. Refused besides: tensors that
+  /// overlap what is written, tensors of the host or of another device, and a device that the
+  /// artifact has no code for. The first launch on a device loads the code, which the driver may
+  /// have to compile.
   Result<NamedDeviceTensors> launch(const cuda::Gpu &gpu,
                                     const std::vector<NamedLaunchArgument> &arguments) const;
   /// Binds it to tensors of a GPU, to be run many times. What `launch` refuses is refused here, and

@@ -273,6 +273,8 @@ TEST_F(ArtifactDevice, OutputsMayBeGiven) {
     EXPECT_FALSE(
         function(name).launch(here, {{"x", x}, {"k", 1}, {"y", *here.create(DType::F64, {3})}}));
     EXPECT_FALSE(function(name).launch(here, {{"x", x}, {"k", 1}, {"y", 7}}));
+    expectError(function(name).launch(here, {{"x", x}, {"k", 1}, {"y", x}}),
+                "`y` of `" + std::string(name) + "`, which is written, overlaps `x`");
   }
 }
 
