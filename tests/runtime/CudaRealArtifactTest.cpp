@@ -1,23 +1,21 @@
 // Artifacts on this machine's device: each variant of each kernel (tests/runtime/kernels/
 // device.tile) computes what the same artifact computes on the processor.
-#include "TestSupport.h"
+#include "CudaRealSupport.h"
 
 #include "runtime/Artifact.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 
 namespace tile::runtime::cuda::test {
 namespace {
 
-class CudaRealArtifact : public ::testing::Test {
+class CudaRealArtifact : public CudaRealTest {
 protected:
   void SetUp() override {
-    auto opened = Gpu::open();
-    if (!opened)
-      GTEST_SKIP() << "NOT RUN ON A DEVICE: " << opened.error().str();
-    gpu.emplace(*opened);
+    CudaRealTest::SetUp();
+    if (IsSkipped())
+      return;
+    gpu.emplace(stream);
     const char *folder = std::getenv("TILE_TEST_PTX");
     ASSERT_TRUE(folder) << "TILE_TEST_PTX has to name the folder of the tests' code";
     auto loaded = Artifact::load(std::string(folder) + "/device.tileart");
@@ -131,9 +129,9 @@ TEST_F(CudaRealArtifact, OrderAlongRows) {
   for (int64_t length : {1, 2, 31, 255, 256, 257, 1000, 1023, 1024, 1027, 3001, 4096})
     compare("order", {{"x", normal(DType::F32, {5, length})}}, 0);
   // There is no code for longer rows.
-  Result<DeviceTensor> x = gpu->upload(*normal(DType::F32, {2, 10000}));
+  Result<DeviceTensor> x = gpu->upload(*normal(DType::F32, {2, 100000}));
   runtime::test::expectError(artifact->function("order")->launch(*gpu, {{"x", *x}}),
-                             "the artifact has no code of `order` for M = 2, N = 10000");
+                             "the artifact has no code of `order` for M = 2, N = 100000");
 }
 
 TEST_F(CudaRealArtifact, AssertionsAreErrors) {
