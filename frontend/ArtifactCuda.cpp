@@ -175,7 +175,7 @@ Outcome<Done> VariantMaker::assemble(runtime::CudaVariant &variant) const {
                              {variant.code.target, std::nullopt});
   if (!cubin)
     return cubin.takeFailure();
-  auto bytes = std::as_bytes(std::span(*cubin));
+  auto bytes = std::as_bytes(std::span(cubin->bytes));
   variant.cubin.assign(bytes.begin(), bytes.end());
   return Done{};
 }

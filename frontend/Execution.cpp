@@ -3,6 +3,7 @@
 #include "frontend/Execution.h"
 
 #include "codegen/Reports.h"
+#include "frontend/DeviceDescription.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
@@ -40,6 +41,12 @@ Outcome<DeviceChoice> tile::frontend::parseDevice(StringRef text) {
   constexpr Device devices[] = {Device::Cpu, Device::Cuda, Device::Interp};
   auto found = llvm::find_if(devices, [&](Device device) { return nameOf(device) == name; });
   bool hasNumber = name.size() != text.size();
+  bool isDescribed = llvm::any_of(DeviceDescription::builtIn(),
+                                  [&](const auto &known) { return known.name == text; });
+  if (isDescribed || text.ends_with(".json"))
+    return Failure::usage({"'" + text.str() + "' describes a device, and nothing runs on that",
+                           "the devices are cpu, cuda and interp; `tilec bench --device=" +
+                               text.str() + "` predicts how long kernels take"});
   if (found == std::end(devices) || (hasNumber && *found != Device::Cuda))
     return Failure::usage({"there is no device '" + text.str() + "'",
                            "the devices are cpu, cuda and interp, the reference interpreter; "

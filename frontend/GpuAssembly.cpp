@@ -148,15 +148,30 @@ static bool runsCubin(const cuda::PtxTarget &target, const cuda::DevicePropertie
 
 //===-- Cubins ------------------------------------------------------------===//
 
-static Outcome<std::string> assembleByPtxas(const std::string &ptxas, llvm::StringRef ptx,
-                                            const std::string &target) {
+/// "    48 bytes stack frame, 40 bytes spill stores, 40 bytes spill loads", of each function: the
+/// most. ptxas says it with -v, and the driver's compiler in the same words.
+static int64_t localBytesOf(llvm::StringRef said) {
+  int64_t most = 0;
+  while (!said.empty()) {
+    auto [line, rest] = said.split('\n');
+    auto [before, after] = line.split(" bytes stack frame");
+    int64_t bytes;
+    if (before.size() != line.size() && !before.trim().getAsInteger(10, bytes))
+      most = std::max(most, bytes);
+    said = rest;
+  }
+  return most;
+}
+
+static Outcome<Cubin> assembleByPtxas(const std::string &ptxas, llvm::StringRef ptx,
+                                      const std::string &target) {
   auto input = TemporaryFile::create("ptx", ptx);
   if (!input)
     return input.takeFailure();
   auto output = TemporaryFile::create("cubin", "");
   if (!output)
     return output.takeFailure();
-  auto ran = runProgram(ptxas, {"-arch=" + target, input->path(), "-o", output->path()});
+  auto ran = runProgram(ptxas, {"-arch=" + target, input->path(), "-o", output->path(), "-v"});
   if (!ran)
     return ran.takeFailure();
   if (ran->code != 0)
@@ -164,10 +179,10 @@ static Outcome<std::string> assembleByPtxas(const std::string &ptxas, llvm::Stri
   auto buffer = llvm::MemoryBuffer::getFile(output->path(), false, false);
   if (!buffer || (*buffer)->getBufferSize() == 0)
     return Failure::environment({runtime::quote(ptxas) + " gives no code", ""});
-  return (*buffer)->getBuffer().str();
+  return Cubin{(*buffer)->getBuffer().str(), localBytesOf(ran->errors + "\n" + ran->output)};
 }
 
-static Outcome<std::string> assembleByDriver(llvm::StringRef ptx, const GpuChoice &choice) {
+static Outcome<Cubin> assembleByDriver(llvm::StringRef ptx, const GpuChoice &choice) {
   auto target = cuda::parsePtxTarget({ptx.data(), ptx.size()});
   auto failed = [&](const std::string &reason) {
     return Failure::environment(
@@ -192,10 +207,11 @@ static Outcome<std::string> assembleByDriver(llvm::StringRef ptx, const GpuChoic
   auto code = cuda::assemble(**device, {ptx.data(), ptx.size()});
   if (!code)
     return Failure::environment(code.takeError());
-  return std::string(reinterpret_cast<const char *>(code->cubin.data()), code->cubin.size());
+  return Cubin{{reinterpret_cast<const char *>(code->cubin.data()), code->cubin.size()},
+               localBytesOf(code->infoLog)};
 }
 
-Outcome<std::string> tile::frontend::assembleCubin(llvm::StringRef ptx, const GpuChoice &choice) {
+Outcome<Cubin> tile::frontend::assembleCubin(llvm::StringRef ptx, const GpuChoice &choice) {
   auto target = cuda::parsePtxTarget({ptx.data(), ptx.size()});
   // What ptxas makes for the target may be of no use to the very device that was asked for.
   bool isForDriver = choice.device && target && !runsCubin(*target, *choice.device);

@@ -30,9 +30,16 @@ struct GpuChoice {
 /// `native` is the first device's; an error where there is none.
 Outcome<GpuChoice> chooseGpu(llvm::StringRef target);
 
+/// Machine code.
+struct Cubin {
+  std::string bytes;
+  /// What a thread keeps in local memory: registers that were spilled.
+  int64_t localBytes = 0;
+};
+
 /// The cubin of PTX that was made for the choice. Errors: neither ptxas nor a device for it, with
 /// both reasons; what ptxas says.
-Outcome<std::string> assembleCubin(llvm::StringRef ptx, const GpuChoice &choice);
+Outcome<Cubin> assembleCubin(llvm::StringRef ptx, const GpuChoice &choice);
 
 /// The machine code of a cubin as text. The error, where no program for that is found, names both.
 Outcome<std::string> disassemble(llvm::StringRef cubin);

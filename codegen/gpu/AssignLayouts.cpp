@@ -10,6 +10,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -182,6 +183,17 @@ Assignment::Key Assignment::keyOf(ArrayRef<StringAttr> axes) {
   return key;
 }
 
+/// The dimensions that a number is made of.
+static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto dim = dyn_cast<DimOp>(op))
+    names.insert(dim.getName());
+  for (Value operand : op->getOperands())
+    collectDims(operand, names);
+}
+
 LogicalResult Assignment::checkExtents() {
   WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
     auto axis = dyn_cast<AxisOp>(op);
@@ -190,7 +202,17 @@ LogicalResult Assignment::checkExtents() {
     auto diagnostic = op->emitError("the length of axis `")
                       << axis.getSpan().getType().getName().getValue()
                       << "` is not known, and a layout needs it";
-    diagnostic.attachNote() << "hint: give the dimension with --dim, or loop over it in blocks";
+    llvm::SetVector<StringRef> dims;
+    collectDims(axis.getLower(), dims);
+    collectDims(axis.getUpper(), dims);
+    auto &note = diagnostic.attachNote() << "hint: ";
+    if (!dims.empty()) {
+      note << "give it with";
+      for (StringRef dim : dims)
+        note << " --dim " << dim << "=LENGTH";
+      note << ", or ";
+    }
+    note << "loop over it in blocks";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

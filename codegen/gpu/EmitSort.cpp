@@ -251,10 +251,14 @@ void KernelLowering::emitSort(SortOp op) {
   // A single line may take what the largest devices have; of others the compiler knows.
   if (sorting.together < 1 && sorting.length * slotBytes <= mostSharedOfDevice - 4 * dump)
     sorting.together = 1;
-  if (sorting.together < 1)
-    return fail(op, "the GPU backend does not have `" + op.getWord() + "` of " +
-                        Twine(input.layout.extent(axis)) + " elements yet: they need " +
-                        Twine(sorting.length * slotBytes) + " bytes of shared memory");
+  if (sorting.together < 1) {
+    // Of the tile: the layout covers more.
+    int64_t elements = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(axis);
+    uint64_t slots = (mostSharedOfDevice - 4 * dump) / slotBytes;
+    return fail(op, "the GPU backend does not have `" + op.getWord() + "` of " + Twine(elements) +
+                        " elements of " + Twine(bits) + " bits yet, only of " +
+                        Twine(llvm::bit_floor(slots)));
+  }
   int64_t offset = 0, starts[4];
   unsigned sizes[] = {8, bits / 8, 4, 4};
   bool uses[] = {true, true, sorting.isWide, hasHoles};

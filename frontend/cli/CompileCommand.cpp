@@ -7,6 +7,7 @@
 #include "frontend/CrashReport.h"
 #include "frontend/GpuAssembly.h"
 #include "frontend/Interface.h"
+#include "frontend/LocalMemory.h"
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
@@ -245,7 +246,10 @@ Outcome<std::string> Compile::emitForGpu() {
   if (options.emit == "ptx")
     return std::move(code->ptx);
   auto cubin = assembleCubin(code->ptx, *choice);
-  return options.emit == "cubin" || !cubin ? std::move(cubin) : disassemble(*cubin);
+  if (!cubin)
+    return cubin.takeFailure();
+  remarkOnLocalMemory(*source, cubin->localBytes);
+  return options.emit == "cubin" ? std::move(cubin->bytes) : disassemble(cubin->bytes);
 }
 
 /// What can be made for which target.

@@ -17,6 +17,22 @@ import statistics
 import subprocess
 import time
 
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bench")
+    parser.add_argument("tilec")
+    parser.add_argument("--threads", type=int, help="torch's own choice without it")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--budget", type=float, default=1, help="seconds for each case, contestant and round")
+    parser.add_argument("--large", type=int, default=1 << 30)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    options = parse_options()  # --help needs nothing of what follows
+
 import torch
 import torch.nn.functional as F
 
@@ -100,14 +116,7 @@ def torch_cases(title, options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("bench")
-    parser.add_argument("tilec")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--budget", type=float, default=1, help="seconds for each case, contestant and round")
-    parser.add_argument("--large", type=int, default=1 << 30)
-    options = parser.parse_args()
+    options.threads = options.threads or torch.get_num_threads()
     torch.set_num_threads(options.threads)
     print(f"torch {torch.__version__}, {options.threads} threads")
     print(f"{'case':36}{'tilec':>11}{'eager':>8}{'compile':>9}   (times of torch / tilec's)")

@@ -16,6 +16,18 @@ import pathlib
 import re
 import statistics
 
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ptx")
+    parser.add_argument("--runs", type=int, default=30)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    options = parse_options()  # --help needs nothing of what follows
+
 import torch
 import triton
 import triton.language as tl
@@ -114,10 +126,6 @@ def measure(calls, runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ptx")
-    parser.add_argument("--runs", type=int, default=30)
-    options = parser.parse_args()
     properties = torch.cuda.get_device_properties(0)  # makes the context
     torch.zeros(1, device="cuda")
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))

@@ -237,6 +237,18 @@ TEST_F(ApiCudaTest, RefusesTensorsOfAnotherDevice) {
   ASSERT_TRUE(x);
   refused(function(module, "axpy"), {{"x", *x}, {"k", 2.0}},
           "`x` of `axpy` is f32[2] on device 1, and the call runs on device 0");
+  // One of several, of a graph, and an output.
+  auto own = gpu->upload(tensor({1, 2}));
+  ASSERT_TRUE(own);
+  refused(function(module, "axpy"), {{"x", *own}, {"k", 2.0}, {"y", *x}},
+          "`y` of `axpy` is f32[2] on device 1, and the call runs on device 0");
+  refused(function(module, "twice"), {{"x", *x}}, "`x` of `twice` is f32[2] on device 1");
+  refused(function(module, "twice"), {{"x", *own}, {"y", *x}},
+          "`y` of `twice` is f32[2] on device 1");
+  // Where all are on the other device it runs there.
+  auto call = function(module, "axpy").prepare(other, {{"x", *x}, {"k", 2.0}});
+  EXPECT_TRUE(call) << call.error().str();
+  EXPECT_TRUE(fake.launches.empty());
 }
 
 //===-- DLPack ------------------------------------------------------------===//

@@ -42,7 +42,8 @@ struct Result {
 class CudaExecution : public runtime::cuda::test::CudaTest {
 protected:
   /// Runs the last kernel of a text on a tensor of ones.
-  Result run(const std::string &text, std::vector<int64_t> shape, int index = 0) {
+  Result run(const std::string &text, std::vector<int64_t> shape, int index = 0,
+             bool sanitizes = false) {
     Result result;
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     context.printOpOnDiagnostic(false);
@@ -63,6 +64,7 @@ protected:
     Executor executor(compiler, elaborator.module(), Device::Cuda);
     executor.driver = fake.driver();
     executor.deviceIndex = index;
+    executor.sanitizes = sanitizes;
     executor.print = [&](llvm::StringRef lines) { result.printed += lines; };
     auto tensor = std::make_shared<runtime::Tensor>(
         *runtime::Tensor::create(runtime::DType::F32, std::move(shape)));
@@ -262,6 +264,62 @@ TEST_F(CudaExecution, whatMakesNoSenseIsNotSaid) {
   damage([](GpuReport &, int64_t *record) { record[2] = 32; });
   damage([](GpuReport &report, int64_t *) { report.used += 8; });
   damage([](GpuReport &report, int64_t *) { report.failedProgram = 0, report.failedSite = 99; });
+}
+
+//===-- What is watched ---------------------------------------------------===//
+
+constexpr const char *copied = R"(
+kernel copied(x: f32[M]) -> (y: f32[M]) {
+    parallel i in tiles(M) {
+        y[i] = x[i]
+    }
+} schedule { i = 4 }
+)";
+
+/// What watched code writes of four elements that a program accesses at an op.
+void note(GpuReport &report, int64_t program, uint64_t site, std::vector<int64_t> indices) {
+  struct {
+    runtime::GpuRecord head;
+    int64_t rank, elements[8];
+  } record{{program, runtime::gpuAccessRecord | site, sizeof record}, 1, {}};
+  for (size_t n = 0; n < indices.size(); ++n) {
+    record.elements[2 * n] = 1;
+    record.elements[2 * n + 1] = indices[n];
+  }
+  std::memcpy(reinterpret_cast<std::byte *>(&report + 1) + report.used, &record, sizeof record);
+  report.used += sizeof record;
+}
+
+void begin(GpuReport &report, int64_t program) {
+  int64_t record[] = {program, int64_t(runtime::gpuProgramRecord), 32, 4 * program};
+  std::memcpy(reinterpret_cast<std::byte *>(&report + 1) + report.used, record, sizeof record);
+  report.used += sizeof record;
+}
+
+TEST_F(CudaExecution, watchedAccessesAreToldAsOnTheCpu) {
+  auto play = [&](std::vector<int64_t> read, std::vector<int64_t> written) {
+    fake.play = [=](const FakeLaunch &launch) {
+      GpuReport &report = **static_cast<GpuReport **>(launch.parameters[3]);
+      for (int64_t program : {1, 0}) {
+        begin(report, program);
+        note(report, program, 0, program ? std::vector<int64_t>{4, 5, 6, 7} : read);
+        note(report, program, 1, program ? std::vector<int64_t>{4, 5, 6, 7} : written);
+      }
+    };
+    return run(copied, {8}, 0, /*sanitizes=*/true);
+  };
+  Result right = play({0, 1, 2, 3}, {0, 1, 2, 3});
+  EXPECT_EQ(right.error, "");
+  EXPECT_EQ(right.said, Lines());
+  // What is outside, what nobody stores, and what two programs store.
+  Result outside = play({0, 1, 2, 9}, {0, 1, 2, 3});
+  EXPECT_EQ(outside.error, "reported");
+  ASSERT_FALSE(outside.said.empty());
+  EXPECT_EQ(outside.said[0], "4: `x[9]` is outside [0, 8) (in the program at i = 0)");
+  EXPECT_EQ(play({0, 1, 2, 3}, {0, 1, 2}).said, Lines({"2: `y[3]` is never stored"}));
+  EXPECT_EQ(play({0, 1, 2, 3}, {0, 1, 2, 4}).said,
+            Lines({"4: the program at i = 4 stores `y[4]`, which the one at i = 0 stores",
+                   "2: `y[3]` is never stored"}));
 }
 
 } // namespace
