@@ -180,14 +180,15 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
   auto lacks = [&](GpuShortage found) {
     if (found && shortage)
       *shortage = std::move(found), shortage->op = nullptr;
-    else if (found)
+    else if (found && !found.isSoft)
       (void)found.report();
     else
       return false;
     return true;
   };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
-  if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu, options.mostElements)))
+  if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu, options.mostElements)) ||
+      lacks(gpu::findScanShortage(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);

@@ -22,7 +22,9 @@ LogicalResult GpuShortage::report() const {
   return failure();
 }
 
-static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Operation *op) {
+/// `ownAlone`: only those of the op's tiles.
+static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Operation *op,
+                                                             bool ownAlone = false) {
   llvm::SmallDenseSet<StringRef> axes;
   if (op)
     for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
@@ -33,7 +35,8 @@ static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Op
   auto add = [&](Attribute name, int64_t size) {
     std::pair<std::string, int64_t> block{cast<StringAttr>(name).str(), size};
     // Loops over whole axes in chunks are no binder's.
-    if (size > 1 && !StringRef(block.first).contains('@') && !llvm::is_contained(blocks, block))
+    if (size > 1 && !StringRef(block.first).contains('@') && !llvm::is_contained(blocks, block) &&
+        (!ownAlone || axes.contains(block.first)))
       blocks.push_back(std::move(block));
   };
   kernel.walk<WalkOrder::PreOrder>([&](Operation *inner) {
@@ -64,6 +67,29 @@ GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
+  });
+  return shortage;
+}
+
+GpuShortage gpu::findScanShortage(KernelOp kernel) {
+  constexpr int64_t registersOfBlock = 65536, mostOfThread = 255;
+  int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
+  int64_t most = std::min(mostOfThread, registersOfBlock / (32 * warps)) / 2;
+  GpuShortage shortage;
+  kernel.walk([&](ScanOp scan) {
+    int64_t words = 0;
+    for (Value state : scan.getScanned()) {
+      unsigned bits = getElementTypeOrSelf(state.getType()).getIntOrFloatBitWidth();
+      words += layoutOf(state.getType()).numRegisters() * std::max(1u, bits / 32);
+    }
+    if (words <= most)
+      return WalkResult::advance();
+    shortage = {scan,
+                "needs " + std::to_string(words) +
+                    " registers a thread for the states of a scan; " + std::to_string(most) +
+                    " are there for them",
+                blocksOf(kernel, scan, /*ownAlone=*/true), /*isSoft=*/true};
+    return WalkResult::interrupt();
   });
   return shortage;
 }

@@ -27,6 +27,8 @@ struct GpuShortage {
   /// The binders and loops with blocks, and their sizes: first those that the op's tiles are cut
   /// by, of each kind the largest first.
   llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
+  /// It would only be slow: no error where no size can be smaller.
+  bool isSoft = false;
 
   explicit operator bool() const { return !what.empty(); }
   /// An error at the op.
@@ -38,6 +40,10 @@ namespace gpu {
 /// A program whose threads hold more elements than any has registers for would only be slow; one
 /// with far more would take minutes to compile. For a kernel with layouts.
 GpuShortage findElementShortage(ir::KernelOp kernel, int64_t most);
+
+/// A scan has all of its states in registers at once: where they are more than half of what a
+/// thread has, some go to memory. Soft.
+GpuShortage findScanShortage(ir::KernelOp kernel);
 
 /// Of a kernel that takes so many bytes, most of them at `op`.
 GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operation *op,

@@ -208,3 +208,30 @@ tile.kernel @limited(
   }
   tile.return
 }
+
+// -----
+
+// No reduction keeps all of the axis in registers, but it is far too long to pass through them at
+// once: one loop, which stores.
+
+// CHECK-LABEL: tile.kernel @long(
+// CHECK-NOT: tile.axis
+// CHECK: tile.for{{.*}}"n@0"
+// CHECK: tile.load
+// CHECK: tile.store
+// CHECK-NOT: tile.for
+tile.kernel @long(
+    %x: memref<?x5000000xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 5000000)>},
+    %y: memref<?x5000000xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, 5000000)>})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %N = arith.constant 5000000 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %N : !tile.span<"n", 5000000>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x5000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 5000000>) -> tensor<1x5000000xf32, #tile.axes<"i", "n">>
+    %d = arith.addf %t, %t : tensor<1x5000000xf32, #tile.axes<"i", "n">>
+    tile.store %d, %y at affine_map<(i, n) -> (i, n)>(%i, %n) [] : tensor<1x5000000xf32, #tile.axes<"i", "n">>, memref<?x5000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 5000000>)
+  }
+  tile.return
+}
