@@ -1,8 +1,8 @@
 //===- VerifyLayouts.cpp - what the layouts of a kernel agree on ----------===//
 
 #include "codegen/gpu/VerifyLayouts.h"
-#include "codegen/gpu/RescaledSums.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/RescaledSums.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/Pass/Pass.h"
