@@ -139,6 +139,13 @@ void KernelLowering::emitUpdate(UpdateOp op) {
     }
     return;
   }
+  if (auto sums = accumulated.find(op); sums != accumulated.end()) {
+    for (auto [sum, number, holds] : llvm::zip(sums->second, numbers, access.mask)) {
+      Value next = emitCombine(b, target, op.getKind(), access.tensor.element, sum, number);
+      sum = holds ? b.select(holds, next, sum) : next;
+    }
+    return;
+  }
   // Other threads may have changed the same elements before.
   barrier();
   if (!isInjective(op.getMap(), op.getDims(), axes))
@@ -153,5 +160,49 @@ void KernelLowering::emitUpdate(UpdateOp op) {
       next.push_back(
           emitCombine(b, target, op.getKind(), access.tensor.element, old, numbers[r + n]));
     write(access.tensor, address, next, mask);
+  }
+}
+
+//===-- In registers ------------------------------------------------------===//
+
+SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
+  // With more, programs have fewer registers for what they are about.
+  constexpr int64_t mostRegisters = 32;
+  SmallVector<UpdateOp> result;
+  Region &programs = kernel.getParallel().getBody();
+  int64_t registers = 0;
+  for (Operation &inner : programs.front()) {
+    auto op = dyn_cast<UpdateOp>(inner);
+    if (!op || axesOf(op.getValue().getType()).empty())
+      continue;
+    unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+    bool isFirst = true, isFixed = true, hasCopies = false;
+    kernel.walk(
+        [&](UpdateOp other) { isFirst &= other == op || other.getTarget() != op.getTarget(); });
+    for (Value value : llvm::concat<Value>(op.getDims(), op.getSyms()))
+      isFixed &= !programs.isAncestor(value.getParentRegion());
+    for (const ReduceCopies &copy : copies)
+      hasCopies |= copy.param == param;
+    int64_t count = layoutOf(op.getValue().getType()).numRegisters();
+    if (!isFirst || !isFixed || !hasCopies || registers + count > mostRegisters ||
+        !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
+      continue;
+    registers += count;
+    result.push_back(op);
+  }
+  return result;
+}
+
+void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
+  Axes axes = axesOf(op.getValue().getType());
+  Layout layout = layoutOf(op.getValue().getType());
+  Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
+  Value first = isFirstCopy(layout);
+  int64_t width = vectorFor(access, /*isChecked=*/false);
+  barrier(); // the copy was filled by others
+  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+    SmallVector<Index> indices = indicesAt(access, r);
+    Value mask = b.both(updateMask(op, access, indices, r), first);
+    write(access.tensor, addressOf(access, indices), numbers.slice(r, width), mask);
   }
 }

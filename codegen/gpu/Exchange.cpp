@@ -318,6 +318,13 @@ void KernelLowering::emitReduce(ReduceOp op) {
   auto combine = [&](ValueRange x, ValueRange y) {
     return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
   };
+  if (apart.contains(op)) {
+    Values own;
+    for (const Values &state : foldRegisters(input.layout, input.layout.project(kept),
+                                             {identityOutside(op)}, kept, combine))
+      own.push_back(state[0]);
+    return bind(op.getResult(), own);
+  }
   Values result = reduceStates(input.layout, identityOutside(op), kept, combine).second.front();
   // One that ignores NaN has met nothing where all is NaN.
   if (op.getKind() == CombineKind::fmax || op.getKind() == CombineKind::fmin) {

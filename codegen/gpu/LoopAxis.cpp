@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/RescaledSums.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -27,6 +28,10 @@ private:
   bool hasAxis(Operation *op) const;
   bool isSupported(Operation *op) const;
   bool isFold(Operation *op) const;
+  /// Of a sum in the same phase.
+  bool isMaximum(Operation *op) const {
+    return llvm::any_of(maxima, [&](const auto &pair) { return pair.second == op; });
+  }
   bool isWrite(Operation *op) const { return isa<StoreOp, UpdateOp>(op) && hasAxis(op); }
   unsigned phaseOf(Value value) const;
   void findPhases();
@@ -46,6 +51,7 @@ private:
   /// Of the ops of the body: the first phase in which all that they need is there.
   llvm::DenseMap<Operation *, unsigned> phases;
   unsigned numPhases = 0;
+  llvm::DenseMap<Operation *, ReduceOp> maxima;              // of sums that need not wait for them
   llvm::MapVector<Operation *, SmallVector<unsigned>> loads; // and the phases that read them
 };
 } // namespace
@@ -123,6 +129,12 @@ void AxisLooping::findPhases() {
       for (Value operand : inner->getOperands())
         most = std::max(most, phaseOf(operand));
     });
+    auto sum = dyn_cast<ReduceOp>(op);
+    ReduceOp maximum = sum && isFold(sum) ? maximumOf(sum) : ReduceOp();
+    if (maximum && phases.lookup(maximum) >= first && maximum->getBlock() == &body) {
+      most = phases.lookup(maximum);
+      maxima[sum] = maximum;
+    }
     phases[&op] = most;
     if (reports)
       first = most;
@@ -262,13 +274,24 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   mapping.map(span, loop.getSpan());
   builder.setInsertionPointToEnd(&inner);
   SmallVector<Value> next(folds.size());
+  SmallVector<int64_t> rescaled;
   for (Operation *op : sliceOf(phase)) {
     Operation *copy = cloneInto(builder, op, mapping, loop.getSpan());
     if (auto found = llvm::find(folds, op); found != folds.end()) {
       auto n = found - folds.begin();
-      next[n] = createCombine(builder, op->getLoc(), (*found).getKind(), loop.getCarried()[n],
-                              copy->getResult(0))
-                    ->getResult(0);
+      Value carried = loop.getCarried()[n];
+      if (ReduceOp maximum = maxima.lookup(op)) {
+        auto m = llvm::find(folds, maximum) - folds.begin();
+        next[n] = rescaledSum(builder, op->getLoc(), carried, loop.getCarried()[m], next[m],
+                              copy->getResult(0));
+        rescaled.append({m, n});
+        continue;
+      }
+      next[n] =
+          createCombine(builder, op->getLoc(), (*found).getKind(), carried, copy->getResult(0))
+              ->getResult(0);
+      if (isMaximum(op))
+        mapping.map(op->getResult(0), subtractedFor(builder, op->getLoc(), next[n]));
     }
     auto read = loads.find(op);
     if (read == loads.end() || read->second.size() < 2)
@@ -277,7 +300,17 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
     copy->setAttr(read->second.front() == phase ? keepAttrName : keptAttrName, number);
   }
   YieldOp::create(builder, loc, next);
-  for (auto [fold, result] : llvm::zip(folds, loop.getResults()))
+  SmallVector<Value> results(loop.getResults());
+  if (!rescaled.empty()) {
+    loop->setAttr(rescaledAttrName, builder.getDenseI64ArrayAttr(rescaled));
+    builder.setInsertionPointAfter(loop);
+    Value hasElements = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                              axis.getLower(), axis.getUpper());
+    for (size_t n = 0; n < rescaled.size(); n += 2)
+      results[rescaled[n + 1]] =
+          finishedSum(builder, loc, results[rescaled[n + 1]], results[rescaled[n]], hasElements);
+  }
+  for (auto [fold, result] : llvm::zip(folds, results))
     fold.getResult().replaceAllUsesWith(result);
 }
 

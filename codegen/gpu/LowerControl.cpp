@@ -84,6 +84,9 @@ void KernelLowering::emitFor(ForOp op) {
     if (fold.reduce)
       waiting.insert({fold.reduce, fold.combine});
   }
+  SmallVector<Rescaled> rescaled = rescaledOf(op);
+  for (const Rescaled &pair : rescaled)
+    apart.insert({pair.maximum, pair.added});
   auto split = [&](ValueRange registers) {
     SmallVector<ValueRange> parts;
     for (size_t count : counts) {
@@ -120,6 +123,11 @@ void KernelLowering::emitFor(ForOp op) {
   SmallVector<ValueRange> parts = split(last);
   for (auto [fold, part, init, result] : llvm::zip(folds, parts, op.getInits(), op.getResults()))
     bind(result, fold.reduce ? finish(fold, part, init) : Values(part));
+  for (const Rescaled &pair : rescaled) {
+    auto [maxima, sums] = joinRescaled(pair, parts[pair.maximumNumber], parts[pair.sumNumber]);
+    bind(op.getResult(pair.maximumNumber), maxima);
+    bind(op.getResult(pair.sumNumber), sums);
+  }
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {

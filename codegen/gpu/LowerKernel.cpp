@@ -160,13 +160,32 @@ void KernelLowering::emitParallel(ParallelOp op) {
   Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
   Value first = b.mul(block, length);
   Value end = b.minS(b.add(first, length), numPrograms);
-  b.loop(first, end, b.i64(1), {}, [&](Value number, ValueRange) {
+  SmallVector<UpdateOp> updates = watches ? SmallVector<UpdateOp>() : accumulatedUpdates();
+  Values inits;
+  for (UpdateOp update : updates)
+    inits.append(layoutOf(update.getValue().getType()).numRegisters(),
+                 identityFor(cast<BlockArgument>(update.getTarget()).getArgNumber()));
+  Values sums = b.loop(first, end, b.i64(1), inits, [&](Value number, ValueRange carried) {
     program = number;
     bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
     watchProgram();
+    for (UpdateOp update : updates) {
+      size_t count = layoutOf(update.getValue().getType()).numRegisters();
+      accumulated[update] = Values(carried.take_front(count));
+      carried = carried.drop_front(count);
+    }
     emitBlock(body);
-    return Values();
+    Values next;
+    for (UpdateOp update : updates)
+      llvm::append_range(next, accumulated[update]);
+    return next;
   });
+  ValueRange rest(sums);
+  for (UpdateOp update : updates) {
+    size_t count = layoutOf(update.getValue().getType()).numRegisters();
+    writeAccumulated(update, rest.take_front(count));
+    rest = rest.drop_front(count);
+  }
 }
 
 void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
@@ -280,7 +299,10 @@ void KernelLowering::emitOp(Operation *op) {
         auto found = llvm::find(kernel.getDims(), dim.getNameAttr());
         scalars[dim.getResult()] = dims[found - kernel.getDims().begin()];
       })
-      .Case([&](LoadOp load) { emitLoad(load); })
+      .Case([&](LoadOp load) {
+        emitLoad(load);
+        prefetchAfter(load);
+      })
       .Case([&](StoreOp store) { emitStore(store); })
       .Case([&](UpdateOp update) { emitUpdate(update); })
       .Case([&](AtomicOp atomic) { emitAtomic(atomic); })

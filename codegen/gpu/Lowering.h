@@ -89,6 +89,7 @@ llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
 /// A special register of this name, as i32.
 mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 
+struct PrefetchedRows;
 class Scan;
 struct ScanRun;
 struct ScanLines;
@@ -142,6 +143,10 @@ private:
   /// A division of rows by one number each; false where it is none.
   bool emitRowDivision(mlir::Operation *op);
   Values divideAll(mlir::ValueRange numerators, Value divisor);
+  /// Asks for the rows of a program that comes later, after the last load of rows, if the kernel's
+  /// plan says so (Prefetch.cpp).
+  void prefetchAfter(ir::LoadOp load);
+  void prefetchRows(const PrefetchedRows &rows);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
   void emitFor(ir::ForOp op);
@@ -158,6 +163,17 @@ private:
   Values startOf(const Fold &fold);
   Values stepOf(const Fold &fold, mlir::ValueRange before);
   Values finish(const Fold &fold, mlir::ValueRange states, mlir::Value init);
+  /// A maximum and the sum that it scales, among a loop's carried values, which each thread folds
+  /// by itself (RescaledSums.h).
+  struct Rescaled {
+    size_t maximumNumber, sumNumber;
+    ir::ReduceOp maximum, added;
+    mlir::Operation *scale;
+  };
+  llvm::SmallVector<Rescaled> rescaledOf(ir::ForOp loop);
+  /// Those of all threads, after the loop.
+  std::pair<Values, Values> joinRescaled(const Rescaled &pair, mlir::ValueRange maxima,
+                                         mlir::ValueRange sums);
   void emitCount(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
@@ -239,6 +255,10 @@ private:
   /// Puts this block's copies in the place of the outputs.
   void bindCopies();
   void fillCopies();
+  /// Updates of the same elements by every program, by all threads' registers until the block's
+  /// programs are done.
+  llvm::SmallVector<ir::UpdateOp> accumulatedUpdates();
+  void writeAccumulated(ir::UpdateOp op, mlir::ValueRange numbers);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
   void finishOutput(const ReduceCopies &copies, const Tensor &output);
@@ -440,10 +460,12 @@ private:
   /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
   llvm::SmallVector<ReduceCopies, 1> copies;
   Value numCopies, numPrograms; // i64
+  llvm::DenseMap<mlir::Operation *, Values> accumulated;
   int64_t mostShared = 0, reservedShared = 0;
   Value reservedBase; // i32, set at the end
   bool hasClusterFolds = false;
   llvm::SmallPtrSet<mlir::Operation *, 4> waiting; // not emitted where they stand
+  llvm::SmallPtrSet<mlir::Operation *, 4> apart;   // reductions of each thread's own elements
   struct Kept {
     Layout layout;
     int64_t width = 0;

@@ -205,9 +205,13 @@ CodeBuilder::Values KernelLowering::domainMask(Axes axes, const Layout &layout) 
     Value limit = limitFor(axis, layout, position);
     if (!limit)
       continue;
-    for (int64_t r = 0; r < count; ++r)
-      mask[r] =
-          b.both(mask[r], b.compare(CmpIPredicate::slt, localPlace(layout, position, r), limit));
+    // The end doesn't fall between neighbours that begin at a multiple of what divides it.
+    int64_t group = std::min(layout.contiguity(position), limitDivisor(axis)), first = 0;
+    for (int64_t r = 0; r < count; ++r) {
+      first = r % group ? first : r;
+      mask[r] = b.both(mask[r],
+                       b.compare(CmpIPredicate::slt, localPlace(layout, position, first), limit));
+    }
   }
   for (RestrictOp restrict : domains.restrictsOn(axes)) {
     IntegerSet set = restrict.getConstraint();

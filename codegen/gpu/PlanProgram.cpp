@@ -4,6 +4,7 @@
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Specialize.h"
@@ -143,6 +144,8 @@ struct WideAccesses {
   unsigned bytes = 1;
   /// Whether all walk through memory along the same axis.
   bool isAligned = true;
+  /// Whether there are loads of less than that: rows that many have in common.
+  bool hasShared = false;
 };
 } // namespace
 
@@ -171,14 +174,20 @@ static WideAccesses wideAccesses(KernelOp kernel) {
     else if (auto store = dyn_cast<StoreOp>(op))
       visit(store.getMap(), store.getDims(), store.getTarget());
   });
+  kernel.walk([&](LoadOp op) {
+    auto tile = dyn_cast<RankedTensorType>(op.getType());
+    wide.hasShared |= tile && tile.hasStaticShape() && tile.getNumElements() > 1 &&
+                      tile.getNumElements() < wide.elements;
+  });
   return wide;
 }
 
 static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
 
 /// Warps for kernels that move data and do little else. Without reductions two accesses of 16 bytes
-/// a thread and tensor are enough; rows of halves, which have half of the bytes to wait for, are
-/// better off with fewer threads and more of the row in each, long rows of f32 with more threads.
+/// a thread and tensor are enough, four of halves where what was read serves several rows; rows of
+/// halves, which have half of the bytes to wait for, are better off with fewer threads and more of
+/// the row in each, long rows of f32 with more threads.
 static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   bool hasFolds = false, hasOthers = false;
   kernel.walk([&](Operation *op) {
@@ -193,7 +202,8 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
         static_cast<uint64_t>(std::max<int64_t>(1, wide.elements / (32 * perThread)))));
   };
   if (!hasFolds)
-    return std::min(8u, warpsFor(std::max(1u, 32 / wide.bytes)));
+    return std::min(
+        8u, warpsFor(std::max(1u, (wide.hasShared && wide.bytes == 2 ? 64 : 32) / wide.bytes)));
   if (wide.bytes == 2)
     return std::min(warps, std::max(4u, warpsFor(64)));
   return std::clamp(warpsFor(elementsPerThread), warps, std::max(16u, warps));
@@ -259,6 +269,37 @@ void tile::codegen::gpu::makeRoom(KernelOp kernel) {
   limitAxes(kernel, dims);
 }
 
+/// How far ahead programs ask for rows: half of those that run at a time. With more, rows are gone
+/// from the L2 cache, which holds what is written beside them, before they are read. Programs that
+/// only read never let the memory rest.
+static int64_t programsAhead(KernelOp kernel, AxisOp axis, const ProgramPlan &plan, int64_t live,
+                             const GpuModel &model) {
+  constexpr int64_t leastBytes = 4096, registersOfBlock = 65536, threadsOfBlock = 2048;
+  bool hasBulkCopies = model.mostBlocks > 1;
+  if (!hasBulkCopies || live == 0 || kernel.isGrid() || !storesAlong(kernel, axis))
+    return 0;
+  for (const PrefetchedRows &rows : prefetchedRows(kernel))
+    if (rows.bytes / plan.blocks < leastBytes)
+      return 0;
+  if (!copiesOf(kernel).empty()) // a block runs one after the other
+    return 1;
+  // What a thread has beside the rows, by what ptxas gives.
+  int64_t threads = 32 * int64_t(plan.warps), perThread = live / (threads * plan.blocks);
+  int64_t registers = llvm::alignTo(std::min<int64_t>(255, 20 + perThread * 3 / 2), 8);
+  int64_t blocks =
+      std::clamp<int64_t>(registersOfBlock / (threads * registers), 1, threadsOfBlock / threads);
+  return std::max<int64_t>(1, model.multiprocessors * blocks / plan.blocks / 2);
+}
+
+/// One block, which goes through a row while others do; of rows that take it long, more.
+static unsigned blocksForPass(int64_t elements, unsigned most) {
+  constexpr int64_t mostOfPass = 262144;
+  unsigned blocks = 1;
+  while (blocks < std::min(most, usualBlocks) && elements / blocks > mostOfPass)
+    blocks *= 2;
+  return blocks;
+}
+
 FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
   ProgramPlan plan;
   FailureOr<unsigned> warps = chooseWarps(kernel), blocks = scheduledBlocks(kernel, model);
@@ -285,9 +326,11 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
   bool isTooLong = !isOpen && axis.getSpan().getType().getExtent() *
                                       rowsBeside(kernel, axis.getSpan().getType().getName()) >
                                   32 * int64_t(plan.warps * plan.blocks) * mostPassing;
-  if (looped && (isOpen || isTooLong || live / plan.blocks > mostOfBlock)) {
-    if (isOpen && !*blocks)
-      plan.blocks = 1;
+  // What is gone through once need not be held.
+  bool isOnePass = looped && looped->phases == 1 && live > mostWithoutCluster;
+  if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > mostOfBlock)) {
+    if (!*blocks && (isOpen || isOnePass))
+      plan.blocks = isOpen ? 1 : blocksForPass(live, most);
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
     return plan;
   }
@@ -296,6 +339,7 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
     plan.warps = static_cast<unsigned>(
         std::clamp<uint64_t>(llvm::PowerOf2Ceil(ofBlock / (32 * mostPerThread)), 4, 32));
   }
+  plan.ahead = programsAhead(kernel, axis, plan, live, model);
   return plan;
 }
 
@@ -317,6 +361,8 @@ void tile::codegen::gpu::limitKeptChunks(KernelOp kernel, const GpuModel &model)
 }
 
 void tile::codegen::gpu::applyPlan(KernelOp kernel, const ProgramPlan &plan) {
+  if (plan.ahead)
+    kernel->setAttr(prefetchAttrName, Builder(kernel.getContext()).getI64IntegerAttr(plan.ahead));
   if (!plan.looped)
     return;
   loopAxis(plan.looped, plan.chunk);

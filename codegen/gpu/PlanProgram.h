@@ -34,8 +34,21 @@ struct GpuModel {
 /// A setting of the schedule for GPUs, or null: `schedule cuda` comes before what is for all.
 mlir::Attribute settingOf(ir::KernelOp kernel, llvm::StringRef name);
 
+/// Of a kernel: so many programs ahead each asks for rows (Prefetch.cpp).
+inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
+
+/// A load of whole rows, which a program can ask for in place of another.
+struct PrefetchedRows {
+  ir::LoadOp load;
+  /// In a program, and of each.
+  int64_t count, bytes;
+};
+llvm::SmallVector<PrefetchedRows> prefetchedRows(ir::KernelOp kernel);
+
 struct ProgramPlan {
   unsigned warps = 4, blocks = 1;
+  /// For `prefetchAttrName`; 0: nobody asks.
+  int64_t ahead = 0;
   /// The axis that is cut into chunks, if any; and how many of them are kept.
   ir::AxisOp looped;
   int64_t chunk = 0, keptChunks = 0;

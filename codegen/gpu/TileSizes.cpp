@@ -39,6 +39,7 @@ private:
   std::optional<int64_t> evaluate(Value value);
   void collectAxes();
   void collectInner();
+  void collectShared();
   void collectCandidates();
   void take(AxisInfo &axis, int64_t wanted) const;
   void chooseForElements();
@@ -52,6 +53,8 @@ private:
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
   bool hasDot = false;
+  /// Whether programs with the same columns read the same row, or end in one.
+  bool sharesRows = false, updatesRows = false;
 };
 } // namespace
 
@@ -132,6 +135,31 @@ void Chooser::collectInner() {
   }
 }
 
+/// Rows in common: accesses with the inner axis of the programs, but without another one that the
+/// widest accesses have.
+void Chooser::collectShared() {
+  auto outerAxes = [&](AffineMap map, ValueRange operands, bool &hasInner) {
+    unsigned count = 0;
+    hasInner = false;
+    for (StringAttr name : mapAxes(map, operands).names)
+      if (AxisInfo &axis = axes[name]; axis.isSizable && axis.isProgram) {
+        hasInner |= axis.isInner;
+        count += !axis.isInner;
+      }
+    return count;
+  };
+  unsigned most = 0;
+  bool hasInner = false;
+  kernel.walk(
+      [&](LoadOp op) { most = std::max(most, outerAxes(op.getMap(), op.getDims(), hasInner)); });
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      sharesRows |= outerAxes(load.getMap(), load.getDims(), hasInner) < most && hasInner;
+    else if (auto update = dyn_cast<UpdateOp>(op))
+      updatesRows |= outerAxes(update.getMap(), update.getDims(), hasInner) < most && hasInner;
+  });
+}
+
 void Chooser::collectCandidates() {
   for (StringAttr binder : sizableBinders(kernel)) {
     auto size = given.find(binder.getValue());
@@ -155,7 +183,9 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
 }
 
 void Chooser::chooseForElements() {
-  double elements = 1;
+  // Of what programs have in common each should take much, at once or from one update to the next.
+  constexpr double updatedElements = 32768, sharedColumns = 256;
+  double elements = 1, usual = updatesRows ? updatedElements : usualElements;
   int inner = 0;
   for (auto &[name, axis] : axes) {
     if (!axis.isSizable && !axis.isProgram)
@@ -173,10 +203,12 @@ void Chooser::chooseForElements() {
   // square, whose rows are whole lines of the cache.
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && axis.isInner)
-      takeShare(axis, inner > 1 ? 64 : std::clamp(usualElements / elements, 128.0, 1024.0));
+      takeShare(axis, inner > 1                   ? 64
+                      : sharesRows || updatesRows ? sharedColumns
+                                                  : std::clamp(usual / elements, 128.0, 1024.0));
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner)
-      takeShare(axis, usualElements / elements);
+      takeShare(axis, usual / elements);
 }
 
 int64_t Chooser::programs() const {
@@ -208,6 +240,7 @@ void Chooser::spread() {
 llvm::StringMap<int64_t> Chooser::choose() {
   collectAxes();
   collectInner();
+  collectShared();
   collectCandidates();
   llvm::StringMap<int64_t> sizes;
   if (hasDot || kernel.isGrid()) { // the first candidates, and what is usual

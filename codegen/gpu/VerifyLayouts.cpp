@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/RescaledSums.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/Pass/Pass.h"
@@ -27,7 +28,9 @@ bool tile::codegen::gpu::foldsInCluster(ReduceOp op) {
       kept.push_back(n);
   unsigned along = layout.freeBits(Part::Block, kept) & ~layout.freeBits(Part::Block);
   auto loop = op->getParentOfType<ForOp>();
-  bool isRepeated = loop && (!waitsForLoop(op) || loop->getParentOfType<ForOp>());
+  // Of rescaled sums each thread folds its own until the loop is done.
+  bool waits = loop && (waitsForLoop(op) || loop->hasAttr(rescaledAttrName));
+  bool isRepeated = loop && (!waits || loop->getParentOfType<ForOp>());
   return along == 0 || (along == layout.numBlocks() - 1 && !isRepeated);
 }
 

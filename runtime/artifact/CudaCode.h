@@ -43,7 +43,7 @@ struct CudaReduceCopies {
 /// these numbers alone, so that results repeat bit for bit on any device.
 constexpr int64_t numReduceCopies(int64_t programs, int64_t bytes) {
   // Enough for any device to be busy; each is filled, and read once more at the end.
-  constexpr int64_t most = 512, mostBytes = int64_t(1) << 28;
+  constexpr int64_t most = 256, mostBytes = int64_t(1) << 28;
   int64_t fitting = mostBytes / (bytes > 1 ? bytes : 1);
   int64_t count = programs < most ? programs : most;
   count = fitting < count ? fitting : count;

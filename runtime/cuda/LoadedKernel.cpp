@@ -101,9 +101,11 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   if (!kernel->sites().empty())
     words.push_back(report);
   PreparedLaunch result;
-  int64_t bytes = 0;
-  for (const CudaReduceCopies &copy : kernel->copies)
+  int64_t bytes = 0, longest = 0;
+  for (const CudaReduceCopies &copy : kernel->copies) {
     bytes += copy.bytesOf(elements[copy.param]);
+    longest = std::max(longest, elements[copy.param]);
+  }
   uint32_t blocks = *programs * kernel->code.blocks;
   if (!kernel->copies.empty()) {
     blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
@@ -117,7 +119,7 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
   result.addStage(kernel->code, blocks);
-  result.addStage(kernel->finish, blocksFor(most, 32));
+  result.addStage(kernel->finish, blocksFor(longest, 32));
   result.kernel = std::move(kernel);
   result.words = std::make_unique<uint64_t[]>(words.size());
   result.pointers = std::make_unique<void *[]>(words.size());

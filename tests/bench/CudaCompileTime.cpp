@@ -3,7 +3,7 @@
 //   tile_bench_gpu_compile [ROUNDS]     on the first device; without one, up to PTX
 //
 // Kernels take turns, 31 rounds, each time from the source's text, in a context of its own, in a
-// process that has compiled before. Phases:
+// process that has compiled before, and without the driver's own cache. Phases:
 //
 //   source     reading, elaborating, proving
 //   passes     from the template to a specialized kernel, tile sizes included
@@ -152,6 +152,7 @@ private:
 
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 31;
+  setenv("CUDA_CACHE_DISABLE", "1", 1); // the driver has a cache of its own
   auto opened = CudaContext::open();
   CudaContext *device = opened ? opened->get() : nullptr;
   if (!device)

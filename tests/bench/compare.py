@@ -25,6 +25,7 @@ import tempfile
 KERNELS = pathlib.Path(__file__).with_name("gpu_kernels.tile")
 ROWS = {"scaled_rows": 2, "layer_norm": 2, "rms_norm": 1, "residual_norm": 2}  # inputs of N elements
 FULL = {"chain": 2, "scaled": 3, "residual_norm": 2}  # inputs of M × N elements, where there is more than one
+REDUCED = {"column_sums": 1, "layer_norm_backward": 2}  # outputs of N elements that programs combine
 SUMS = ("row_sums", "column_sums", "cross_entropy", "layer_norm_backward")
 CASES = [("chain", "f32", n, n) for n in (1024, 4096, 8192, 16384)]
 CASES += [(k, "f32", 8192, 8192) for k in ("scaled", "scaled_rows", "sine_cosine")]
@@ -88,31 +89,43 @@ def prepare(tilec, case, folder, tunes):
 class Kernel:
     """A kernel's code for one shape."""
 
-    def __init__(self, path, m, n):
+    def __init__(self, path, name, m, n):
         from cupy_backends.cuda.api import driver
         import cupy
         text = path.read_text()
-        if text.count(".entry") > 1:
-            raise NotImplementedError("launches before and after the kernel, for its `reduce` outputs")
         head = re.search(r"// \w+: (\d+) threads, (\d+) bytes of shared memory(?:, (\d+) blocks a program)?(?:; (.*))?",
                          text)
-        self.threads, self.shared, self.blocks = (int(number or 1) for number in head.groups()[:3])
-        self.sizes = dict((name, int(size)) for name, size in re.findall(r"(\w+) = (\d+)", head[4] or ""))
+        threads, shared, blocks = (int(number or 1) for number in head.groups()[:3])
+        sizes = dict((binder, int(size)) for binder, size in re.findall(r"(\w+) = (\d+)", head[4] or ""))
+        programs = math.prod(-(-extent // sizes[binder]) for binder, extent in (("i", m), ("j", n)) if binder in sizes)
         self.schedule = (re.search(r"^// schedule: (.*)", text, re.M) or ["", "default"])[1]
         self.module = cupy.RawModule(path=str(path))
-        self.function = self.module.get_function(re.search(r"\.entry (\w+)", text)[1])
-        if self.shared:
-            self.function.max_dynamic_shared_size_bytes = self.shared
-        if self.blocks > 8:
-            driver.funcSetAttribute(self.function.kernel.ptr, 14, 1)  # clusters of more than 8 blocks
-        self.grid = math.prod(-(-extent // self.sizes[binder])
-                              for binder, extent in (("i", m), ("j", n)) if binder in self.sizes) * self.blocks
-        self.dims = [cupy.int64(m), cupy.int64(n)]
+        self.launches, extra = [], []
+        for entry in re.findall(r"\.entry (\w+)", text):
+            function = self.module.get_function(entry)
+            if not entry.endswith("_finish"):
+                if shared:
+                    function.max_dynamic_shared_size_bytes = shared
+                if blocks > 8:
+                    driver.funcSetAttribute(function.kernel.ptr, 14, 1)  # clusters of more than 8 blocks
+                self.launches.insert(0, (function, programs * blocks, threads, shared))
+                continue
+            # Copies of the outputs, as runtime/artifact/CudaCode.h and LoadedKernel.cpp have them.
+            bytes_of_copy = REDUCED[name] * -(-n // 16) * 16 * 4
+            copies = max(1, min(256, programs, (1 << 28) // bytes_of_copy))
+            self.workspace = cupy.empty(bytes_of_copy * copies, cupy.uint8)
+            extra = [cupy.int64(self.workspace.data.ptr), cupy.int64(copies), cupy.int64(programs)]
+            self.launches.append((function, n // 32 + 1, 1024, 32 * 33 * 8))  # GpuCode::…OfFinish
+        if extra:  # blocks share out the programs
+            function, _, threads, shared = self.launches[0]
+            self.launches[0] = function, int(extra[1]), threads, shared
+        self.words = [cupy.int64(m), cupy.int64(n), *extra]
 
     def __call__(self, tensors):
         import cupy
         pointers = [cupy.int64(tensor.data_ptr()) for tensor in tensors]
-        self.function((self.grid,), (self.threads,), (*pointers, *self.dims), shared_mem=self.shared)
+        for function, grid, threads, shared in self.launches:
+            function((grid,), (threads,), (*pointers, *self.words), shared_mem=shared)
 
 
 #--- What torch makes of it -----------------------------------------------------
@@ -207,7 +220,7 @@ def measure(case, folder, options):
     kernels, outputs = [], None
     for path in paths:
         try:
-            kernel = Kernel(path, m, n)
+            kernel = Kernel(path, name, m, n)
             outputs = check(kernel, name, dtype, inputs, exact)
             kernels.append(kernel)
         except AssertionError as error:

@@ -1,8 +1,8 @@
 // RUN: tile-opt %s -split-input-file -tile-gpu-materialize-axes | FileCheck %s
 // RUN: tile-opt %s -split-input-file -tile-gpu-materialize-axes | tile-opt -split-input-file | FileCheck %s
 
-// A row of any length: a phase for the maximum, one for the sum, and one that stores. The row is
-// read three times, and what is kept of it once.
+// A row of any length: a phase for the maximum and the sum, which is rescaled as the maximum grows,
+// and one that stores. The row is read twice, and what is kept of it once.
 
 // CHECK-LABEL: tile.kernel @softmax(
 // CHECK-SAME: tile_gpu.blocks = 16 : i64, tile_gpu.kept_chunks = 6 : i64, tile_gpu.warps = 16 : i64
@@ -18,20 +18,27 @@ tile.kernel @softmax(
   %n = tile.axis %c0 to %c1 : !tile.span<"n", 1000000>
   tile.parallel (%i = tiles "i" %c0 to %M by 1) {
     // CHECK: %[[LEAST:.*]] = tile.broadcast
-    // CHECK: %[[MAX:.*]] = tile.for fold %[[N0:.*]] = "n@0" %{{.*}} to %{{.*}} by 131072 iter_args(%[[M:.*]] = %[[LEAST]] : tensor<1xf32, #tile.axes<"i">>) {
+    // CHECK: %[[ZERO:.*]] = tile.broadcast
+    // CHECK: %[[BOTH:.*]]:2 = tile.for fold %[[N0:.*]] = "n@0" %{{.*}} to %{{.*}} by 131072 iter_args(%[[M:.*]] = %[[LEAST]] : tensor<1xf32, #tile.axes<"i">>, %[[S:.*]] = %[[ZERO]] : tensor<1xf32, #tile.axes<"i">>) {
     // CHECK-NEXT: %[[T:.*]] = tile.load {{.*}}(%{{.*}}, %[[N0]]) [] <exact> {tile_gpu.keep = 0 : i64} {{.*}} -> tensor<1x131072xf32, #tile.axes<"i", "n@0">>
     // CHECK-NEXT: %[[R:.*]] = tile.reduce <max> %[[T]] over ["n@0"]
     // CHECK-NEXT: %[[C:.*]] = arith.maximumf %[[M]], %[[R]]
-    // CHECK-NEXT: tile.yield %[[C]]
-    // CHECK: %[[SUM:.*]] = tile.for fold %{{.*}} = "n@1"
-    // CHECK-NEXT: tile.load {{.*}} {tile_gpu.kept = 0 : i64}
-    // CHECK-NEXT: tile.broadcast %[[MAX]]
-    // CHECK-NEXT: arith.subf
+    // CHECK: %[[SAFE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[C]]
+    // CHECK-NEXT: tile.broadcast %[[SAFE]]
+    // CHECK-NEXT: arith.subf %[[T]]
     // CHECK-NEXT: math.exp
-    // CHECK-NEXT: tile.reduce <add>
-    // CHECK-NEXT: arith.addf
-    // CHECK: tile.for fold %{{.*}} = "n@2"
-    // CHECK: tile.broadcast %[[MAX]]
+    // CHECK-NEXT: %[[A:.*]] = tile.reduce <add>
+    // CHECK: %[[GROWN:.*]] = arith.subf %[[M]], %[[C]]
+    // CHECK-NEXT: %[[SCALE:.*]] = math.exp %[[GROWN]]
+    // CHECK: %[[FACTOR:.*]] = arith.select %{{.*}}, %{{.*}}, %[[SCALE]]
+    // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR]]
+    // CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[SCALED]], %[[A]]
+    // CHECK-NEXT: tile.yield %[[C]], %[[NEXT]]
+    // CHECK: tile_gpu.rescaled = array<i64: 0, 1>
+    // CHECK: %[[SUM:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BOTH]]#1
+    // CHECK: tile.for fold %{{.*}} = "n@1"
+    // CHECK-NEXT: tile.load {{.*}} {tile_gpu.kept = 0 : i64}
+    // CHECK-NEXT: tile.broadcast %[[BOTH]]#0
     // CHECK: math.exp
     // CHECK: tile.broadcast %[[SUM]]
     // CHECK: tile.store
@@ -102,7 +109,7 @@ tile.kernel @place(
 // A row that two blocks hold in their registers stays whole, too.
 
 // CHECK-LABEL: tile.kernel @norm(
-// CHECK-SAME: tile_gpu.blocks = 2 : i64, tile_gpu.warps = 16 : i64
+// CHECK-SAME: tile_gpu.blocks = 2 : i64, tile_gpu.prefetch = 33 : i64, tile_gpu.warps = 16 : i64
 // CHECK: tile.axis
 // CHECK-NOT: tile.for
 tile.kernel @norm(

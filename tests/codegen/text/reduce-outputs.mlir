@@ -1,20 +1,19 @@
 // RUN: tile-translate --tile-gpu-to-ptx %s | FileCheck %s
 
-// Sums of floats go to the block's copy, between barriers; where the data says which element, by
-// threads in turn. Sums of integers are atomic. A function puts identities into what is atomic, and
-// another one folds the copies.
+// Sums of floats that all programs add to stay in registers and go to the block's copy last; where
+// the data says which element, they go there by threads in turn. Sums of integers are atomic. A
+// function puts identities into what is atomic, and another one folds the copies.
 
 // CHECK: .entry updates(
-// CHECK: bar.sync
-// CHECK-NOT: red.relaxed
-// CHECK: ld.global{{.*}}.v4
-// CHECK: st.global{{.*}}.v4
 // CHECK: red.relaxed.gpu.global.add.u32
 // CHECK-NOT: red.relaxed
 // CHECK: bar.sync
 // CHECK: st.shared.b64
 // CHECK: bar.sync
 // CHECK: ld.shared.b64
+// CHECK: bar.sync
+// CHECK-NOT: ld.global
+// CHECK: st.global{{.*}}.v4
 // CHECK: .entry updates_start(
 // CHECK-NOT: bar.sync
 // CHECK: st.global.b32
