@@ -146,7 +146,7 @@ private:
   /// Asks for the rows of a program that comes later, after the last load of rows, if the kernel's
   /// plan says so (Prefetch.cpp).
   void prefetchAfter(ir::LoadOp load);
-  void prefetchRows(const PrefetchedRows &rows);
+  void prefetchRows(const PrefetchedRows &rows, Value exists);
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
   void emitFor(ir::ForOp op);

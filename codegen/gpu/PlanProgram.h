@@ -41,7 +41,9 @@ inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
 struct PrefetchedRows {
   ir::LoadOp load;
   /// In a program, and of each.
-  int64_t count, bytes;
+  int64_t count = 1, bytes = 0;
+  /// Whether each begins at a multiple of 16 bytes.
+  bool isAligned = false;
 };
 llvm::SmallVector<PrefetchedRows> prefetchedRows(ir::KernelOp kernel);
 

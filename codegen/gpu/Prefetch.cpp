@@ -19,6 +19,9 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 
+/// What an instruction asks for begins at a multiple of as many bytes, and is one.
+static constexpr int64_t prefetchUnit = 16;
+
 /// Where a load stands that reads whole rows, one for each coordinate of a binder's tile: its last
 /// index is a whole axis from 0 on, the others are known from the program's number alone.
 static std::optional<PrefetchedRows> rowsOf(KernelOp kernel, LoadOp load) {
@@ -31,7 +34,8 @@ static std::optional<PrefetchedRows> rowsOf(KernelOp kernel, LoadOp load) {
   for (Value sym : load.getSyms())
     if (parallel.getBody().isAncestor(sym.getParentRegion()))
       return std::nullopt;
-  PrefetchedRows rows{load, 1, 0};
+  int64_t elementBytes = std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 8);
+  PrefetchedRows rows{.load = load};
   bool hasBinder = false;
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   for (auto [n, dim] : llvm::enumerate(load.getDims())) {
@@ -42,11 +46,12 @@ static std::optional<PrefetchedRows> rowsOf(KernelOp kernel, LoadOp load) {
     hasBinder |= isBinder;
     if (last && last.getPosition() == n) {
       auto axis = dim.getDefiningOp<AxisOp>();
+      APInt upper; // an axis of limited length has an extent, too, but isn't known to be that long
       if (!axis || !matchPattern(axis.getLower(), m_Zero()) ||
-          ShapedType::isDynamic(span.getExtent()))
+          !matchPattern(axis.getUpper(), m_ConstantInt(&upper)) ||
+          upper.getSExtValue() != span.getExtent())
         return std::nullopt;
-      rows.bytes =
-          span.getExtent() * std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 8);
+      rows.bytes = span.getExtent() * elementBytes;
     } else if (!isBinder || (span && rows.count > 1)) {
       return std::nullopt;
     } else if (span) {
@@ -56,6 +61,8 @@ static std::optional<PrefetchedRows> rowsOf(KernelOp kernel, LoadOp load) {
   for (AffineExpr expr : map.getResults().drop_back())
     if (last && expr.isFunctionOfDim(last.getPosition()))
       return std::nullopt;
+  int64_t extent = load.getSource().getType().getShape().back();
+  rows.isAligned = ShapedType::isStatic(extent) && extent * elementBytes % prefetchUnit == 0;
   return hasBinder && rows.bytes ? std::optional(rows) : std::nullopt;
 }
 
@@ -71,12 +78,12 @@ SmallVector<PrefetchedRows> tile::codegen::gpu::prefetchedRows(KernelOp kernel) 
   return result;
 }
 
-void KernelLowering::prefetchRows(const PrefetchedRows &rows) {
-  constexpr int64_t alignment = 16, most = 1 << 19; // of an instruction
+void KernelLowering::prefetchRows(const PrefetchedRows &rows, Value exists) {
+  constexpr int64_t most = 1 << 19; // of an instruction
   LoadOp load = rows.load;
   const Tensor &tensor = tensors[load.getSource()];
   Value row = b.fold<arith::ExtUIOp>(b.getI64Type(), thread);
-  Value acts = b.compare(CmpIPredicate::slt, row, b.i64(rows.count));
+  Value acts = b.both(exists, b.compare(CmpIPredicate::slt, row, b.i64(rows.count)));
   SmallVector<Index> at;
   for (auto [n, dim] : llvm::enumerate(load.getDims())) {
     bool isRow = dim.getDefiningOp<AxisOp>() == nullptr;
@@ -96,16 +103,16 @@ void KernelLowering::prefetchRows(const PrefetchedRows &rows) {
   for (auto [expr, stride] : llvm::zip(load.getMap().getResults(), tensor.strides))
     offset = b.add(offset, b.mul(materialize(evaluate(expr, at, syms)), stride));
   // Whole units of 16 bytes that are inside; of a cluster each block asks for its part.
-  int64_t bytes = rows.bytes / blocks / alignment * alignment;
+  int64_t bytes = rows.bytes / blocks / prefetchUnit * prefetchUnit;
   Value address = LLVM::GEPOp::create(b, tensor.pointer.getType(), memoryType(tensor.element),
                                       tensor.pointer, ValueRange{offset});
-  if (rows.bytes % alignment) {
+  if (!rows.isAligned) {
     address = LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address,
-                                  ValueRange{b.i64(alignment - 1)});
+                                  ValueRange{b.i64(prefetchUnit - 1)});
     Value number = LLVM::PtrToIntOp::create(b, b.getI64Type(), address);
-    number = b.fold<arith::AndIOp>(number, b.i64(-alignment));
+    number = b.fold<arith::AndIOp>(number, b.i64(-prefetchUnit));
     address = LLVM::IntToPtrOp::create(b, address.getType(), number);
-    bytes -= alignment;
+    bytes -= prefetchUnit;
   }
   Value part = b.mul(b.fold<arith::ExtUIOp>(b.getI64Type(), blockRank), b.i64(bytes));
   for (int64_t done = 0; done < bytes; done += most) {
@@ -132,19 +139,25 @@ void KernelLowering::prefetchAfter(LoadOp load) {
   Value number = b.add(program, b.i64(ahead.getInt()));
   Value exists = b.compare(CmpIPredicate::slt, number, programCount(parallel));
   bindProgram(parallel, b.fold<arith::TruncIOp>(b.getI32Type(), number));
-  // In a branch, across which the program's own loads don't move.
-  int64_t most = 0;
-  for (const PrefetchedRows &rows : all)
-    most = std::max(most, rows.count);
-  Value row = b.fold<arith::ExtUIOp>(b.getI64Type(), thread);
-  b.branch(
-      b.both(exists, b.compare(CmpIPredicate::slt, row, b.i64(most))),
-      [&] {
-        for (const PrefetchedRows &rows : all)
-          prefetchRows(rows);
-        return Values();
-      },
-      [] { return Values(); });
+  // Of a cluster in a branch, across which the program's own loads don't move. One block does
+  // better without: its predicates cost less than the order is worth.
+  if (blocks == 1) {
+    for (const PrefetchedRows &rows : all)
+      prefetchRows(rows, exists);
+  } else {
+    int64_t most = 0;
+    for (const PrefetchedRows &rows : all)
+      most = std::max(most, rows.count);
+    Value row = b.fold<arith::ExtUIOp>(b.getI64Type(), thread);
+    b.branch(
+        b.both(exists, b.compare(CmpIPredicate::slt, row, b.i64(most))),
+        [&] {
+          for (const PrefetchedRows &rows : all)
+            prefetchRows(rows, {});
+          return Values();
+        },
+        [] { return Values(); });
+  }
   ranges = std::move(ownRanges);
   scalars = std::move(ownScalars);
 }
