@@ -204,9 +204,10 @@ std::optional<LoopedAxis> AxisLooping::analyze() {
       int64_t bytes = 1;
       auto tile = cast<RankedTensorType>(cast<LoadOp>(op).getType());
       for (auto [extent, other] : llvm::zip(tile.getShape(), axesOf(tile)))
-        bytes *= other == name ? 1 : extent;
-      result.keptBytes +=
-          bytes * std::max(1u, getElementTypeOrSelf(tile).getIntOrFloatBitWidth() / 8);
+        bytes = productOf(bytes, other == name ? 1 : extent);
+      bytes =
+          productOf(bytes, std::max(1u, getElementTypeOrSelf(tile).getIntOrFloatBitWidth() / 8));
+      result.keptBytes = std::min(result.keptBytes + bytes, unboundedElements);
     }
   if (numPhases == 0 || readsWhatIsWritten())
     return std::nullopt;

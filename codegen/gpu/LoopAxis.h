@@ -25,7 +25,21 @@
 
 #include "ir/TileOps.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
 namespace tile::codegen::gpu {
+
+/// More than any program holds, and far from overflow.
+inline constexpr int64_t unboundedElements = int64_t(1) << 40;
+/// The product of extents; of one that isn't known, unboundedElements.
+inline int64_t productOf(int64_t product, int64_t extent) {
+  int64_t result = 0;
+  bool isKnown =
+      !mlir::ShapedType::isDynamic(extent) && !llvm::MulOverflow(product, extent, result);
+  return isKnown ? std::min(result, unboundedElements) : unboundedElements;
+}
 
 /// Attributes of loads in the loops: the number of what is kept, where it is read first and where
 /// again; and of the kernel: how many chunks are kept, from the first one on.

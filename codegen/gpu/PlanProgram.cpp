@@ -11,7 +11,6 @@
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -117,10 +116,10 @@ static int64_t rowsBeside(KernelOp kernel, StringAttr axis) {
       ArrayRef<StringAttr> axes = axesOf(result.getType());
       if (!llvm::is_contained(axes, axis))
         continue;
-      int64_t rows = 1;
+      int64_t rows = 1; // axes whose length isn't known are cut, too
       for (auto [name, extent] :
            llvm::zip(axes, cast<RankedTensorType>(result.getType()).getShape()))
-        rows *= name == axis ? 1 : extent;
+        rows = productOf(rows, name == axis || ShapedType::isDynamic(extent) ? 1 : extent);
       most = std::max(most, rows);
     }
   });
@@ -155,8 +154,8 @@ static WideAccesses wideAccesses(KernelOp kernel) {
   auto visit = [&](AffineMap map, ValueRange dims, Value memory) {
     int64_t elements = 1;
     for (int64_t extent : mapAxes(map, dims).extents)
-      elements *= extent;
-    if (elements < wide.elements || map.getNumResults() == 0)
+      elements = productOf(elements, extent);
+    if (elements == unboundedElements || elements < wide.elements || map.getNumResults() == 0)
       return;
     if (elements > wide.elements)
       wide = {elements, 1, true}, last = Value();
