@@ -43,7 +43,15 @@ void formFma(Operation *op, Value lhs, Value rhs) {
 }
 } // namespace
 
+static constexpr StringLiteral closedAttr = "tile.fma_formed";
+
+void tile::ir::closeFma(KernelOp kernel) {
+  kernel->setAttr(closedAttr, UnitAttr::get(kernel.getContext()));
+}
+
 void tile::ir::formFma(KernelOp kernel) {
+  if (kernel->hasAttr(closedAttr))
+    return;
   // In program order, so that a sum of three products always merges the same two.
   SmallVector<Operation *> additions;
   kernel.walk([&](Operation *op) {

@@ -25,7 +25,11 @@
 
 namespace tile::ir {
 
+/// Does nothing to a kernel whose multiply-adds are formed: those of a fused kernel are its parts'.
 void formFma(KernelOp kernel);
+
+/// Says that the multiply-adds of a kernel are formed, for good.
+void closeFma(KernelOp kernel);
 
 } // namespace tile::ir
 

@@ -4,6 +4,7 @@
 #include "ir/FormFma.h"
 #include "ir/Proofs.h"
 #include "ir/StaticAssertions.h"
+#include "ir/fusion/FuseGraph.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -96,4 +97,6 @@ void tile::ir::registerTilePasses() {
   registerPass([] { return createSpecializePass(); });
   registerPass([] { return createFormFmaPass(); });
   registerPass([] { return createProvePass(); });
+  registerPass([] { return createInlineProducersPass(); });
+  registerPass([] { return createMergeSiblingsPass(); });
 }

@@ -1,0 +1,132 @@
+//===- FuseGraph.cpp - kernels of a graph that run as one -----------------===//
+
+#include "ir/fusion/FuseGraph.h"
+#include "ir/FormFma.h"
+#include "ir/Specialize.h"
+#include "ir/fusion/InlineProducer.h"
+#include "ir/fusion/MergeSiblings.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+/// Forms the multiply-adds of a kernel as it stands alone: none will cross a seam.
+static void prepare(KernelOp kernel) {
+  simplify(kernel);
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  formFma(kernel);
+  closeFma(kernel);
+}
+
+static void prepare(GraphShapes &shapes, GraphOp graph) {
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    if (KernelOp kernel = shapes.kernelOf(call))
+      prepare(kernel);
+}
+
+static void sayApart(CallOp a, CallOp b, const FusionRefusal &refusal) {
+  emitRemark(b.getLoc()) << "`" << a.getCallee() << "` and `" << b.getCallee()
+                         << "` stay apart: " << refusal.reason;
+}
+
+void tile::ir::inlineProducers(GraphOp graph) {
+  GraphShapes shapes(graph);
+  prepare(shapes, graph);
+  SmallVector<CallOp> open(graph.getBody().getOps<CallOp>());
+  while (!open.empty()) {
+    CallOp consumer = open.pop_back_val();
+    for (Value tensor : SmallVector<Value>(consumer.getInputs())) {
+      auto producer = tensor.getDefiningOp<CallOp>();
+      auto isConsumer = [&](Operation *user) { return user == consumer; };
+      if (!producer || !llvm::all_of(tensor.getUsers(), isConsumer))
+        continue;
+      FusionRefusal refusal;
+      auto fused = inlineProducer(producer, consumer, tensor, {.widens = true}, shapes, refusal);
+      if (failed(fused)) {
+        sayApart(producer, consumer, refusal);
+        continue;
+      }
+      if (producer.use_empty()) {
+        llvm::erase(open, producer);
+        producer.erase();
+      }
+      open.push_back(*fused);
+      break;
+    }
+  }
+}
+
+/// Whether two calls read a tensor in common, and neither needs the other.
+static bool areSiblings(CallOp a, CallOp b) {
+  auto isShared = [&](Value input) {
+    return isa<TensorType>(input.getType()) && llvm::is_contained(b.getInputs(), input);
+  };
+  return llvm::any_of(a.getInputs(), isShared) && !reaches(a, b) && !reaches(b, a);
+}
+
+void tile::ir::mergeSiblings(GraphOp graph) {
+  GraphShapes shapes(graph);
+  prepare(shapes, graph);
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<CallOp> calls(graph.getBody().getOps<CallOp>());
+    for (size_t m = 0; m < calls.size() && !changed; ++m)
+      for (size_t n = m + 1; n < calls.size() && !changed; ++n) {
+        if (!areSiblings(calls[m], calls[n]))
+          continue;
+        FusionRefusal refusal;
+        changed = succeeded(mergeSiblings(calls[m], calls[n], shapes, refusal)) ||
+                  succeeded(mergeSiblings(calls[n], calls[m], shapes, refusal));
+        if (!changed)
+          sayApart(calls[m], calls[n], refusal);
+      }
+  }
+}
+
+namespace {
+class InlineProducersPass : public PassWrapper<InlineProducersPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InlineProducersPass)
+
+  StringRef getArgument() const override { return "tile-inline-producers"; }
+  StringRef getDescription() const override {
+    return "Computes what a kernel reads of another where it reads it";
+  }
+
+  void runOnOperation() override {
+    for (GraphOp graph : getOperation().getOps<GraphOp>())
+      inlineProducers(graph);
+  }
+};
+} // namespace
+
+namespace {
+class MergeSiblingsPass : public PassWrapper<MergeSiblingsPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MergeSiblingsPass)
+
+  StringRef getArgument() const override { return "tile-merge-siblings"; }
+  StringRef getDescription() const override {
+    return "Makes kernels one that read a tensor in common";
+  }
+
+  void runOnOperation() override {
+    for (GraphOp graph : getOperation().getOps<GraphOp>())
+      mergeSiblings(graph);
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::ir::createMergeSiblingsPass() {
+  return std::make_unique<MergeSiblingsPass>();
+}
+
+std::unique_ptr<Pass> tile::ir::createInlineProducersPass() {
+  return std::make_unique<InlineProducersPass>();
+}

@@ -1,0 +1,324 @@
+//===- FusedKernel.cpp - the signature of two kernels that become one -----===//
+
+#include "ir/fusion/FusedKernel.h"
+#include "ir/FormFma.h"
+#include "ir/Proofs.h"
+#include "ir/Specialize.h"
+#include "ir/fusion/UniteAxes.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+SmallVector<unsigned> tile::ir::inputPositions(KernelOp kernel) {
+  SmallVector<unsigned> positions;
+  for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
+    if (ParamMode mode = kernel.getParamMode(n); mode == ParamMode::In || mode == ParamMode::InOut)
+      positions.push_back(n);
+  return positions;
+}
+
+unsigned tile::ir::outputPosition(KernelOp kernel, unsigned result) {
+  unsigned n = 0;
+  while (kernel.getParamMode(n) == ParamMode::In || result-- > 0)
+    ++n;
+  return n;
+}
+
+FusedKernel::FusedKernel(CallOp producer, CallOp consumer, Value tensor, ArrayRef<Value> kept,
+                         GraphShapes &shapes)
+    : guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)), producer(producer),
+      consumer(consumer), tensor(tensor), kept(kept), shapes(shapes) {
+  uniteDims();
+  addParams();
+  addConsts(guest, producer, guestDims);
+  addConsts(origin, consumer, originDims);
+}
+
+//===-- Dims --------------------------------------------------------------===//
+
+unsigned FusedKernel::addDim(StringRef name) {
+  std::string unique = name.str();
+  auto isTaken = [&] {
+    return llvm::any_of(dims,
+                        [&](Attribute dim) { return cast<StringAttr>(dim).getValue() == unique; });
+  };
+  for (unsigned n = 2; isTaken(); ++n)
+    unique = name.str() + "_" + std::to_string(n);
+  dims.push_back(StringAttr::get(guest.getContext(), unique));
+  return dims.size() - 1;
+}
+
+SmallVector<AffineExpr> FusedKernel::shapeOf(KernelOp kernel, unsigned param,
+                                             ArrayRef<AffineExpr> dims) {
+  SmallVector<AffineExpr> extents;
+  if (AffineMap shape = kernel.getParamShape(param))
+    for (AffineExpr expr : shape.getResults())
+      extents.push_back(expr.replaceSymbols(dims));
+  return extents;
+}
+
+SmallVector<AffineExpr> FusedKernel::guestShape(unsigned param) {
+  return shapeOf(guest, param, guestDims);
+}
+
+void FusedKernel::uniteDims() {
+  MLIRContext *context = guest.getContext();
+  DenseMap<AffineExpr, AffineExpr> known; // by value in the graph
+  for (auto [name, value] :
+       llvm::zip(guest.getDims().getAsRange<StringAttr>(), shapes.dimsOf(producer))) {
+    guestDims.push_back(getAffineSymbolExpr(addDim(name), context));
+    known.try_emplace(value, guestDims.back());
+  }
+  // What the tensor binds is the producer's to say.
+  originDims.resize(origin.getDims().size());
+  SmallVector<AffineExpr> extents;
+  if (tensor)
+    extents = guestShape(outputPosition(guest, cast<OpResult>(tensor).getResultNumber()));
+  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
+    if (operand != tensor)
+      continue;
+    for (auto [expr, extent] : llvm::zip(origin.getParamShape(n).getResults(), extents))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr);
+          symbol && !originDims[symbol.getPosition()])
+        originDims[symbol.getPosition()] = extent;
+  }
+  for (auto [n, name, value] :
+       llvm::enumerate(origin.getDims().getAsRange<StringAttr>(), shapes.dimsOf(consumer))) {
+    if (originDims[n])
+      continue;
+    auto [same, isNew] = known.try_emplace(value);
+    if (isNew)
+      same->second = getAffineSymbolExpr(addDim(name), context);
+    originDims[n] = same->second;
+  }
+  // Where both say what an extent is, the launch checks that it is the same; here one of the two
+  // goes.
+  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
+    if (operand != tensor)
+      continue;
+    for (auto [expr, extent] : llvm::zip(origin.getParamShape(n).getResults(), extents))
+      if (expr.replaceSymbols(originDims) != extent)
+        conflictText =
+            ("`" + origin.getSymName() + "` wants `" + origin.getParamName(n) +
+             "` with extents that are not proved to be those of `" +
+             guest.getParamName(outputPosition(guest, cast<OpResult>(tensor).getResultNumber())) +
+             "`")
+                .str();
+  }
+}
+
+void FusedKernel::addConsts(KernelOp kernel, CallOp call, ArrayRef<AffineExpr> dimsOf) {
+  DictionaryAttr of = kernel.getConstsAttr();
+  if (!of)
+    return;
+  for (NamedAttribute entry : of) {
+    unsigned position = llvm::find(kernel.getDims(), entry.getName()) - kernel.getDims().begin();
+    auto symbol = dyn_cast<AffineSymbolExpr>(dimsOf[position]);
+    if (!symbol)
+      continue; // it follows from others
+    auto name = cast<StringAttr>(dims[symbol.getPosition()]);
+    if (consts.get(name))
+      continue; // both have it
+    consts.set(name, entry.getValue());
+    for (auto [given, value] : llvm::zip(call.getConstNames(), call.getConstValues()))
+      if (given == entry.getName()) {
+        constNames.push_back(name);
+        constValues.push_back(value);
+      }
+  }
+}
+
+//===-- Parameters --------------------------------------------------------===//
+
+/// The attributes with a name that no other parameter has.
+DictionaryAttr FusedKernel::named(DictionaryAttr attrs) {
+  NamedAttrList list(attrs);
+  std::string name = cast<StringAttr>(attrs.get("tile.name")).str(), unique = name;
+  for (unsigned n = 2; !paramNames.insert(unique).second; ++n)
+    unique = name + "_" + std::to_string(n);
+  list.set("tile.name", StringAttr::get(attrs.getContext(), unique));
+  return list.getDictionary(attrs.getContext());
+}
+
+void FusedKernel::addParams() {
+  guestParams.resize(guest.getNumArguments());
+  originParams.resize(origin.getNumArguments());
+  auto attrsOf = [](KernelOp kernel, unsigned n) {
+    return cast<DictionaryAttr>(kernel.getArgAttrsAttr()[n]);
+  };
+  auto add = [&](KernelOp kernel, unsigned n, ArrayRef<AffineExpr> dims, Value operand) {
+    params.push_back({kernel.getArgument(n).getType(), named(attrsOf(kernel, n)),
+                      shapeOf(kernel, n, dims), kernel.getArgument(n).getLoc(), operand});
+    return params.size() - 1;
+  };
+  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin)))
+    if (operand != tensor)
+      originParams[n] = add(origin, n, originDims, operand);
+  for (auto [operand, n] : llvm::zip(producer.getInputs(), inputPositions(guest))) {
+    for (auto [position, param] : llvm::enumerate(params))
+      if (param.operand == operand && param.shape == guestShape(n))
+        guestParams[n] = position;
+    if (!guestParams[n])
+      guestParams[n] = add(guest, n, guestDims, operand);
+  }
+  for (unsigned n = 0, e = origin.getNumArguments(); n < e; ++n)
+    if (ParamMode mode = origin.getParamMode(n);
+        mode == ParamMode::Out || mode == ParamMode::Reduce)
+      originParams[n] = add(origin, n, originDims, {});
+  for (Value result : kept) {
+    unsigned n = outputPosition(guest, cast<OpResult>(result).getResultNumber());
+    guestParams[n] = add(guest, n, guestDims, {});
+  }
+}
+
+Value FusedKernel::keptParam(unsigned param) {
+  return guestParams[param] ? Value(host.getArgument(*guestParams[param])) : Value();
+}
+
+void FusedKernel::bindGuest(Transplant &transplant) {
+  for (auto [n, position] : llvm::enumerate(guestParams))
+    if (position)
+      transplant.bindParam(n, host.getArgument(*position));
+  for (auto [name, expr] : llvm::zip(guest.getDims().getAsRange<StringAttr>(), guestDims))
+    transplant.bindDim(name, expr);
+}
+
+//===-- The kernel --------------------------------------------------------===//
+
+/// The guest's requirements, on scalars and dims.
+void FusedKernel::cloneRequires(OpBuilder &builder) {
+  IRMapping mapping;
+  for (auto [n, position] : llvm::enumerate(guestParams))
+    if (position)
+      mapping.map(guest.getArgument(n), host.getArgument(*position));
+  bool hasRequires = !guest.getBody().front().getOps<RequireOp>().empty();
+  for (Operation &op : guest.getBody().front().without_terminator()) {
+    if (!hasRequires || isa<ParallelOp>(op))
+      continue;
+    if (auto dim = dyn_cast<DimOp>(op)) {
+      unsigned n = llvm::find(guest.getDims(), dim.getNameAttr()) - guest.getDims().begin();
+      mapping.map(dim.getResult(),
+                  materializeDims(builder, dim.getLoc(), guestDims[n], host.getDims()));
+    } else {
+      builder.clone(op, mapping);
+    }
+  }
+}
+
+OwningOpRef<KernelOp> FusedKernel::build() {
+  MLIRContext *context = origin.getContext();
+  Builder attrs(context);
+  SmallVector<Type> types;
+  SmallVector<Attribute> argAttrs;
+  for (Param &param : params) {
+    NamedAttrList list(param.attrs);
+    if (isa<MemRefType>(param.type))
+      list.set("tile.shape",
+               AffineMapAttr::get(AffineMap::get(0, dims.size(), param.shape, context)));
+    types.push_back(param.type);
+    argAttrs.push_back(list.getDictionary(context));
+  }
+  std::string name = (guest.getSymName() + "." + origin.getSymName()).str();
+  OpBuilder builder(context);
+  Location loc = FusedLoc::get(context, {guest.getLoc(), origin.getLoc()});
+  host = KernelOp::create(
+      builder, loc, name, builder.getFunctionType(types, {}), builder.getArrayAttr(dims),
+      consts.empty() ? DictionaryAttr() : consts.getDictionary(context), origin.getScheduleAttr(),
+      StringAttr(), builder.getArrayAttr(argAttrs), ArrayAttr());
+  OwningOpRef<KernelOp> owner(host);
+  Block &body = host.getBody().emplaceBlock();
+  for (Param &param : params)
+    body.addArgument(param.type, param.loc);
+  IRMapping mapping;
+  for (auto [n, position] : llvm::enumerate(originParams))
+    if (position)
+      mapping.map(origin.getArgument(n), body.getArgument(*position));
+  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
+    if (operand != tensor)
+      continue;
+    if (!placeholder)
+      placeholder = body.addArgument(origin.getArgument(n).getType(), consumer.getLoc());
+    mapping.map(origin.getArgument(n), placeholder);
+  }
+  builder.setInsertionPointToEnd(&body);
+  for (Operation &op : origin.getBody().front())
+    builder.clone(op, mapping);
+  // Its dims are called otherwise now, or follow from others.
+  SmallVector<DimOp> old;
+  host.walk([&](DimOp op) { old.push_back(op); });
+  for (DimOp op : old) {
+    unsigned n = llvm::find(origin.getDims(), op.getNameAttr()) - origin.getDims().begin();
+    builder.setInsertionPoint(op);
+    op.replaceAllUsesWith(materializeDims(builder, op.getLoc(), originDims[n], host.getDims()));
+    op.erase();
+  }
+  builder.setInsertionPointToStart(&body);
+  cloneRequires(builder);
+  return owner;
+}
+
+void FusedKernel::dropTensor() {
+  if (placeholder)
+    host.getBody().front().eraseArgument(host.getNumArguments());
+}
+
+void FusedKernel::mergeSchedules(const Transplant &transplant) {
+  DictionaryAttr of = guest.getScheduleAttr();
+  if (!of)
+    return;
+  NamedAttrList merged(host.getScheduleAttr());
+  for (auto [old, now] : transplant.loops)
+    if (Attribute size = of.get(old))
+      merged.set(now, size);
+  if (!merged.empty())
+    host.setScheduleAttr(merged.getDictionary(host.getContext()));
+}
+
+LogicalResult FusedKernel::finish(KernelOp kernel, std::string &reason) {
+  closeFma(kernel);
+  std::string complaint;
+  ScopedDiagnosticHandler handler(kernel.getContext(), [&](Diagnostic &diagnostic) {
+    if (complaint.empty())
+      complaint = diagnostic.str();
+    return success();
+  });
+  simplify(kernel);
+  uniteAxes(kernel);
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  if (succeeded(mlir::verify(kernel)) && succeeded(prove(kernel)))
+    return success();
+  reason = "the two as one kernel are not proved: " + complaint;
+  return failure();
+}
+
+CallOp FusedKernel::call(OwningOpRef<KernelOp> kernel) {
+  shapes.symbolTable().insert(kernel.release(), std::next(origin->getIterator()));
+  SmallVector<Value> operands;
+  for (Param &param : params)
+    if (param.operand)
+      operands.push_back(param.operand);
+  OpBuilder builder(consumer);
+  Location loc = FusedLoc::get(consumer.getContext(), {producer.getLoc(), consumer.getLoc()});
+  SmallVector<Type> types(consumer.getResultTypes());
+  llvm::append_range(types, ValueRange(kept).getTypes());
+  auto call = CallOp::create(builder, loc, types, host.getSymName(), operands,
+                             builder.getArrayAttr(constNames), constValues);
+  unsigned count = consumer.getNumResults();
+  consumer.replaceAllUsesWith(call.getResults().take_front(count));
+  consumer.erase();
+  for (auto [old, now] : llvm::zip(kept, call.getResults().drop_front(count)))
+    old.replaceAllUsesWith(now);
+  if (!kept.empty())
+    sortTopologically(call->getBlock());
+  shapes.add(call);
+  return call;
+}

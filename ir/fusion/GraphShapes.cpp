@@ -1,0 +1,96 @@
+//===- GraphShapes.cpp - extents of a graph's tensors, as symbols ---------===//
+
+#include "ir/fusion/GraphShapes.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+GraphShapes::GraphShapes(GraphOp graph)
+    : graph(graph), symbols(graph->getParentOfType<ModuleOp>()),
+      symbolCount(graph.getDims().size()) {
+  for (BlockArgument argument : graph.getBody().getArguments())
+    if (auto shape = graph.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), "tile.shape"))
+      shapes[argument] = llvm::to_vector(shape.getValue().getResults());
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    add(call);
+}
+
+ArrayRef<AffineExpr> GraphShapes::shapeOf(Value tensor) const {
+  auto found = shapes.find(tensor);
+  return found == shapes.end() ? ArrayRef<AffineExpr>() : ArrayRef<AffineExpr>(found->second);
+}
+
+ArrayRef<AffineExpr> GraphShapes::dimsOf(CallOp call) const { return bound.find(call)->second; }
+
+AffineExpr GraphShapes::unknown(Value value) {
+  AffineExpr symbol = getAffineSymbolExpr(symbolCount++, graph.getContext());
+  if (value)
+    numbers[value] = symbol;
+  return symbol;
+}
+
+/// An integer of the graph as an expression; a symbol of its own if it isn't one.
+AffineExpr GraphShapes::integer(Value value) {
+  if (auto known = numbers.find(value); known != numbers.end())
+    return known->second;
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return getAffineConstantExpr(number.getSExtValue(), graph.getContext());
+  if (auto dim = value.getDefiningOp<DimOp>())
+    return getAffineSymbolExpr(llvm::find(graph.getDims(), dim.getNameAttr()) -
+                                   graph.getDims().begin(),
+                               graph.getContext());
+  return unknown(value);
+}
+
+void GraphShapes::add(CallOp call) {
+  auto callee = cast<FunctionOpInterface>(symbols.lookup(call.getCallee()));
+  auto dims = callee->getAttrOfType<ArrayAttr>("dims");
+  SmallVector<AffineExpr> exprs(dims.size());
+  auto kernel = dyn_cast<KernelOp>(callee.getOperation());
+  SmallVector<unsigned> inputs, outputs; // positions of parameters; results of graphs after those
+  for (unsigned n = 0, e = callee.getNumArguments(); n < e; ++n) {
+    ParamMode mode = kernel ? kernel.getParamMode(n) : ParamMode::In;
+    if (mode == ParamMode::In || mode == ParamMode::InOut)
+      inputs.push_back(n);
+    if (mode != ParamMode::In)
+      outputs.push_back(n);
+  }
+  auto shapeOfParam = [&](unsigned n) {
+    auto shape = callee.getArgAttrOfType<AffineMapAttr>(n, "tile.shape");
+    return shape ? shape.getValue() : AffineMap();
+  };
+  for (auto [operand, n] : llvm::zip(call.getInputs(), inputs)) {
+    AffineMap shape = shapeOfParam(n);
+    if (!shape)
+      continue;
+    for (auto [expr, extent] : llvm::zip(shape.getResults(), shapeOf(operand)))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr); symbol && !exprs[symbol.getPosition()])
+        exprs[symbol.getPosition()] = extent;
+  }
+  for (auto [name, value] : llvm::zip(call.getConstNames(), call.getConstValues()))
+    exprs[llvm::find(dims, name) - dims.begin()] = integer(value);
+  for (auto [expr, name] : llvm::zip(exprs, dims))
+    if (!expr) {
+      auto consts = callee->getAttrOfType<DictionaryAttr>("consts");
+      auto value = consts ? consts.getAs<IntegerAttr>(cast<StringAttr>(name)) : IntegerAttr();
+      expr = value ? getAffineConstantExpr(value.getInt(), call.getContext()) : unknown({});
+    }
+  auto shapeIn = [&](AffineMap shape) {
+    SmallVector<AffineExpr> extents;
+    for (AffineExpr expr : shape.getResults())
+      extents.push_back(expr.replaceSymbols(exprs));
+    return extents;
+  };
+  if (kernel) {
+    for (auto [result, n] : llvm::zip(call.getResults(), outputs))
+      shapes[result] = shapeIn(shapeOfParam(n));
+  } else {
+    for (auto [n, result] : llvm::enumerate(call.getResults()))
+      if (auto shape = callee.getResultAttrOfType<AffineMapAttr>(n, "tile.shape"))
+        shapes[result] = shapeIn(shape.getValue());
+  }
+  bound[call] = std::move(exprs);
+}

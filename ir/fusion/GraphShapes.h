@@ -1,0 +1,47 @@
+//===- GraphShapes.h - extents of a graph's tensors, as symbols -----------===//
+//
+// What extents are over a graph's dims, and what each call binds the dims of
+// its callee to. Extents that no dim gives, such as those of a constant that
+// a scalar computes, are symbols of their own. Equalities that a launch checks
+// hold for what comes after the check, so they are taken as given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_FUSION_GRAPHSHAPES_H
+#define TILE_IR_FUSION_GRAPHSHAPES_H
+
+#include "ir/TileOps.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile::ir {
+
+class GraphShapes {
+public:
+  explicit GraphShapes(GraphOp graph);
+
+  /// The extents of a tensor of the graph; empty for scalars.
+  llvm::ArrayRef<mlir::AffineExpr> shapeOf(mlir::Value tensor) const;
+  /// What the call binds its callee's dims to, by their position.
+  llvm::ArrayRef<mlir::AffineExpr> dimsOf(CallOp call) const;
+  /// Of the graph's module; new kernels are inserted by it.
+  mlir::SymbolTable &symbolTable() { return symbols; }
+  /// The kernel that is called; null if it is a graph.
+  KernelOp kernelOf(CallOp call) { return symbols.lookup<KernelOp>(call.getCallee()); }
+  /// Adds a call that took the place of others.
+  void add(CallOp call);
+
+private:
+  mlir::AffineExpr integer(mlir::Value value);
+  mlir::AffineExpr unknown(mlir::Value value);
+
+  GraphOp graph;
+  mlir::SymbolTable symbols;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::AffineExpr>> bound;
+  llvm::DenseMap<mlir::Value, mlir::AffineExpr> numbers;
+  unsigned symbolCount;
+};
+
+} // namespace tile::ir
+
+#endif // TILE_IR_FUSION_GRAPHSHAPES_H

@@ -1,0 +1,56 @@
+//===- InlineProducer.h - a producer's values in its consumer -------------===//
+//
+// The transform that most of fusion is: the loads by which one call reads the
+// result of another become the computation of what they load, at the consumer's
+// coordinates (Transplant.h). A plain output of a kernel holds, for each element,
+// exactly one program's value (which `prove` has shown), so the store's index map
+// can be turned around, and the producer's coordinates follow from the element.
+//
+// Elementwise producers follow any index: broadcast, transposed, sliced, shifted,
+// gathered. A loop of the producer runs where the consumer loads, outside of the
+// consumer's own loops where it can. What a producer reduces over a whole axis is
+// reduced over an axis of its own, unless the consumer has the same axis whole.
+//
+// The result is a kernel like one that a person writes: `prove` has to accept it,
+// sizes are as free as before, and each element has the same value, rounded to
+// the buffer's type where the buffer was.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_FUSION_INLINEPRODUCER_H
+#define TILE_IR_FUSION_INLINEPRODUCER_H
+
+#include "ir/fusion/GraphShapes.h"
+
+#include <string>
+
+namespace tile::ir {
+
+/// Why two kernels stay apart.
+struct FusionRefusal {
+  std::string reason;
+  /// Where it shows; null: at the consumer.
+  mlir::LocationAttr loc;
+};
+
+/// Whether a call needs, itself or through others, what another gives. The graph is in order.
+bool reaches(CallOp from, CallOp to);
+
+struct InlineOptions {
+  /// Make blocks of the consumer whole axes where the producer needs all of the axis, so that it
+  /// is computed once and stays; else the producer reads it again.
+  bool widens = false;
+  /// The new kernel stores the tensor, too, and all others take it from there; the call of the
+  /// producer goes. Only where the consumer's programs compute each element once.
+  bool keeps = false;
+};
+
+/// Replaces the call of the consumer by one of a new kernel that computes what it reads of
+/// `tensor`, a result of the producer's call, itself. Unless the new kernel keeps the tensor, other
+/// users of the producer keep its call. On failure the module is as it was.
+mlir::FailureOr<CallOp> inlineProducer(CallOp producer, CallOp consumer, mlir::Value tensor,
+                                       const InlineOptions &options, GraphShapes &shapes,
+                                       FusionRefusal &refusal);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_FUSION_INLINEPRODUCER_H

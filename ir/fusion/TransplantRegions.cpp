@@ -1,0 +1,464 @@
+//===- TransplantRegions.cpp - axes, loops and what runs along them -------===//
+
+#include "ir/fusion/Transplant.h"
+#include "ir/fusion/UniteAxes.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+//===-- Axes of the guest's own -------------------------------------------===//
+
+bool Transplant::isSameAxis(StringAttr axis, const HostIndex &index, Scope *scope) {
+  auto own = guestDomains.spanOf(axis).getDefiningOp<AxisOp>();
+  Value span = index.asSpan();
+  auto other = span ? span.getDefiningOp<AxisOp>() : AxisOp();
+  if (!own || !other)
+    return false;
+  if (isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(span)))
+    return false;
+  auto equal = [&](Value mine, Value theirs) {
+    Value here = cloneIn(mine, scope);
+    AffineExpr a = here ? traceDims(here) : AffineExpr(), b = traceDims(theirs);
+    return a && a == b;
+  };
+  return equal(own.getLower(), other.getLower()) && equal(own.getUpper(), other.getUpper());
+}
+
+Transplant::Scope *Transplant::withOwnAxes(ArrayRef<StringAttr> axes, Scope *scope) {
+  for (StringAttr axis : axes) {
+    const HostIndex *index = indexOf(axis, scope);
+    if (index && (isOwn(axis, scope) || isSameAxis(axis, *index, scope)))
+      continue;
+    Scope *&along = scope->along[axis];
+    if (!along) {
+      along = &scopes.emplace_back();
+      along->parent = scope;
+      along->axes[axis.getValue()] = {}; // it is this scope that gives it a meaning
+      if (!makeAxis(axis, along))
+        return nullptr;
+    }
+    scope = along;
+  }
+  return scope;
+}
+
+/// Binds a whole axis of the guest to a new one of the host.
+bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
+  Value guestSpan = guestDomains.spanOf(axis);
+  auto op = guestSpan ? guestSpan.getDefiningOp<AxisOp>() : AxisOp();
+  if (!op)
+    return fail("a block of its axis `" + axis.getValue() + "` has no place in the other kernel"),
+           false;
+  if (!scope->axes.contains(axis.getValue()))
+    scope = scopeOf(guestSpan, scope);
+  Value lower = cloneIn(op.getLower(), scope), upper = cloneIn(op.getUpper(), scope);
+  if (!lower || !upper)
+    return false;
+  if (!lower.getType().isInteger(64) || !upper.getType().isInteger(64))
+    return fail("the length of its axis `" + axis.getValue() + "` would differ within a block"),
+           false;
+  // Conditions stand right after the axis, so it stands where they can.
+  SmallVector<RestrictOp> restricts;
+  SmallVector<Value> operands = {lower, upper};
+  guest.walk([&](RestrictOp restrict) {
+    bool concerns = false, isBound = true;
+    for (Value span : restrict.getDims()) {
+      concerns |= axisOf(span) == axis;
+      isBound &= axisOf(span) == axis || indexOf(axisOf(span), scope);
+    }
+    if (concerns && isBound && !restrict->getParentOfType<ForOp>())
+      restricts.push_back(restrict);
+  });
+  for (RestrictOp restrict : restricts) {
+    for (Value span : restrict.getDims())
+      if (axisOf(span) != axis)
+        llvm::append_range(operands, indexOf(axisOf(span), scope)->dims);
+    for (Value sym : restrict.getSyms()) {
+      HostIndex index;
+      if (!indexOperand(sym, scope, index))
+        return false;
+      llvm::append_range(operands, index.dims);
+      llvm::append_range(operands, index.syms);
+    }
+    if (Value unless = restrict.getUnless()) {
+      operands.push_back(cloneIn(unless, scope));
+      if (!operands.back())
+        return false;
+    }
+  }
+  OpBuilder builder = builderFor(operands);
+  StringAttr name = names.fresh(axis);
+  auto type = SpanType::get(op.getContext(), name, op.getSpan().getType().getExtent());
+  Value span = AxisOp::create(builder, op.getLoc(), type, lower, upper);
+  hostSpans[name] = span;
+  scope->axes[axis.getValue()] = HostIndex::ofSpan(span);
+  scope->own.insert(axis.getValue());
+  return llvm::all_of(restricts,
+                      [&](RestrictOp restrict) { return emitRestrict(restrict, scope); });
+}
+
+bool Transplant::emitRestrict(RestrictOp op, Scope *scope) {
+  IndexOperands operands(op.getContext());
+  SmallVector<Value> &dims = operands.dims, &syms = operands.syms;
+  SmallVector<AffineExpr> dimExprs, symExprs;
+  auto add = [&](ValueRange values, SmallVector<AffineExpr> &exprs) {
+    for (Value value : values) {
+      HostIndex index;
+      if (!indexOperand(value, scope, index))
+        return false;
+      if (index.hasData())
+        return fail("a condition on its blocks would depend on data"), false;
+      exprs.push_back(operands.add(index));
+    }
+    return true;
+  };
+  if (!add(op.getDims(), dimExprs) || !add(op.getSyms(), symExprs))
+    return false;
+  Value unless = op.getUnless() ? cloneIn(op.getUnless(), scope) : Value();
+  if (op.getUnless() && !unless)
+    return false;
+  IntegerSet set = op.getConstraint();
+  AffineExpr constraint = set.getConstraint(0).replaceDimsAndSymbols(dimExprs, symExprs);
+  constraint = simplifyAffineExpr(constraint, dims.size(), syms.size());
+  set = IntegerSet::get(dims.size(), syms.size(), constraint, set.getEqFlags());
+  SmallVector<Value> all(dims);
+  all.append(syms);
+  if (unless)
+    all.push_back(unless);
+  OpBuilder builder = builderFor(all);
+  RestrictOp::create(builder, op.getLoc(), set, dims, syms, unless);
+  return true;
+}
+
+//===-- Along axes --------------------------------------------------------===//
+
+bool Transplant::cloneAlong(AlongAxes along, Scope *outer, SmallVectorImpl<Value> &results) {
+  Operation *op = along;
+  if (isa<TakeOp>(op))
+    return false;
+  SmallVector<StringAttr> meeting = along.getAxesAlong();
+  if (auto sort = dyn_cast<SortOp>(op))
+    if (!llvm::is_contained(meeting, sort.getRankAttr()))
+      meeting.push_back(sort.getRankAttr());
+  Scope *scope = withOwnAxes(meeting, outer);
+  if (!scope)
+    return false;
+  IRMapping mapping;
+  AxisList met, extra; // the axes that meet, and those that the operands have besides
+  llvm::StringMap<StringAttr> renamed;
+  for (StringAttr axis : meeting) {
+    Value span = indexOf(axis, scope)->asSpan();
+    renamed[axis.getValue()] = axisOf(span);
+    met.addFrom(span.getType());
+  }
+  for (Value operand : op->getOperands()) {
+    Value value = cloneIn(operand, scope);
+    if (!value)
+      return false;
+    mapping.map(operand, value);
+    for (StringAttr axis : axesOf(value.getType()))
+      if (met.indexOf(axis) < 0)
+        extra.add(axis, extentOf(value.getType(), axis));
+  }
+  // Every tile gets the axes that its own become, then those that came of the host.
+  auto widen = [&](Type type) -> Type {
+    Type mapped = typeOf(type, scope);
+    if (!mapped)
+      return {};
+    AxisList axes;
+    axes.addFrom(mapped);
+    for (auto [name, extent] : llvm::zip(extra.names, extra.extents))
+      axes.add(name, extent);
+    return axes.tileOf(getElementTypeOrSelf(type));
+  };
+  if (!isa<DotOp>(op)) {
+    for (Value operand : op->getOperands()) {
+      Type type = widen(operand.getType());
+      if (!type)
+        return false;
+      mapping.map(operand, broadcastTo(mapping.lookup(operand), type, op->getLoc()));
+    }
+  } else {
+    Value acc = cast<DotOp>(op).getAcc();
+    Type type = widen(acc.getType());
+    if (!type)
+      return false;
+    mapping.map(acc, broadcastTo(mapping.lookup(acc), type, op->getLoc()));
+  }
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  for (Value operand : op->getOperands())
+    operands.push_back(mapping.lookup(operand));
+  for (Type type : op->getResultTypes()) {
+    types.push_back(widen(type));
+    if (!types.back())
+      return false;
+  }
+  WalkResult captured = op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (inner != op && !op->isAncestor(operand.getParentRegion()->getParentOp())) {
+        Value value = cloneIn(operand, scope);
+        if (!value || !axesOf(value.getType()).empty())
+          return WalkResult::interrupt();
+        mapping.map(operand, value);
+        operands.push_back(value); // for its place alone
+      }
+    return WalkResult::advance();
+  });
+  if (captured.wasInterrupted())
+    return false;
+  OpBuilder builder = builderFor(operands, types);
+  operands.truncate(op->getNumOperands());
+  Operation *copy = builder.clone(*op, mapping);
+  copy->setOperands(operands);
+  for (auto [result, type] : llvm::zip(copy->getResults(), types))
+    result.setType(type);
+  auto rename = [&](StringRef attribute) {
+    if (auto axis = copy->getAttrOfType<StringAttr>(attribute))
+      copy->setAttr(attribute, renamed.lookup(axis.getValue()));
+  };
+  rename("axis");
+  rename("rank");
+  if (auto reduce = dyn_cast<ReduceOp>(copy)) {
+    SmallVector<Attribute> axes;
+    for (Attribute axis : reduce.getAxes())
+      axes.push_back(renamed.lookup(cast<StringAttr>(axis).getValue()));
+    reduce.setAxesAttr(ArrayAttr::get(op->getContext(), axes));
+  }
+  llvm::append_range(results, copy->getResults());
+  return true;
+}
+
+Value Transplant::cloneCount(CountOp op, Scope *outer) {
+  SmallVector<StringAttr> axes;
+  for (Value span : op.getSpans())
+    axes.push_back(axisOf(span));
+  Scope *scope = withOwnAxes(axes, outer);
+  if (!scope)
+    return {};
+  SmallVector<Value> spans;
+  for (StringAttr axis : axes)
+    spans.push_back(indexOf(axis, scope)->asSpan());
+  Type type = typeOf(op.getType(), scope);
+  if (!type)
+    return {};
+  for (StringAttr axis : axesOf(op.getType()))
+    if (!indexOf(axis, scope)->asSpan())
+      return fail("it counts elements along an axis that the other kernel cuts differently");
+  OpBuilder builder = builderFor(spans, type);
+  return CountOp::create(builder, op.getLoc(), type, spans);
+}
+
+//===-- Loops and conditions ----------------------------------------------===//
+
+/// Ends a region with what it yields, in place of the terminator it has.
+bool Transplant::cloneYield(OperandRange yielded, TypeRange types, Scope *scope, Operation *end) {
+  SmallVector<Value> values;
+  for (auto [value, type] : llvm::zip(yielded, types)) {
+    Value here = cloneIn(value, scope);
+    if (!here)
+      return false;
+    for (StringAttr axis : axesOf(here.getType()))
+      if (!llvm::is_contained(axesOf(type), axis))
+        return fail("a variable of its loop would become a tile"), false;
+    values.push_back(broadcastTo(here, type, end->getLoc()));
+  }
+  end->setOperands(values);
+  return true;
+}
+
+/// Moves a loop out of those that it takes nothing from.
+void Transplant::hoist(Operation *loop) {
+  for (Operation *around = loop->getParentOp(); isa<ForOp, scf::ForOp>(around);
+       around = loop->getParentOp()) {
+    auto isInside = [&](Value value) {
+      Region *region = value.getParentRegion();
+      return around->getRegion(0).isAncestor(region) && !loop->isAncestor(region->getParentOp());
+    };
+    auto takes = [&](Operation *op) {
+      auto ofAxes = [&](Type type) {
+        return llvm::any_of(axesOf(type), [&](StringAttr axis) {
+          Value span = hostSpans.lookup(axis);
+          return isInside(span ? span : hostDomains.spanOf(axis));
+        });
+      };
+      return llvm::any_of(op->getOperands(), isInside) ||
+             llvm::any_of(op->getResultTypes(), ofAxes);
+    };
+    if (loop->walk([&](Operation *op) {
+              return takes(op) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted())
+      return;
+    loop->moveBefore(around);
+  }
+}
+
+bool Transplant::cloneLoop(ForOp op, Scope *outer, SmallVectorImpl<Value> &results) {
+  Value lower = cloneIn(op.getLower(), outer), upper = cloneIn(op.getUpper(), outer);
+  if (!lower || !upper)
+    return false;
+  if (!lower.getType().isInteger(64) || !upper.getType().isInteger(64))
+    return fail("the length of its loop `" + op.getName() + "` would differ within a block"), false;
+  SmallVector<Value> inits;
+  SmallVector<Type> types;
+  for (Value init : op.getInits()) {
+    Value here = cloneIn(init, outer);
+    Type type = here ? typeOf(init.getType(), outer) : Type();
+    if (!type)
+      return false;
+    inits.push_back(broadcastTo(here, type, op.getLoc()));
+    types.push_back(type);
+  }
+  OpBuilder builder(point);
+  StringAttr name = names.fresh(op.getNameAttr());
+  loops.push_back({op.getNameAttr(), name});
+  auto copy = ForOp::create(builder, op.getLoc(), TypeRange(types), lower, upper, inits, name,
+                            op.getSizeAttr(), op.getKindAttr());
+  Block &body = copy.getBody().emplaceBlock();
+  Value span = body.addArgument(
+      SpanType::get(op.getContext(), name, cast<SpanType>(op.getSpan().getType()).getExtent()),
+      op.getLoc());
+  Scope &scope = scopes.emplace_back();
+  scope.parent = outer;
+  scope.region = &op.getBody();
+  scope.axes[op.getName()] = HostIndex::ofSpan(span);
+  scope.own.insert(op.getName());
+  hostSpans[name] = span;
+  for (auto [carried, type] : llvm::zip(op.getCarried(), types))
+    scope.values[carried] = body.addArgument(type, op.getLoc());
+  builder.setInsertionPointToEnd(&body);
+  Operation *end = YieldOp::create(builder, op.getLoc(), inits);
+  Operation *before = std::exchange(point, end);
+  bool ok = llvm::all_of(op.getBody().front().getOps<RestrictOp>(),
+                         [&](RestrictOp restrict) { return emitRestrict(restrict, &scope); }) &&
+            cloneYield(op.getYield().getOperands(), types, &scope, end) &&
+            cloneMerge(op, copy, &scope);
+  point = before;
+  if (ok)
+    hoist(copy);
+  llvm::append_range(results, copy.getResults());
+  return ok;
+}
+
+/// The region that joins carried values of two parts: elementwise, of types that follow.
+bool Transplant::cloneMerge(ForOp from, ForOp to, Scope *scope) {
+  if (from.getMerge().empty())
+    return true;
+  IRMapping mapping;
+  Block &block = to.getMerge().emplaceBlock();
+  for (BlockArgument argument : from.getMerge().getArguments()) {
+    Type type = typeOf(argument.getType(), scope);
+    if (!type)
+      return false;
+    mapping.map(argument, block.addArgument(type, argument.getLoc()));
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  for (Operation &op : from.getMerge().front()) {
+    for (Value operand : op.getOperands())
+      if (!mapping.contains(operand)) {
+        Value value = cloneIn(operand, scope->parent);
+        if (!value)
+          return false;
+        mapping.map(operand, value);
+      }
+    Operation *copy = builder.clone(op, mapping);
+    for (Value result : copy->getResults()) {
+      Type type = typeOf(result.getType(), scope);
+      if (!type)
+        return false;
+      result.setType(type);
+    }
+  }
+  return true;
+}
+
+bool Transplant::cloneCounted(scf::ForOp op, Scope *outer, SmallVectorImpl<Value> &results) {
+  SmallVector<Value> bounds, inits;
+  for (Value bound : {op.getLowerBound(), op.getUpperBound(), op.getStep()}) {
+    bounds.push_back(cloneIn(bound, outer));
+    if (!bounds.back())
+      return false;
+    if (!axesOf(bounds.back().getType()).empty())
+      return fail("the length of a loop would differ within a block"), false;
+  }
+  SmallVector<Type> types;
+  for (Value init : op.getInitArgs()) {
+    Value here = cloneIn(init, outer);
+    Type type = here ? typeOf(init.getType(), outer) : Type();
+    if (!type)
+      return false;
+    inits.push_back(broadcastTo(here, type, op.getLoc()));
+    types.push_back(type);
+  }
+  OpBuilder builder(point);
+  auto copy = scf::ForOp::create(builder, op.getLoc(), bounds[0], bounds[1], bounds[2], inits);
+  Scope &scope = scopes.emplace_back();
+  scope.parent = outer;
+  scope.region = &op.getRegion();
+  scope.values[op.getInductionVar()] = copy.getInductionVar();
+  for (auto [carried, here] : llvm::zip(op.getRegionIterArgs(), copy.getRegionIterArgs()))
+    scope.values[carried] = here;
+  // A loop without carried values has its terminator already.
+  if (!copy.getBody()->empty())
+    copy.getBody()->back().erase();
+  builder.setInsertionPointToEnd(copy.getBody());
+  Operation *end = scf::YieldOp::create(builder, op.getLoc(), inits);
+  Operation *before = std::exchange(point, end);
+  bool ok = cloneYield(op.getBody()->getTerminator()->getOperands(), types, &scope, end);
+  point = before;
+  if (ok)
+    hoist(copy);
+  llvm::append_range(results, copy.getResults());
+  return ok;
+}
+
+/// Clones what an op's regions use from outside of it.
+bool Transplant::cloneCaptured(Operation *op, Scope *scope) {
+  return !op->walk([&](Operation *inner) {
+              for (Value operand : inner->getOperands())
+                if (!op->isAncestor(operand.getParentRegion()->getParentOp()) &&
+                    !isa<SpanType, MemRefType>(operand.getType()) && !cloneIn(operand, scope))
+                  return WalkResult::interrupt();
+              return WalkResult::advance();
+            }).wasInterrupted();
+}
+
+bool Transplant::cloneIf(scf::IfOp op, Scope *outer, SmallVectorImpl<Value> &results) {
+  // What stands before it may be needed after it, too.
+  if (!cloneCaptured(op, outer))
+    return false;
+  Value condition = cloneIn(op.getCondition(), outer);
+  if (!condition)
+    return false;
+  if (!axesOf(condition.getType()).empty())
+    return fail("a condition would differ within a block"), false;
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes()) {
+    types.push_back(typeOf(type, outer));
+    if (!types.back())
+      return false;
+  }
+  OpBuilder builder(point);
+  auto copy = scf::IfOp::create(builder, op.getLoc(), types, condition, /*addThenBlock=*/true,
+                                /*addElseBlock=*/!op.getElseRegion().empty());
+  bool ok = true;
+  for (auto [from, to] : llvm::zip(op->getRegions(), copy->getRegions())) {
+    if (from.empty())
+      continue;
+    Scope &scope = scopes.emplace_back();
+    scope.parent = outer;
+    scope.region = &from;
+    scope.isConditional = true;
+    Block &block = to.front();
+    if (!block.empty())
+      block.back().erase();
+    builder.setInsertionPointToEnd(&block);
+    Operation *end = scf::YieldOp::create(builder, op.getLoc());
+    Operation *before = std::exchange(point, end);
+    ok &= cloneYield(from.front().getTerminator()->getOperands(), types, &scope, end);
+    point = before;
+  }
+  llvm::append_range(results, copy.getResults());
+  return ok;
+}

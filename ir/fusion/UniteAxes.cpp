@@ -1,0 +1,123 @@
+//===- UniteAxes.cpp - whole axes that are the same -----------------------===//
+
+#include "ir/fusion/UniteAxes.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+AffineExpr tile::ir::traceDims(Value value) {
+  MLIRContext *context = value.getContext();
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return getAffineConstantExpr(number.getSExtValue(), context);
+  Operation *op = value.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<DimOp>(op)) {
+    ArrayAttr dims = op->getParentOfType<KernelOp>().getDims();
+    return getAffineSymbolExpr(llvm::find(dims, dim.getNameAttr()) - dims.begin(), context);
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp, DivOp>(op))
+    return {};
+  AffineExpr lhs = traceDims(op->getOperand(0)), rhs = traceDims(op->getOperand(1));
+  if (!lhs || !rhs)
+    return {};
+  if (isa<arith::AddIOp>(op))
+    return lhs + rhs;
+  if (isa<arith::SubIOp>(op))
+    return lhs - rhs;
+  if (isa<arith::MulIOp>(op))
+    return lhs * rhs;
+  auto divisor = dyn_cast<AffineConstantExpr>(rhs);
+  auto div = cast<DivOp>(op);
+  return divisor && divisor.getValue() > 0 && !div.getTruncates() && !div.getIsUnsigned()
+             ? lhs.floorDiv(rhs)
+             : AffineExpr();
+}
+
+bool tile::ir::isRestricted(KernelOp kernel, StringAttr axis) {
+  return kernel
+      .walk([&](RestrictOp op) {
+        for (Value span : op.getDims())
+          if (cast<SpanType>(span.getType()).getName() == axis)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether an op has to do with both axes.
+static bool meet(KernelOp kernel, StringAttr a, StringAttr b) {
+  return kernel
+      .walk([&](Operation *op) {
+        bool hasA = false, hasB = false;
+        auto see = [&](TypeRange types) {
+          for (Type type : types) {
+            AxisList axes;
+            axes.addFrom(type);
+            hasA |= axes.indexOf(a) >= 0;
+            hasB |= axes.indexOf(b) >= 0;
+          }
+        };
+        see(op->getOperandTypes());
+        see(op->getResultTypes());
+        return hasA && hasB ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Calls the axis as another one is called, everywhere.
+static void rename(KernelOp kernel, StringAttr from, StringAttr to) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](AxesAttr axes) -> std::optional<Attribute> {
+    SmallVector<StringAttr> names(axes.getNames());
+    llvm::replace(names, from, to);
+    return AxesAttr::get(axes.getContext(), names);
+  });
+  replacer.addReplacement([&](SpanType span) -> std::optional<Type> {
+    return span.getName() == from ? SpanType::get(span.getContext(), to, span.getExtent()) : span;
+  });
+  auto renamed = [&](StringAttr name) { return name == from ? to : name; };
+  kernel.walk([&](Operation *op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    if (!isa<AlongAxes>(op))
+      return;
+    for (StringRef attribute : {"axis", "rank"})
+      if (auto axis = op->getAttrOfType<StringAttr>(attribute))
+        op->setAttr(attribute, renamed(axis));
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      SmallVector<Attribute> axes;
+      for (StringAttr axis : reduce.getAxes().getAsRange<StringAttr>())
+        axes.push_back(renamed(axis));
+      reduce.setAxesAttr(ArrayAttr::get(op->getContext(), axes));
+    }
+  });
+}
+
+void tile::ir::uniteAxes(KernelOp kernel) {
+  SmallVector<AxisOp> kept;
+  SmallVector<AxisOp> all;
+  kernel.walk<WalkOrder::PreOrder>([&](AxisOp op) { all.push_back(op); });
+  for (AxisOp op : all) {
+    AffineExpr lower = traceDims(op.getLower()), upper = traceDims(op.getUpper());
+    StringAttr name = op.getSpan().getType().getName();
+    auto isSame = [&](AxisOp other) {
+      StringAttr otherName = other.getSpan().getType().getName();
+      return other->getBlock()->getParent()->isAncestor(op->getBlock()->getParent()) &&
+             traceDims(other.getLower()) == lower && traceDims(other.getUpper()) == upper &&
+             other.getSpan().getType().getExtent() == op.getSpan().getType().getExtent() &&
+             !isRestricted(kernel, otherName) && !meet(kernel, name, otherName);
+    };
+    auto *same =
+        lower && upper && !isRestricted(kernel, name) ? llvm::find_if(kept, isSame) : kept.end();
+    if (same == kept.end()) {
+      kept.push_back(op);
+      continue;
+    }
+    rename(kernel, name, same->getSpan().getType().getName());
+    op.getSpan().replaceAllUsesWith(same->getSpan());
+    op.erase();
+  }
+}
