@@ -139,6 +139,8 @@ private:
   bool cloneYield(mlir::OperandRange yielded, mlir::TypeRange types, Scope *scope,
                   mlir::Operation *end);
   bool cloneMerge(ForOp from, ForOp to, Scope *scope);
+  bool cloneInits(mlir::ValueRange from, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &inits,
+                  llvm::SmallVectorImpl<mlir::Type> &types);
   void hoist(mlir::Operation *loop);
   bool cloneCaptured(mlir::Operation *op, Scope *scope);
 

@@ -267,6 +267,20 @@ bool Transplant::cloneYield(OperandRange yielded, TypeRange types, Scope *scope,
   return true;
 }
 
+/// What variables of a loop begin as, on the axes that their types get.
+bool Transplant::cloneInits(ValueRange from, Scope *scope, SmallVectorImpl<Value> &inits,
+                            SmallVectorImpl<Type> &types) {
+  for (Value init : from) {
+    Value here = cloneIn(init, scope);
+    Type type = here ? typeOf(init.getType(), scope) : Type();
+    if (!type)
+      return false;
+    inits.push_back(broadcastTo(here, type, init.getLoc()));
+    types.push_back(type);
+  }
+  return true;
+}
+
 /// Moves a loop out of those that it takes nothing from.
 void Transplant::hoist(Operation *loop) {
   for (Operation *around = loop->getParentOp(); isa<ForOp, scf::ForOp>(around);
@@ -302,14 +316,8 @@ bool Transplant::cloneLoop(ForOp op, Scope *outer, SmallVectorImpl<Value> &resul
     return fail("the length of its loop `" + op.getName() + "` would differ within a block"), false;
   SmallVector<Value> inits;
   SmallVector<Type> types;
-  for (Value init : op.getInits()) {
-    Value here = cloneIn(init, outer);
-    Type type = here ? typeOf(init.getType(), outer) : Type();
-    if (!type)
-      return false;
-    inits.push_back(broadcastTo(here, type, op.getLoc()));
-    types.push_back(type);
-  }
+  if (!cloneInits(op.getInits(), outer, inits, types))
+    return false;
   OpBuilder builder(point);
   StringAttr name = names.fresh(op.getNameAttr());
   loops.push_back({op.getNameAttr(), name});
@@ -383,14 +391,8 @@ bool Transplant::cloneCounted(scf::ForOp op, Scope *outer, SmallVectorImpl<Value
       return fail("the length of a loop would differ within a block"), false;
   }
   SmallVector<Type> types;
-  for (Value init : op.getInitArgs()) {
-    Value here = cloneIn(init, outer);
-    Type type = here ? typeOf(init.getType(), outer) : Type();
-    if (!type)
-      return false;
-    inits.push_back(broadcastTo(here, type, op.getLoc()));
-    types.push_back(type);
-  }
+  if (!cloneInits(op.getInitArgs(), outer, inits, types))
+    return false;
   OpBuilder builder(point);
   auto copy = scf::ForOp::create(builder, op.getLoc(), bounds[0], bounds[1], bounds[2], inits);
   Scope &scope = scopes.emplace_back();
