@@ -44,10 +44,11 @@ void tile::ir::inlineProducers(GraphOp graph) {
     for (Value tensor : SmallVector<Value>(consumer.getInputs())) {
       auto producer = tensor.getDefiningOp<CallOp>();
       auto isConsumer = [&](Operation *user) { return user == consumer; };
-      if (!producer || !llvm::all_of(tensor.getUsers(), isConsumer))
+      if (!producer)
         continue;
+      InlineOptions options{.widens = true, .keeps = !llvm::all_of(tensor.getUsers(), isConsumer)};
       FusionRefusal refusal;
-      auto fused = inlineProducer(producer, consumer, tensor, {.widens = true}, shapes, refusal);
+      auto fused = inlineProducer(producer, consumer, tensor, options, shapes, refusal);
       if (failed(fused)) {
         sayApart(producer, consumer, refusal);
         continue;

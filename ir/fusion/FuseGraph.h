@@ -12,7 +12,8 @@ class Pass;
 
 namespace tile::ir {
 
-/// Inlines every producer that has one user into it, where that is legal, whatever it costs.
+/// Inlines every producer into its user, where that is legal, whatever it costs. What has other
+/// users is stored by the new kernel, too.
 void inlineProducers(GraphOp graph);
 
 /// Merges all calls that read a tensor in common, where that is legal, whatever it costs.
