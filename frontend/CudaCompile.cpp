@@ -132,6 +132,7 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   result.finish = {code->finish, Code::threadsOfFinish, Code::sharedOfFinish};
   result.sites = std::move(code->sites);
   result.copies.assign(code->copies.begin(), code->copies.end());
+  result.foldsItself = code->foldsItself;
   auto ptx = std::as_bytes(std::span(code->ptx));
   result.image.assign(ptx.begin(), ptx.end());
   auto programs = countPrograms(kernel.get());

@@ -74,6 +74,27 @@ static void addLibraryFunction(Module &module, GlobalVariable *table, size_t ind
   builder.CreateRet(call);
 }
 
+/// Where sine and cosine of one number are wanted, code calls `sincos` instead: here of the two.
+static void addSinCos(Module &module, Type *real, const std::string &suffix) {
+  LLVMContext &context = module.getContext();
+  Type *pointer = PointerType::getUnqual(context);
+  auto *type = FunctionType::get(Type::getVoidTy(context), {real, pointer, pointer}, false);
+  Function *function =
+      Function::Create(type, GlobalValue::ExternalLinkage, "sincos" + suffix, module);
+  function->setVisibility(GlobalValue::HiddenVisibility);
+  function->addFnAttr(Attribute::NoUnwind);
+  function->addFnAttr("no-builtins");
+  IRBuilder<> builder(BasicBlock::Create(context, "", function));
+  auto store = [&](const char *name, unsigned result) {
+    CallInst *call = builder.CreateCall(module.getFunction(name + suffix), function->getArg(0));
+    call->addFnAttr(Attribute::NoBuiltin); // or it would be this function
+    builder.CreateStore(call, function->getArg(result));
+  };
+  store("sin", 1);
+  store("cos", 2);
+  builder.CreateRetVoid();
+}
+
 /// The table, its size and the image's id.
 static Expected<std::string> emitLibrary(uint64_t id, const CpuOptions &options) {
   auto machine = createTargetMachine(options);
@@ -100,6 +121,8 @@ static Expected<std::string> emitLibrary(uint64_t id, const CpuOptions &options)
   define(i64, true, ConstantInt::get(i64, id), tile::runtime::imageIdSymbol);
   for (size_t n = 0; n < tile::runtime::numLibraryFunctions; ++n)
     addLibraryFunction(module, table, n);
+  addSinCos(module, Type::getDoubleTy(context), "");
+  addSinCos(module, Type::getFloatTy(context), "f");
 
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);

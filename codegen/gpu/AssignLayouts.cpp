@@ -38,6 +38,19 @@ static const StringAttr *findAxis(ArrayRef<StringAttr> axes, StringAttr axis) {
 
 static int64_t elementsOf(Type tile) { return cast<RankedTensorType>(tile).getNumElements(); }
 
+/// With those beyond the ends that layouts cover, which take registers and masks as well: a warp's
+/// access has 128 elements of a long axis, and short ones fill up a power of two.
+static int64_t coveredElements(Type tile) {
+  constexpr uint64_t access = 128;
+  int64_t covered = 1;
+  for (int64_t extent : cast<RankedTensorType>(tile).getShape()) {
+    auto length = static_cast<uint64_t>(std::max<int64_t>(1, extent));
+    covered *=
+        static_cast<int64_t>(llvm::alignTo(length, std::min(access, llvm::bit_ceil(length))));
+  }
+  return covered;
+}
+
 //===-- Warps -------------------------------------------------------------===//
 
 FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
@@ -55,7 +68,7 @@ FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (isTile(result) && cast<RankedTensorType>(result.getType()).hasStaticShape())
-        most = std::max(most, elementsOf(result.getType()));
+        most = std::max(most, coveredElements(result.getType()));
   });
   auto busy = static_cast<int64_t>(llvm::bit_floor(
       static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * elementsPerThread)))));

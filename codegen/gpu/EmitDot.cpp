@@ -8,6 +8,7 @@
 
 #include "codegen/gpu/Lowering.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -28,6 +29,20 @@ static Value toAccumulator(CodeBuilder &b, const TargetInfo &target, Value value
   return arith::ExtSIOp::create(b, to, value);
 }
 
+/// Whether registers without an element of the tensor hold zeros already: what is read is zero
+/// where its mask doesn't hold. A mask for it again would live from the load to here.
+static bool isZeroOutside(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return !load.getPad() || matchPattern(load.getPad(), m_PosZeroFloat()) ||
+             matchPattern(load.getPad(), m_Zero());
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 namespace tile::codegen::gpu {
 /// One operand of a dot: a tile, and where its elements go.
 struct DotOperand {
@@ -35,7 +50,8 @@ struct DotOperand {
   Values mask;
   Type element; // of the IR
   bool hasMask; // whether elements in the middle may be outside
-  int along;    // the contracted axis
+  bool isZeroOutside;
+  int along; // the contracted axis
   SmallVector<int64_t> strides;
   int64_t start = 0, maskStart = 0, slots = 0;
   Value base, maskBase;
@@ -83,7 +99,7 @@ void KernelLowering::storeOperand(const DotOperand &operand, Type type, Value ch
       place = {b.select(isHere, at, b.integer(i32, operand.slots))};
     }
     Value wide = toAccumulator(b, target, number, operand.element, type);
-    storeShared(b.select(operand.mask[r], wide, zero),
+    storeShared(operand.isZeroOutside ? wide : b.select(operand.mask[r], wide, zero),
                 sharedAt(operand.base, place.base, type, place.constant));
     if (operand.hasMask)
       storeShared(operand.mask[r] ? operand.mask[r] : b.i1(true),
@@ -165,6 +181,7 @@ void KernelLowering::emitDot(DotOp op) {
     operand.tile = tile(value);
     operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
     operand.element = getElementTypeOrSelf(value.getType());
+    operand.isZeroOutside = isZeroOutside(value);
     operand.hasMask = !domains.restrictsOn(operand.tile.axes).empty();
     operand.along = operand.tile.axisIndex(op.getAxisAttr());
     covered = std::max(covered, operand.tile.layout.extent(operand.along));

@@ -187,6 +187,8 @@ std::pair<Values, Values> KernelLowering::readSorted(const Sorting &sorting, Val
   Layout layout = layoutOf(result.getType());
   unsigned position = llvm::find(axes, op.getRankAttr()) - axes.begin();
   Value origin = ranges.lookup(op.getAxisAttr()).origin, zero = b.integer(i32, 0);
+  // As many elements as places: what is outside the domain nobody looks at.
+  bool isFull = op.getRankAttr() == op.getAxisAttr() && !sorting.ranks;
   std::pair<Values, Values> read;
   for (int64_t r = 0, count = layout.numRegisters(); r < count; ++r) {
     Value line = b.sub(lineOf(sorting, axes, layout, r), firstLine);
@@ -203,8 +205,8 @@ std::pair<Values, Values> KernelLowering::readSorted(const Sorting &sorting, Val
     else
       place = b.fold<arith::TruncIOp>(
           i32, loadShared(b.getI64Type(), sharedAt(sorting.keys, slot, b.getI64Type())));
-    Value isThere = b.both(inLine, b.compare(CmpIPredicate::sge, place, zero));
-    Value from = b.add(start, b.select(isThere, place, zero));
+    Value isThere = isFull ? Value() : b.both(inLine, b.compare(CmpIPredicate::sge, place, zero));
+    Value from = b.add(start, isFull ? b.maxS(place, zero) : b.select(isThere, place, zero));
     Value value =
         loadShared(sorting.type, sharedAt(sorting.values, from, memoryType(sorting.type)));
     Value coordinate = b.add(origin, b.fold<arith::ExtUIOp>(b.getI64Type(), place));

@@ -335,52 +335,6 @@ void KernelLowering::emitReduce(ReduceOp op) {
   bind(op.getResult(), result);
 }
 
-void KernelLowering::emitArgReduce(ArgReduceOp op) {
-  Tile input = tile(op.getInput());
-  Type element = getElementTypeOrSelf(op.getInput().getType());
-  bool isFloat = isa<FloatType>(element), isNarrow = isNarrowFloat(element);
-  unsigned position = input.axisIndex(op.getAxisAttr());
-  Values mask = domainMask(input.axes, input.layout), places;
-  // −1 for what is outside; floats compare as f32 or f64.
-  for (auto [r, number] : llvm::enumerate(input.registers)) {
-    Value place = materialize(coordinate(op.getAxisAttr(), input.layout, position, r));
-    places.push_back(b.select(mask[r], place, b.i64(-1)));
-    if (isNarrow)
-      number = widenToF32(b, target, number, cast<FloatType>(element));
-  }
-  SmallVector<unsigned> kept;
-  for (unsigned n = 0; n < input.axes.size(); ++n)
-    if (n != position)
-      kept.push_back(n);
-  bool isMax = op.getKind() == CombineKind::max || op.getKind() == CombineKind::umax;
-  bool isUnsigned = op.getKind() == CombineKind::umax || op.getKind() == CombineKind::umin;
-  // Whether x goes before y: the first NaN, else the better number, of equal ones the lower place.
-  auto isBetter = [&](Value x, Value y) -> Value {
-    if (isFloat)
-      return arith::CmpFOp::create(b, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
-                                   x, y);
-    return b.compare(isMax ? (isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt)
-                           : (isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt),
-                     x, y);
-  };
-  auto isNaN = [&](Value x) -> Value {
-    return isFloat ? Value(arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x)) : b.i1(false);
-  };
-  auto combine = [&](ValueRange x, ValueRange y) -> Values {
-    Value zero = b.i64(0), xNaN = isNaN(x[0]), yNaN = isNaN(y[0]);
-    Value lower = b.compare(CmpIPredicate::slt, x[1], y[1]);
-    Value better = b.select(xNaN, b.i1(true), b.select(yNaN, b.i1(false), isBetter(x[0], y[0])));
-    Value worse = b.select(yNaN, b.i1(true), b.select(xNaN, b.i1(false), isBetter(y[0], x[0])));
-    Value equal = b.compare(CmpIPredicate::eq, better, worse);
-    Value takes = b.select(equal, lower, better);
-    takes = b.select(b.compare(CmpIPredicate::slt, y[1], zero), b.i1(true), takes);
-    takes = b.select(b.compare(CmpIPredicate::slt, x[1], zero), b.i1(false), takes);
-    return {b.select(takes, x[0], y[0]), b.select(takes, x[1], y[1])};
-  };
-  auto states = reduceStates(input.layout, {input.registers, places}, kept, combine).second;
-  bind(op.getResult(), states[1]);
-}
-
 void KernelLowering::emitCountOp(CountOp op) {
   SmallVector<StringAttr> axes(axesOf(op.getResult().getType()));
   SmallVector<unsigned> kept = llvm::to_vector(llvm::seq<unsigned>(0, axes.size()));

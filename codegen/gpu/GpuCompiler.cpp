@@ -236,6 +236,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   code.sharedBytes = lowered->sharedBytes;
   code.blocks = lowered->blocks;
   code.copies = lowered->copies;
+  code.foldsItself = lowered->foldsItself;
   if (options.sanitizes || hasReports(kernel))
     for (auto [n, op] : llvm::enumerate(reportSites(kernel)))
       code.sites.push_back(isa<AssertOp, PrintOp>(op) ? encodeSite(op, n) : "");

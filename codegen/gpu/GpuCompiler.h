@@ -58,9 +58,11 @@ using ReduceCopies = runtime::CudaReduceCopies;
 /// PTX, and what a launch has to know.
 ///
 /// Kernels with `sites` take the address of a GpuReport (runtime/artifact) behind their dims.
-/// Kernels with `copies` take three more parameters: the address of all copies, multiples of 16
-/// bytes (those of the first output, then of the next), how many each output has, and how many
-/// programs there are. The grid then has as many blocks as copies, and `finish` runs afterwards.
+/// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
+/// bytes (those of the first output, then of the next), how many each output has, how many
+/// programs there are, and the address of a counter or 0. The grid then has as many blocks as
+/// copies. Without a counter `finish` runs afterwards; with one the kernel does its work, if it
+/// `foldsItself` (runtime/artifact/CudaCode.h says when).
 /// With `start`, that function runs first. Both take the same parameters, and any grid.
 struct GpuCode {
   std::string ptx;
@@ -83,6 +85,7 @@ struct GpuCode {
   llvm::SmallVector<ReduceCopies, 1> copies;
   /// Names of functions; empty: there is none.
   std::string start, finish;
+  bool foldsItself = false;
   static constexpr unsigned threadsOfStart = 256, threadsOfFinish = 1024;
   static constexpr unsigned sharedOfFinish = 32 * 33 * 8;
 };

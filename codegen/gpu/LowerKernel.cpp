@@ -135,8 +135,10 @@ void KernelLowering::bindParameters() {
     }
   }
   if (!copies.empty()) {
+    placeOfCopies = behind[0];
     numCopies = behind[1];
     numPrograms = behind[2];
+    counter = behind[3];
   }
 }
 
@@ -186,6 +188,8 @@ void KernelLowering::emitParallel(ParallelOp op) {
     writeAccumulated(update, rest.take_front(count));
     rest = rest.drop_front(count);
   }
+  if (foldsItself(kernel))
+    foldByLast();
 }
 
 void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
@@ -463,7 +467,7 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   if (speaks(kernel))
     types.push_back(global);
   if (!made.copies.empty())
-    types.append({global, b.getI64Type(), b.getI64Type()});
+    types.append({global, b.getI64Type(), b.getI64Type(), global});
   size_t firstMap = types.size();
   types.append(made.tensorMaps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types);
@@ -508,6 +512,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
                      [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });
   result.hasStart = outputs > result.copies.size();
   result.hasFinish = !result.copies.empty();
+  result.foldsItself = result.hasFinish && foldsItself(kernel);
   if (result.hasStart)
     KernelLowering(b, kernel, create(LoweredKernel::startSuffix)).runStart();
   if (result.hasFinish)

@@ -34,6 +34,8 @@ struct LoweredKernel {
   mlir::Operation *largestOfShared = nullptr;
   /// Whether there is a function with this suffix (GpuCode::start, finish).
   bool hasStart = false, hasFinish = false;
+  /// Whether the function folds copies itself where the launch gives it a counter.
+  bool foldsItself = false;
   static constexpr llvm::StringLiteral startSuffix = ".start", finishSuffix = ".finish";
   llvm::SmallVector<ReduceCopies, 1> copies;
 };
@@ -86,6 +88,9 @@ struct Tensor {
 
 /// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
 llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
+/// Whether a kernel with copies has so few elements of them that its last block may fold them, and
+/// all blocks come to the end.
+bool foldsItself(ir::KernelOp kernel);
 /// A special register of this name, as i32.
 mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 
@@ -262,6 +267,10 @@ private:
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
   void finishOutput(const ReduceCopies &copies, const Tensor &output);
+  /// With a counter: the last of the blocks to come here folds all copies.
+  void foldByLast();
+  void foldFew(const Tensor &first, const Tensor &output, ir::CombineKind kind);
+  void writeFolded(const Tensor &output, Value element, Value folded);
   //===-- What programs share (EmitAtomic.cpp) ----------------------------===//
   /// Finds the tensors whose accesses have an order.
   void findContended();
@@ -459,7 +468,10 @@ private:
   mlir::Operation *currentOp = nullptr, *mostSharedOp = nullptr;
   /// `reduce` outputs with copies, as GpuCode has them; the tensors are then those of the block.
   llvm::SmallVector<ReduceCopies, 1> copies;
+  Value placeOfCopies, counter; // of u32; null: another function folds
   Value numCopies, numPrograms; // i64
+  /// The tensors themselves, in the order of `copies`.
+  llvm::SmallVector<Tensor, 1> copiedOutputs;
   llvm::DenseMap<mlir::Operation *, Values> accumulated;
   int64_t mostShared = 0, reservedShared = 0;
   Value reservedBase; // i32, set at the end

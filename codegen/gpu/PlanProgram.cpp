@@ -70,8 +70,8 @@ static bool canCluster(KernelOp kernel) {
 
 /// Registers, of 32 bits, for the tiles that are there while threads wait for each other, where the
 /// most are: what is made before a reduction and used after it. Others pass through a few registers
-/// at a time. A tile that is a broadcast costs nothing.
-static int64_t liveRegisters(KernelOp kernel) {
+/// at a time. A tile that is a broadcast costs nothing. `across`: only what is used afterwards.
+static int64_t liveRegisters(KernelOp kernel, bool across = false) {
   auto registersOf = [](Value value) -> int64_t {
     auto tile = dyn_cast<RankedTensorType>(value.getType());
     if (!tile || axesOf(tile).empty() || !tile.hasStaticShape() ||
@@ -103,7 +103,7 @@ static int64_t liveRegisters(KernelOp kernel) {
       if (isBefore && last > here)
         live += registersOf(value);
     }
-    most = std::max({most, live, registersOf(op->getOperand(0))});
+    most = std::max({most, live, across ? 0 : registersOf(op->getOperand(0))});
   }
   return most;
 }
@@ -203,9 +203,12 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   if (!hasFolds)
     return std::min(
         8u, warpsFor(std::max(1u, (wide.hasShared && wide.bytes == 2 ? 64 : 32) / wide.bytes)));
+  // What is folded at once passes through: no thread has to hold it.
+  unsigned most = liveRegisters(kernel, /*across=*/true) > 0 ? std::max(16u, warps) : 16u;
+  warps = std::min(warps, most);
   if (wide.bytes == 2)
     return std::min(warps, std::max(4u, warpsFor(64)));
-  return std::clamp(warpsFor(elementsPerThread), warps, std::max(16u, warps));
+  return std::clamp(warpsFor(elementsPerThread), warps, most);
 }
 
 /// The longest whole axis, or one of no known length.
@@ -230,12 +233,44 @@ static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
 /// Blocks beyond it are not promised to every device, and wait long for room.
 static constexpr unsigned usualBlocks = 8;
 
-/// Elements that pass through a thread's registers, where fewer make less code and more don't run
-/// faster.
-static constexpr int64_t mostPassing = 256;
+/// Elements of a row that a thread has at a time, where more make longer code that doesn't run
+/// faster. Of 128 that only pass through its registers, each with a function, ptxas takes seconds,
+/// and spills; a row that is held anyway is worth more.
+static constexpr int64_t mostPassing = 32, mostHeld = 256;
 
 /// What folds take of shared memory, beside the chunks that are kept.
 static constexpr int64_t forFolds = 8 << 10;
+
+/// Whether the end of an axis may fall between any two elements, so that each has a mask.
+static bool hasMaskForEach(KernelOp kernel, AxisOp axis) {
+  constexpr int64_t together = 4;
+  int64_t extent = axis.getSpan().getType().getExtent();
+  if (!ShapedType::isDynamic(extent))
+    return extent % together != 0;
+  auto divisors = kernel->getAttrOfType<DictionaryAttr>(tile::codegen::divisorsAttrName);
+  auto dim = axis.getUpper().getDefiningOp<DimOp>();
+  auto divisor = divisors && dim ? divisors.getAs<IntegerAttr>(dim.getName()) : IntegerAttr();
+  return !divisor || divisor.getInt() % together != 0;
+}
+
+/// Elements of each tensor that a thread has at a time of a row in chunks: fewer where several
+/// tensors have rows as wide, whose tiles are there together, or where masks are.
+static int64_t elementsOfChunk(KernelOp kernel, AxisOp axis) {
+  StringAttr name = axis.getSpan().getType().getName();
+  llvm::SmallPtrSet<Value, 4> tensors;
+  size_t most = 0;
+  kernel.walk([&](LoadOp op) {
+    AxisList axes = mapAxes(op.getMap(), op.getDims());
+    if (!llvm::is_contained(axes.names, name) || axes.names.size() < most)
+      return;
+    if (axes.names.size() > most)
+      tensors.clear();
+    most = axes.names.size();
+    tensors.insert(op.getSource());
+  });
+  auto wide = static_cast<int64_t>(std::max<size_t>(1, tensors.size()));
+  return std::max<int64_t>(4, elementsPerThread / wide / (hasMaskForEach(kernel, axis) ? 2 : 1));
+}
 
 static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
                      const GpuModel &model, bool isWarpsGiven) {
@@ -243,7 +278,7 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
   if (!isWarpsGiven)
     plan.warps = 16;
   int64_t rows = rowsBeside(kernel, axis.getSpan().getType().getName());
-  int64_t perBlock = 32 * int64_t(plan.warps) * elementsPerThread;
+  int64_t perBlock = 32 * int64_t(plan.warps) * elementsOfChunk(kernel, axis);
   // Short chunks are read piece by piece; but what is beside the axis has to fit as well.
   int64_t least = 128;
   while (least > 1 && least * rows > mostOfBlock * plan.blocks)
@@ -322,9 +357,10 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
   if (!*blocks && live / plan.blocks > mostOfBlock)
     plan.blocks = most;
   std::optional<LoopedAxis> looped = canLoop(axis);
-  bool isTooLong = !isOpen && axis.getSpan().getType().getExtent() *
-                                      rowsBeside(kernel, axis.getSpan().getType().getName()) >
-                                  32 * int64_t(plan.warps * plan.blocks) * mostPassing;
+  bool isTooLong =
+      !isOpen && axis.getSpan().getType().getExtent() *
+                         rowsBeside(kernel, axis.getSpan().getType().getName()) >
+                     32 * int64_t(plan.warps * plan.blocks) * (live > 0 ? mostHeld : mostPassing);
   // What is gone through once need not be held.
   bool isOnePass = looped && looped->phases == 1 && live > mostWithoutCluster;
   if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > mostOfBlock)) {

@@ -5,6 +5,10 @@
 // other, and folds their updates into a copy of the output; a second function folds
 // the copies, in their order. Halves are f32 in the copies.
 //
+// Where the outputs have few elements, as the kernel knows, that function would take
+// longer to begin than to run. Then the launch gives a counter, and the last block that
+// is done folds the copies, combining them in the very order of the second function.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Lowering.h"
@@ -35,6 +39,16 @@ SmallVector<ReduceCopies, 1> tile::codegen::gpu::copiesOf(KernelOp kernel) {
     result.push_back({n, bits / 8});
   }
   return result;
+}
+
+bool tile::codegen::gpu::foldsItself(KernelOp kernel) {
+  if (speaks(kernel)) // an assertion may end a block before
+    return false;
+  auto hasFew = [&](const ReduceCopies &copy) {
+    auto type = cast<MemRefType>(kernel.getArgumentTypes()[copy.param]);
+    return type.hasStaticShape() && type.getNumElements() <= runtime::CudaCode::mostFolded;
+  };
+  return llvm::all_of(copiesOf(kernel), hasFew);
 }
 
 Type KernelLowering::combinedType(Type element) {
@@ -68,10 +82,11 @@ static Value elementAt(CodeBuilder &b, Value pointer, Value offset, Type element
 void KernelLowering::bindCopies() {
   if (copies.empty())
     return;
-  Value place = prologue->getArgument(prologue->getNumArguments() - 3);
+  Value place = placeOfCopies;
   Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
   for (const ReduceCopies &copy : copies) {
     Tensor &tensor = tensors[kernel.getBody().getArgument(copy.param)];
+    copiedOutputs.push_back(tensor);
     tensor.element = combinedType(tensor.element);
     Value length = paddedLength(b, elementsOf(tensor));
     Type stored = memoryType(tensor.element);
@@ -114,6 +129,12 @@ void KernelLowering::runStart() {
   LLVM::ReturnOp::create(b, ValueRange());
 }
 
+void KernelLowering::writeFolded(const Tensor &output, Value element, Value folded) {
+  if (isNarrowFloat(output.element))
+    folded = roundFromF32(b, target, folded, cast<FloatType>(output.element));
+  write(output, elementAt(b, output.pointer, element, memoryType(output.element)), folded, Value());
+}
+
 void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output) {
   // A block has 32 elements at a time, a lane each; its warps share out the copies.
   constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33;
@@ -143,10 +164,7 @@ void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output
         Value part = loadShared(type, sharedAt(slots, lane, stored, group * pitch));
         all = all ? combine(all, part) : part;
       }
-      if (isNarrowFloat(output.element))
-        all = roundFromF32(b, target, all, cast<FloatType>(output.element));
-      write(output, elementAt(b, output.pointer, element, memoryType(output.element)), all,
-            Value());
+      writeFolded(output, element, all);
       return {};
     };
     b.branch(writes, finish, [] { return Values(); });
@@ -164,7 +182,7 @@ void KernelLowering::runFinish() {
   SmallVector<Tensor> outputs;
   for (const ReduceCopies &copy : copies)
     outputs.push_back(tensors[kernel.getBody().getArgument(copy.param)]);
-  Value place = prologue->getArgument(prologue->getNumArguments() - 3);
+  Value place = placeOfCopies;
   for (auto [copy, output] : llvm::zip(copies, outputs)) {
     Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
     first.element = combinedType(first.element);
@@ -175,4 +193,95 @@ void KernelLowering::runFinish() {
     finishOutput(copy, output);
   }
   LLVM::ReturnOp::create(b, ValueRange());
+}
+
+//===-- The last block ----------------------------------------------------===//
+
+/// Each thread has an element of a group of copies, those whose numbers have the same rest; then a
+/// thread for each element combines its groups. That is the order of `finishOutput`.
+void KernelLowering::foldFew(const Tensor &first, const Tensor &output, CombineKind kind) {
+  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, atOnce = 4;
+  Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
+  auto combine = [&](Value x, Value y) { return emitCombine(b, target, kind, type, x, y); };
+  auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
+  auto narrow = [&](Value number) { return b.fold<arith::TruncIOp>(i32, number); };
+  Value elements = elementsOf(output), length = paddedLength(b, elements);
+  Value slots = shared(groups * runtime::CudaCode::mostFolded *
+                       std::max(1u, stored.getIntOrFloatBitWidth() / 8));
+  Value threads = b.i64(32 * int64_t(warps)), last = b.sub(numCopies, b.i64(1));
+  b.loop(wide(thread), b.mul(elements, b.i64(groups)), threads, {}, [&](Value n, ValueRange) {
+    Value group = b.fold<arith::DivUIOp>(narrow(n), narrow(elements));
+    Value element = b.sub(n, b.mul(wide(group), elements));
+    Value identity = emitConstant(b, identityOf(kind, type));
+    auto fold = [&](Value copy, ValueRange so) {
+      Value sum = so[0];
+      Values numbers; // all are asked for before the first is needed
+      for (int64_t k = 0; k < atOnce; ++k) {
+        Value from = b.minS(b.add(copy, b.i64(k * groups)), last);
+        Value at = elementAt(b, first.pointer, b.add(b.mul(from, length), element), stored);
+        numbers.push_back(read(first, at, 1, Value(), Value())[0]);
+      }
+      for (auto [k, number] : llvm::enumerate(numbers)) {
+        Value isThere = b.compare(CmpIPredicate::sle, b.add(copy, b.i64(k * groups)), last);
+        sum = b.select(isThere, combine(sum, number), sum);
+      }
+      return Values{sum};
+    };
+    Value sum = b.loop(wide(group), numCopies, b.i64(groups * atOnce), identity, fold)[0];
+    storeShared(sum, sharedAt(slots, narrow(n), stored));
+    return Values();
+  });
+  barrier();
+  b.loop(wide(thread), elements, threads, {}, [&](Value element, ValueRange) {
+    Value all;
+    for (int64_t group = 0; group < groups; ++group) {
+      Value slot = b.add(element, b.mul(elements, b.i64(group)));
+      Value part = loadShared(type, sharedAt(slots, narrow(slot), stored));
+      all = all ? combine(all, part) : part;
+    }
+    writeFolded(output, element, all);
+    return Values();
+  });
+  barrier();
+}
+
+void KernelLowering::foldByLast() {
+  Type i32 = b.getI32Type();
+  auto fence = [&] {
+    inlineAsm(b, Type(), {}, "fence.acq_rel.gpu;", "~{memory}", /*hasSideEffects=*/true);
+  };
+  auto fold = [&]() -> Values {
+    fence();
+    barrier();
+    Value place = placeOfCopies;
+    for (auto [copy, output] : llvm::zip(copies, copiedOutputs)) {
+      Tensor first = output;
+      first.element = combinedType(output.element);
+      first.pointer = place;
+      foldFew(first, output, kernel.getParamReduce(copy.param));
+      place = elementAt(b, place, b.mul(numCopies, paddedLength(b, elementsOf(output))),
+                        memoryType(first.element));
+    }
+    return {};
+  };
+  auto arrive = [&]() -> Values {
+    fence(); // what this thread has written is seen by who sees it counted
+    barrier();
+    Value told = shared(4), last = b.fold<arith::TruncIOp>(i32, b.sub(numCopies, b.i64(1)));
+    auto count = [&]() -> Values {
+      // Back at zero with the last one.
+      Value before = inlineAsm(b, i32, {counter, last},
+                               "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}",
+                               /*hasSideEffects=*/true);
+      storeShared(before, told);
+      return {};
+    };
+    b.branch(b.compare(CmpIPredicate::eq, thread, b.integer(i32, 0)), count,
+             [] { return Values(); });
+    barrier();
+    Value isLast = b.compare(CmpIPredicate::eq, loadShared(i32, told), last);
+    return b.branch(isLast, fold, [] { return Values(); });
+  };
+  Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), counter);
+  b.branch(b.compare(CmpIPredicate::ne, address, b.i64(0)), arrive, [] { return Values(); });
 }

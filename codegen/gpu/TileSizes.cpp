@@ -55,6 +55,8 @@ private:
   bool hasDot = false;
   /// Whether programs with the same columns read the same row, or end in one.
   bool sharesRows = false, updatesRows = false;
+  /// Of what is read of the most axes.
+  double elementBytes = 1;
 };
 } // namespace
 
@@ -153,9 +155,12 @@ void Chooser::collectShared() {
   kernel.walk(
       [&](LoadOp op) { most = std::max(most, outerAxes(op.getMap(), op.getDims(), hasInner)); });
   kernel.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      sharesRows |= outerAxes(load.getMap(), load.getDims(), hasInner) < most && hasInner;
-    else if (auto update = dyn_cast<UpdateOp>(op))
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      bool isShorter = outerAxes(load.getMap(), load.getDims(), hasInner) < most;
+      sharesRows |= isShorter && hasInner;
+      if (Type element = load.getSource().getType().getElementType(); !isShorter)
+        elementBytes = std::max(elementBytes, element.getIntOrFloatBitWidth() / 8.0);
+    } else if (auto update = dyn_cast<UpdateOp>(op))
       updatesRows |= outerAxes(update.getMap(), update.getDims(), hasInner) < most && hasInner;
   });
 }
@@ -183,8 +188,9 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
 }
 
 void Chooser::chooseForElements() {
-  // Of what programs have in common each should take much, at once or from one update to the next.
-  constexpr double updatedElements = 32768, sharedColumns = 256;
+  // Of what programs have in common each should take much, at once or from one update to the next:
+  // many rows, no wider than a warp's access.
+  constexpr double updatedElements = 131072, sharedColumns = 256, bytesOfAccess = 512;
   double elements = 1, usual = updatesRows ? updatedElements : usualElements;
   int inner = 0;
   for (auto &[name, axis] : axes) {
@@ -203,9 +209,10 @@ void Chooser::chooseForElements() {
   // square, whose rows are whole lines of the cache.
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && axis.isInner)
-      takeShare(axis, inner > 1                   ? 64
-                      : sharesRows || updatesRows ? sharedColumns
-                                                  : std::clamp(usual / elements, 128.0, 1024.0));
+      takeShare(axis, inner > 1     ? 64
+                      : updatesRows ? bytesOfAccess / elementBytes
+                      : sharesRows  ? sharedColumns
+                                    : std::clamp(usual / elements, 128.0, 1024.0));
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner)
       takeShare(axis, usual / elements);
@@ -222,8 +229,11 @@ int64_t Chooser::programs() const {
 
 /// Programs for every multiprocessor, several at a time, if there is anything to share.
 void Chooser::spread() {
-  constexpr int64_t programsEach = 4, leastInner = 256;
-  while (programs() < programsEach * model.multiprocessors) {
+  constexpr int64_t programsEach = 4, leastInner = 256, forCopies = 512;
+  int64_t most = programsEach * model.multiprocessors;
+  // Blocks with copies of an output run programs one after the other; there are 256 of them.
+  int64_t enough = updatesRows ? std::min(most, forCopies) : most;
+  while (programs() < enough) {
     AxisInfo *largest = nullptr;
     for (auto &[name, axis] : axes)
       if (axis.isSizable && axis.isProgram && axis.candidates.empty() &&

@@ -50,9 +50,11 @@ constexpr int64_t numReduceCopies(int64_t programs, int64_t bytes) {
   return count > 1 ? count : 1;
 }
 
-/// Kernels with `copies` take three more parameters: the address of all copies, multiples of 16
-/// bytes (those of the first output, then of the next), how many each output has, and how many
-/// programs there are. The grid then has as many blocks as copies.
+/// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
+/// bytes (those of the first output, then of the next), how many each output has, how many
+/// programs there are, and the address of a counter of 32 bits, or 0. The grid then has as many
+/// blocks as copies. With a counter, which is 0 before and after, the last block to be done does
+/// what `finish` is for, with the same result, and `finish` does not run.
 struct CudaCode {
   /// The target that it was compiled for: "sm_90a".
   std::string target;
@@ -62,6 +64,11 @@ struct CudaCode {
   /// Run before and after it, with the same parameters and any number of blocks.
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;
+  /// Whether it takes a counter.
+  bool foldsItself = false;
+  /// With a counter each output with copies has at most so many elements: one block folds that
+  /// many in less time than another launch takes to begin.
+  static constexpr int64_t mostFolded = 4;
   /// What the runtime has to know of each op that may say something, by its number (CpuReport.h).
   /// Kernels with any take the address of a GpuReport behind their dimensions.
   std::vector<std::string> sites;

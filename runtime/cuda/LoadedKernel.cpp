@@ -50,6 +50,7 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
   if (!kernel->code.function)
     return Error{"the code of `" + name + "` has no kernel", ""};
   kernel->copies = code.copies;
+  kernel->foldsItself = code.foldsItself;
   kernel->theSites = code.sites;
   kernel->programs = code.programs;
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
@@ -107,19 +108,27 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
     longest = std::max(longest, elements[copy.param]);
   }
   uint32_t blocks = *programs * kernel->code.blocks;
+  bool folds = false;
   if (!kernel->copies.empty()) {
     blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
-    Result<DeviceBuffer> made =
-        DeviceBuffer::allocate(std::move(stream), static_cast<uint64_t>(bytes) * blocks);
+    // One block takes less time for a few elements than another launch.
+    folds = kernel->foldsItself && longest <= CudaCode::mostFolded;
+    uint64_t size = static_cast<uint64_t>(bytes) * blocks;
+    Result<DeviceBuffer> made = DeviceBuffer::allocate(stream, size + (folds ? 4 : 0));
     if (!made)
       return made.takeError();
     result.workspace = *std::move(made);
-    words.insert(words.end(), {result.workspace.address(), blocks, *programs});
+    CUdeviceptr counter = folds ? result.workspace.address() + size : 0;
+    if (folds)
+      if (Status cleared = stream->fill(counter, 0, 4); !cleared)
+        return cleared.takeError();
+    words.insert(words.end(), {result.workspace.address(), blocks, *programs, counter});
   }
   int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
   result.addStage(kernel->code, blocks);
-  result.addStage(kernel->finish, blocksFor(longest, 32));
+  if (!folds)
+    result.addStage(kernel->finish, blocksFor(longest, 32));
   result.kernel = std::move(kernel);
   result.words = std::make_unique<uint64_t[]>(words.size());
   result.pointers = std::make_unique<void *[]>(words.size());

@@ -46,6 +46,7 @@ private:
   /// Before and after it; without a function: none.
   Entry start, finish;
   std::vector<CudaReduceCopies> copies;
+  bool foldsItself = false;
   std::vector<std::string> theSites;
   std::vector<Program> programs;
 };
@@ -82,7 +83,7 @@ private:
   void addStage(const LoadedKernel::Entry &entry, uint32_t blocks);
 
   std::shared_ptr<const LoadedKernel> kernel;
-  /// Copies of `reduce` outputs.
+  /// Copies of `reduce` outputs, and the counter of the blocks that are done.
   DeviceBuffer workspace;
   std::array<Stage, 3> stages;
   uint32_t numStages = 0;

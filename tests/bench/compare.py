@@ -114,7 +114,7 @@ class Kernel:
             bytes_of_copy = REDUCED[name] * -(-n // 16) * 16 * 4
             copies = max(1, min(256, programs, (1 << 28) // bytes_of_copy))
             self.workspace = cupy.empty(bytes_of_copy * copies, cupy.uint8)
-            extra = [cupy.int64(self.workspace.data.ptr), cupy.int64(copies), cupy.int64(programs)]
+            extra = [cupy.int64(self.workspace.data.ptr), cupy.int64(copies), cupy.int64(programs), cupy.int64(0)]
             self.launches.append((function, n // 32 + 1, 1024, 32 * 33 * 8))  # GpuCode::…OfFinish
         if extra:  # blocks share out the programs
             function, _, threads, shared = self.launches[0]

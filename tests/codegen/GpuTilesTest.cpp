@@ -75,6 +75,38 @@ TEST_F(GpuTilesTest, WhatIsReadAcrossIsSquare) {
   EXPECT_EQ(sizes["j"], 64);
 }
 
+/// Sums of columns: a copy of them for each of 256 blocks, which take two programs each.
+TEST_F(GpuTilesTest, WhatEndsInARowTakesManyRows) {
+  auto text = [](const std::string &element) {
+    std::string tile = "tensor<?x?x" + element + ", #tile.axes<\"i\", \"j\">>";
+    std::string row = "tensor<?x" + element + ", #tile.axes<\"j\">>";
+    std::string x = "memref<?x?x" + element + ">", y = "memref<?x" + element + ">";
+    return "tile.kernel @sums(%x: " + x +
+           R"( {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: )" +
+           y +
+           R"( {tile.name = "y", tile.mode = "reduce", tile.reduce = #tile.combine<add>, tile.shape = affine_map<()[m, n] -> (n)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %t = tile.load %x at affine_map<(i, j) -> (i, j)>(%i, %j) [] <exact> : )" +
+           x + ", (!tile.span<\"i\">, !tile.span<\"j\">) -> " + tile + R"(
+    %s = tile.reduce <add> %t over ["i"] : )" +
+           tile + " -> " + row + R"(
+    tile.update <add> %s, %y at affine_map<(j) -> (j)>(%j) [] : )" +
+           row + ", " + y + R"(, (!tile.span<"j">)
+  }
+  tile.return
+})";
+  };
+  auto sizes = choose(text("f32"), {8192, 8192});
+  EXPECT_EQ(sizes["i"], 1024);
+  EXPECT_EQ(sizes["j"], 128);
+  EXPECT_EQ(choose(text("f64"), {8192, 8192}).lookup("j"), 64);
+}
+
 TEST_F(GpuTilesTest, ShortAndUnknownAxesAreChosenFor) {
   auto sizes = choose(copy("(i, j)"), {100000, 3});
   EXPECT_EQ(sizes["j"], 4);

@@ -182,7 +182,12 @@ def check_predictions(tilec, place, failures):
 
 def check_graph(tilec, place, device, failures):
     size = 4 * 65 * 129
-    report = bench(tilec, place, "k.tile:both", "--in", "x=randn:65x129:f32", "--runs", "2", "--warm", "--device", device)
+    words = ["k.tile:both", "--in", "x=randn:65x129:f32", "--runs", "2", "--warm", "--device", device]
+    # Fused, its two kernels are one.
+    (kernel,) = bench(tilec, place, *words, "--fuse=exact")["kernels"]
+    check_work(kernel, size, size, 6 * 65 * 129, failures)
+    failures.expect("fused launches", kernel["launches"] == 1, kernel["launches"])
+    report = bench(tilec, place, *words, "--fuse=off")
     (kernel,) = report["kernels"]
     check_work(kernel, 2 * size, 2 * size, 6 * 65 * 129, failures)
     failures.expect("warm", report["caches"] == "warm")
@@ -191,12 +196,13 @@ def check_graph(tilec, place, device, failures):
     (place / "m.tile").write_text("kernel more(x: f32[M, N]) -> (y: f32[M, N]) {\n"
                                   "    parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] + 1 }\n}\n")
     report = bench(tilec, place, "k.tile:both", "m.tile", "--in", "x=randn:65x129:f32", "--runs", "2", "--warmups", "0",
-                   "--device", device)
+                   "--device", device, "--fuse=off")
     both, more = report["kernels"]
     check_work(both, 2 * size, 2 * size, 6 * 65 * 129, failures)
     check_work(more, size, size, 65 * 129, failures)
     # The same figures without the device.
-    report = bench(tilec, place, "k.tile:both", "m.tile", "--in", "x=randn:65x129:f32", "--device=mine.json")
+    report = bench(tilec, place, "k.tile:both", "m.tile", "--in", "x=randn:65x129:f32", "--device=mine.json",
+                   "--fuse=off")
     predicted, more = report["kernels"]
     for key in ("bytes_read", "bytes_written", "operations", "launches"):
         failures.expect(f"predicted {key}", predicted[key] == both[key], predicted[key])

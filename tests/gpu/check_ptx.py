@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Makes PTX of every kernel of the given folders for every GPU target, and assembles it.
 
-    check_ptx.py TILEC WORK FOLDER…     fails on an error, or a spill that isn't known
+    check_ptx.py TILEC WORK FOLDER…     fails on an error or a spill
 
-All dimensions but a few are bound to one odd number, so that every mask is needed. Kernels that the GPU
+All dimensions are bound to one odd number, so that every mask is needed. Of some samples, whose rows go in chunks where
+they are long, the code in artifacts is assembled as well: for lengths that aren't known, all variants. Kernels that the GPU
 backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
 ptxas the PTX goes unassembled, which the last line says.
 """
@@ -18,11 +19,8 @@ import sys
 
 TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
 EXTENT = "77"
-# Many masks live at once: ptxas puts a few of them into memory, with half of the registers free. The last one has
-# all of them in use.
-KNOWN_SPILLS = {"08-convolution/convolution.tile:convolution": 16, "digits/digits.tile:best": 16,
-                "digits/digits.tile:softmax": 16, "halves/halves.tile:convolution": 16,
-                "sorts/sorts.tile:rows": 16, "26-attention-backward/attention_backward.tile:attention_backward": 64}
+WITH_VARIANTS = ["03-softmax/softmax.tile", "04-layer-norm/layer_norm.tile", "12-cross-entropy/cross_entropy.tile"]
+VARIANTS_TARGET = "sm_90a"
 PTXAS = shutil.which("ptxas") or next(
     (str(p) for p in sorted(pathlib.Path("/usr/local").glob("cuda*/bin/ptxas"))), None)
 
@@ -55,6 +53,10 @@ def check(job):
     if made.returncode:
         refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
         return "refused" if refused else "failed", title, refused[0] if refused else made.stderr
+    return assemble(output, target, title)
+
+
+def assemble(output, target, title):
     if not PTXAS:
         return "made", title, ""
     assembled = run([PTXAS, f"-arch={target}", "-v", str(output), "-o", os.devnull])
@@ -63,18 +65,36 @@ def check(job):
     # Of each function: PTX may have several.
     spills = re.findall(r"(\d+) bytes spill (?:stores|loads)", assembled.stderr)
     most = max(map(int, spills), default=0)
-    if most > KNOWN_SPILLS.get(title.split(" for ")[0], 0):
+    if most:
         return "failed", title, f"spills: {most} bytes"
     output.unlink()
     return "made", title, ""
 
 
+def variants_of(tilec, work, path):
+    """The PTX in an artifact of the file, in files of their own, with titles."""
+    artifact = work / f"{path.stem}.tileart"
+    made = run([tilec, "compile", str(path), "--emit=artifact", f"--target={VARIANTS_TARGET}", "--no-cache",
+                "-o", str(artifact)])
+    if made.returncode:
+        raise SystemExit(f"{path}: {made.stderr}")
+    texts = re.findall(rb"// \w+: \d+ threads,[^\0]*", artifact.read_bytes())
+    artifact.unlink()
+    for number, text in enumerate(texts):
+        output = work / f"{path.stem}-{number}.ptx"
+        output.write_bytes(text)
+        head = text.split(b"\n", 1)[0].decode()
+        yield output, VARIANTS_TARGET, f"{path.parent.name}/{path.name}, in an artifact for {VARIANTS_TARGET}: {head}"
+
+
 def main():
     tilec, work, folders = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
     work.mkdir(parents=True, exist_ok=True)
-    jobs, results = [], []
+    jobs, variants, results = [], [], []
     for folder in folders:
         for path in sorted(pathlib.Path(folder).rglob("*.tile")):
+            if f"{path.parent.name}/{path.name}" in WITH_VARIANTS:
+                variants += variants_of(tilec, work, path)
             for name, dims, problem in kernels_of(tilec, path):
                 if dims is None:
                     results.append(("failed", f"{path}:{name}", problem))
@@ -82,6 +102,7 @@ def main():
                     jobs += [(tilec, work, path, name, dims, target) for target in TARGETS]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results += pool.map(check, jobs)
+        results += pool.map(lambda variant: assemble(*variant), variants)
     refusals = {}
     for kind, title, text in results:
         if kind == "failed":
@@ -90,6 +111,9 @@ def main():
             refusals.setdefault(text, set()).add(title.split(" for ")[0])
     for text, titles in sorted(refusals.items()):
         print(f"the GPU backend {text}: {', '.join(sorted(titles))}")
+    if len(variants) < 8 * len(WITH_VARIANTS):
+        results.append(("failed", "artifacts", ""))
+        print(f"only {len(variants)} variants were found in artifacts")
     counts = {kind: sum(r[0] == kind for r in results) for kind in ("made", "refused", "failed")}
     print(f"{counts['made']} made, {counts['refused']} refused, {counts['failed']} failed"
           + ("" if PTXAS else "; NOT ASSEMBLED: there is no ptxas"))

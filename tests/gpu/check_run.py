@@ -56,8 +56,8 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     (bundle / "tests/gpu").mkdir(parents=True)
     shutil.copy(run_sh, bundle / "tests/gpu/run.sh")
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
-    for name in ("e2e/run_samples.py", "e2e/check_types.py", "e2e/check_reports.py", "gpu/check_faults.py",
-                 "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py"):
+    for name in ("e2e/run_samples.py", "e2e/fusion/check_fusion.py", "e2e/check_types.py", "e2e/check_reports.py",
+                 "gpu/check_faults.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py"):
         (bundle / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (bundle / "tests" / name).write_text(SAMPLES.format(code))
     script(bundle / "tests/gpu/bench.sh", "echo figures")

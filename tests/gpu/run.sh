@@ -12,6 +12,8 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   driver      the tests of the runtime on this machine's driver
   faults      a kernel that reads where nothing is: told, and survived by what comes after it
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
+  artifacts   the same from artifacts, without the compiler, where those have code for GPUs; needs NumPy
+  fusion      graphs as they are and fused: kernels, bytes and results; needs NumPy
   types       sorts and scans of all types, against NumPy
   reports     assert and print, against what the language says; needs NumPy
   memcheck racecheck initcheck synccheck
@@ -25,7 +27,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver faults samples types reports memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples artifacts fusion types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -70,7 +72,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 missing() {
   case $1 in
     bench) command -v "$python" >/dev/null || echo "there is no $python" ;;
-    faults | samples | types | reports) has_module numpy || echo "$python has no NumPy" ;;
+    faults | samples | artifacts | fusion | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
       elif [ -z "$sanitizer" ]; then echo "there is no compute-sanitizer"; fi ;;
@@ -88,6 +90,10 @@ perform() {
     faults) timeout 300 "$python" tests/gpu/check_faults.py ./tilec ./tile_command_server ${sanitizer:+"$sanitizer"} ;;
     samples)
       timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" --server ./tile_command_server ;;
+    artifacts)
+      timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device artifact-cuda --jobs "$jobs" --server ./tile_command_server ;;
+    fusion)
+      timeout 600 "$python" tests/e2e/fusion/check_fusion.py ./tilec --device cuda --server ./tile_command_server ;;
     types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
     reports)
       timeout 600 "$python" tests/e2e/check_reports.py ./tilec --device=cuda ./tile_command_server &&

@@ -318,6 +318,30 @@ TEST_F(ArtifactDevice, ReduceOutputsHaveAllTheirStages) {
   EXPECT_EQ(fake.launches[0].config.blockDimX, 256u);
 }
 
+// With few elements the last block folds the copies: a stage less, and a counter that starts at 0.
+TEST_F(ArtifactDevice, FewSumsNeedNoLastKernel) {
+  ArtifactData data = testArtifact();
+  data.kernels[2].cuda[0].code.foldsItself = true;
+  load(data);
+  std::vector<std::optional<uint32_t>> counters;
+  fake.play = [&](const FakeLaunch &launch) {
+    auto *counter = launch.kernel == "total" ? parameter<uint32_t *>(launch, 6) : nullptr;
+    if (launch.kernel == "total")
+      counters.push_back(counter ? std::optional(*counter) : std::nullopt);
+  };
+  Gpu here = gpu();
+  auto folded = function("total").launch(here, {{"x", *here.upload(numbers(4))}});
+  ASSERT_TRUE(folded) << folded.error().str();
+  ASSERT_TRUE(here.download(folded->at("s")));
+  EXPECT_EQ(launched(), Names({"total_start", "total"}));
+  fake.launches.clear();
+  auto many = function("total").launch(here, {{"x", *here.upload(numbers(5))}});
+  ASSERT_TRUE(many) << many.error().str();
+  ASSERT_TRUE(here.download(many->at("s")));
+  EXPECT_EQ(launched(), Names({"total_start", "total", "total_finish"}));
+  EXPECT_EQ(counters, (std::vector<std::optional<uint32_t>>{0, std::nullopt}));
+}
+
 //===-- Prepared calls and graphs -----------------------------------------===//
 
 TEST_F(ArtifactDevice, PreparedCallsRunOnWhatTheirTensorsHold) {

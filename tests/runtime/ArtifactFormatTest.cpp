@@ -57,6 +57,19 @@ TEST(ArtifactFormat, ReadsVersion1) {
   }
 }
 
+/// A file of the same that was written when a last kernel folded all `reduce` outputs.
+TEST(ArtifactFormat, ReadsVersion2) {
+  std::ifstream file(TILE_TEST_DATA "/version-2.tileart", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
+  ASSERT_TRUE(artifact) << artifact.error().str();
+  ArtifactData expected = sampleArtifact();
+  for (KernelData &kernel : expected.kernels)
+    for (CudaVariant &variant : kernel.cuda)
+      variant.code.foldsItself = false;
+  EXPECT_EQ(serialize(*artifact), serialize(expected));
+}
+
 TEST(ArtifactFormat, EveryByteCounts) {
   std::vector<std::byte> bytes = serialize(sampleArtifact());
   for (size_t n = 0; n < bytes.size(); ++n)
@@ -78,10 +91,10 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  for (int version : {0, 3}) {
+  for (int version : {0, 4}) {
     other[8] = std::byte(version);
     EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
-                                  " of the format; this program reads versions 1 to 2");
+                                  " of the format; this program reads versions 1 to 3");
   }
   other = bytes;
   other.pop_back();

@@ -116,6 +116,7 @@ inline ArtifactData sampleArtifact() {
   sum.cuda[0].code.start = {"sum_start", 256, 0, 1};
   sum.cuda[0].code.finish = {"sum_finish", 1024, 8448, 1};
   sum.cuda[0].code.copies = {{1, 8}};
+  sum.cuda[0].code.foldsItself = true;
   artifact.kernels.push_back(std::move(sum));
 
   GraphPlan plan;

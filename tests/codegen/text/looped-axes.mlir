@@ -58,7 +58,7 @@ tile.kernel @softmax(
 
 // -----
 
-// A length that is not known, in one block; nothing is kept.
+// A length that is not known, in one block; nothing is kept. Each element has a mask, so chunks are half as long.
 
 // CHECK-LABEL: tile.kernel @sums(
 // CHECK-SAME: tile_gpu.blocks = 1 : i64, tile_gpu.kept_chunks = 0 : i64
@@ -71,7 +71,7 @@ tile.kernel @sums(
   %N = tile.dim "N"
   %n = tile.axis %c0 to %N : !tile.span<"n">
   tile.parallel (%i = tiles "i" %c0 to %M by 4) {
-    // CHECK: %[[SUM:.*]] = tile.for fold %{{.*}} = "n@0" %{{.*}} to %{{.*}} by 2048
+    // CHECK: %[[SUM:.*]] = tile.for fold %{{.*}} = "n@0" %{{.*}} to %{{.*}} by 1024
     // CHECK: tile.store %[[SUM]]
     %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"n">) -> tensor<4x?xf32, #tile.axes<"i", "n">>
     %s = tile.reduce <add> %t over ["n"] : tensor<4x?xf32, #tile.axes<"i", "n">> -> tensor<4xf32, #tile.axes<"i">>
@@ -239,6 +239,32 @@ tile.kernel @long(
     %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x5000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 5000000>) -> tensor<1x5000000xf32, #tile.axes<"i", "n">>
     %d = arith.addf %t, %t : tensor<1x5000000xf32, #tile.axes<"i", "n">>
     tile.store %d, %y at affine_map<(i, n) -> (i, n)>(%i, %n) [] : tensor<1x5000000xf32, #tile.axes<"i", "n">>, memref<?x5000000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 5000000>)
+  }
+  tile.return
+}
+
+// -----
+
+// Nothing is held, and 64 elements a thread would make long code.
+
+// CHECK-LABEL: tile.kernel @passing(
+// CHECK-NOT: tile.axis
+// CHECK: tile.for{{.*}}"n@0"
+// CHECK: tile.load
+// CHECK: tile.store
+// CHECK-NOT: tile.for
+tile.kernel @passing(
+    %x: memref<?x16384xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 16384)>},
+    %y: memref<?x16384xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, 16384)>})
+    attributes {dims = ["M"]} {
+  %c0 = arith.constant 0 : i64
+  %N = arith.constant 16384 : i64
+  %M = tile.dim "M"
+  %n = tile.axis %c0 to %N : !tile.span<"n", 16384>
+  tile.parallel (%i = tiles "i" %c0 to %M by 1) {
+    %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x16384xf32>, (!tile.span<"i", 1>, !tile.span<"n", 16384>) -> tensor<1x16384xf32, #tile.axes<"i", "n">>
+    %d = arith.addf %t, %t : tensor<1x16384xf32, #tile.axes<"i", "n">>
+    tile.store %d, %y at affine_map<(i, n) -> (i, n)>(%i, %n) [] : tensor<1x16384xf32, #tile.axes<"i", "n">>, memref<?x16384xf32>, (!tile.span<"i", 1>, !tile.span<"n", 16384>)
   }
   tile.return
 }

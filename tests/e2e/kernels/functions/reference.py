@@ -104,3 +104,8 @@ def angles(inputs, params):
     a = f64(x * x * x * np.float32(3e4))
     with np.errstate(all="ignore"):
         return {"s": np.sin(a), "c": np.cos(a), "t": np.tan(f64(x * np.float32(1e30)))}
+
+
+def sine_times_cosine(inputs, params):
+    x = f64(inputs["x"])
+    return {"y": np.sin(x) * np.cos(x)}
