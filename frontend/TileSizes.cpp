@@ -16,9 +16,14 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 
+/// Whether kernels have become this one; its symbol has all their names.
+static bool isFused(ir::KernelOp kernel) { return isa<FusedLoc>(kernel.getLoc()); }
+
 static bool isMeant(const std::string &name, ir::KernelOp kernel) {
   StringRef symbol = kernel.getSymName();
-  return symbol == name || symbol.starts_with(name + ".");
+  return symbol == name || symbol.starts_with(name + ".") ||
+         (isFused(kernel) &&
+          ("." + symbol + ".").str().find("." + name + ".") != std::string::npos);
 }
 
 static Failure badSize(StringRef binder, const Twine &size) {
@@ -188,7 +193,8 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
 
 ir::Bindings TileSizes::of(ir::KernelOp kernel) const {
   ir::Bindings bindings;
-  bool isAlone = llvm::hasSingleElement(kernel->getParentOfType<ModuleOp>().getOps<ir::KernelOp>());
+  auto module = kernel->getParentOfType<ModuleOp>();
+  bool isAlone = module && llvm::hasSingleElement(module.getOps<ir::KernelOp>());
   SmallVector<StringAttr> binders = ir::sizableBinders(kernel);
   for (const auto &[name, size] : everywhere)
     if (isAlone || llvm::any_of(binders, [&](StringAttr binder) { return binder == name; }))
@@ -196,7 +202,10 @@ ir::Bindings TileSizes::of(ir::KernelOp kernel) const {
   for (const auto &[name, sizes] : byKernel)
     if (isMeant(name, kernel))
       for (const auto &[binder, size] : sizes)
-        bindings.sizes[binder] = size;
+        // Binders of kernels that have become one may be gone.
+        if (!isFused(kernel) ||
+            llvm::any_of(binders, [&](StringAttr name) { return name == binder; }))
+          bindings.sizes[binder] = size;
   return bindings;
 }
 

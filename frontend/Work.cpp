@@ -27,6 +27,8 @@ Work &Work::operator+=(const Work &other) {
   bytesRead += other.bytesRead;
   bytesWritten += other.bytesWritten;
   bytesAccessed += other.bytesAccessed;
+  functions += other.functions;
+  carriedBytes = std::max(carriedBytes, other.carriedBytes);
   for (const auto &[unit, count] : other.operations)
     operations[unit] += count;
   isExact &= other.isExact;
@@ -51,8 +53,9 @@ namespace {
 class Counter {
 public:
   Counter(ir::KernelOp kernel, ArrayRef<int64_t> dims, ArrayRef<ArrayRef<int64_t>> shapes,
-          ArrayRef<uint64_t> scalars)
-      : kernel(kernel), domains(kernel), dims(dims), shapes(shapes), scalars(scalars) {}
+          ArrayRef<uint64_t> scalars, const llvm::StringMap<int64_t> &sizes)
+      : kernel(kernel), domains(kernel), dims(dims), shapes(shapes), scalars(scalars),
+        sizes(sizes) {}
   Work count();
 
 private:
@@ -67,6 +70,7 @@ private:
   double extentOf(StringAttr axis);
   std::optional<std::pair<double, double>> rangeOfInteger(BlockArgument argument);
 
+  double sizeOf(StringAttr binder, int64_t given) const;
   double shareInside(Axes axes);
   double times(Operation *op, Axes axes);
   double reached(Operation *op, AffineMap map, ValueRange indices, ValueRange symbols);
@@ -75,12 +79,15 @@ private:
   void access(Operation *op, Value memory, AffineMap map, ValueRange indices, ValueRange symbols,
               bool reads, bool writes);
   void compute(Operation *op);
+  double blockOf(StringAttr axis);
+  void carry(ValueRange values);
 
   ir::KernelOp kernel;
   ir::Domains domains;
   ArrayRef<int64_t> dims;
   ArrayRef<ArrayRef<int64_t>> shapes;
   ArrayRef<uint64_t> scalars;
+  const llvm::StringMap<int64_t> &sizes;
   std::map<std::vector<std::string>, double> shares;
   Work work;
   /// Elements reached, by parameter.
@@ -116,6 +123,13 @@ double operationsOf(Operation *op) {
       !isFloat(op->getResult(0).getType()) || isa<CastOpInterface, SelectLikeOpInterface>(op))
     return 0;
   return isa<math::FmaOp>(op) ? 2 : 1;
+}
+
+/// Whether no instruction does it.
+bool isFunction(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) &&
+         !isa<math::FmaOp, math::AbsFOp, math::SqrtOp, math::FloorOp, math::CeilOp,
+              math::RoundEvenOp, math::TruncOp>(op);
 }
 
 /// The i-th point of a sequence that fills [0, 1) evenly in each of several bases.
@@ -261,7 +275,8 @@ double Counter::shareInside(Axes axes) {
     for (Value operand : restriction->getOperands())
       collectSources(operand, sources);
   constexpr unsigned bases[] = {2, 3, 5, 7, 11, 13, 17, 19};
-  constexpr unsigned tries = 1 << 13;
+  // A template is counted for a choice between kernels: that needs less than figures to be shown.
+  const unsigned tries = sizes.empty() ? 1 << 13 : 1 << 9;
   unsigned inside = 0;
   for (unsigned n = 1; n <= tries; ++n) {
     Point point;
@@ -296,6 +311,11 @@ double Counter::shareInside(Axes axes) {
   return known->second = static_cast<double>(inside) / tries;
 }
 
+/// The tile size of a binder: the one in the IR, or the one that was given for it.
+double Counter::sizeOf(StringAttr binder, int64_t given) const {
+  return static_cast<double>(ShapedType::isDynamic(given) ? sizes.lookup(binder) : given);
+}
+
 /// The elements on these axes that an op works on, over all programs and trips.
 double Counter::times(Operation *op, Axes axes) {
   double count = shareInside(axes);
@@ -307,14 +327,15 @@ double Counter::times(Operation *op, Axes axes) {
   for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
     if (auto loop = dyn_cast<ir::ForOp>(parent)) {
       if (!llvm::is_contained(axes, loop.getNameAttr()))
-        count = product(count, blocks(extentOf(loop.getNameAttr()), loop.getSize()));
+        count = product(count, blocks(extentOf(loop.getNameAttr()),
+                                      sizeOf(loop.getNameAttr(), loop.getSize())));
     } else if (auto parallel = dyn_cast<ir::ParallelOp>(parent)) {
       for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
         auto [lower, upper] = range(parallel.getLower()[n], parallel.getUpper()[n]);
         if (parallel.getEach()[n])
           count = product(count, upper - lower);
         else if (!llvm::is_contained(axes, name))
-          count = product(count, blocks(upper - lower, parallel.getSizes()[n]));
+          count = product(count, blocks(upper - lower, sizeOf(name, parallel.getSizes()[n])));
       }
     } else if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       auto [lower, upper] = range(loop.getLowerBound(), loop.getUpperBound());
@@ -408,8 +429,36 @@ void Counter::compute(Operation *op) {
     add(Unit::Vector, type, product(each, times(op, ir::axesOf(type))));
   } else if (double each = operationsOf(op)) {
     Type type = op->getResult(0).getType();
-    add(Unit::Vector, type, product(each, times(op, ir::axesOf(type))));
+    double elements = times(op, ir::axesOf(type));
+    add(Unit::Vector, type, product(each, elements));
+    if (isFunction(op) && std::isfinite(elements))
+      work.functions += elements;
   }
+}
+
+/// How many coordinates of an axis a program has at a time.
+double Counter::blockOf(StringAttr axis) {
+  double extent = extentOf(axis);
+  ir::ParallelOp parallel = kernel.getParallel();
+  for (auto [name, size] : llvm::zip(parallel.getNames(), parallel.getSizes()))
+    if (name == axis)
+      return std::min(extent, sizeOf(axis, size));
+  kernel.walk([&](ir::ForOp loop) {
+    if (loop.getNameAttr() == axis)
+      extent = std::min(extent, sizeOf(axis, loop.getSize()));
+  });
+  return extent;
+}
+
+void Counter::carry(ValueRange values) {
+  double bytes = 0;
+  for (Value value : values) {
+    double each = std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+    for (StringAttr axis : ir::axesOf(value.getType()))
+      each = product(each, blockOf(axis));
+    bytes += each;
+  }
+  work.carriedBytes = std::max(work.carriedBytes, bytes);
 }
 
 Work Counter::count() {
@@ -430,6 +479,8 @@ Work Counter::count() {
              true);
     else
       compute(op);
+    if (isa<ir::ForOp, scf::ForOp, scf::WhileOp>(op))
+      carry(op->getResults());
     // A scan's combination was counted with it.
     return isa<ir::ScanOp>(op) ? WalkResult::skip() : WalkResult::advance();
   });
@@ -450,6 +501,7 @@ Work Counter::count() {
 }
 
 Work tile::frontend::countWork(ir::KernelOp kernel, ArrayRef<int64_t> dims,
-                               ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<uint64_t> scalars) {
-  return Counter(kernel, dims, shapes, scalars).count();
+                               ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<uint64_t> scalars,
+                               const llvm::StringMap<int64_t> &sizes) {
+  return Counter(kernel, dims, shapes, scalars, sizes).count();
 }

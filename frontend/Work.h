@@ -12,6 +12,8 @@
 #include "frontend/DeviceDescription.h"
 #include "ir/TileOps.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace tile::frontend {
 
 struct Work {
@@ -23,6 +25,10 @@ struct Work {
   /// Arithmetic by the unit that could do it and the type: a multiply-add is two, a function one.
   /// Infinite where data decides how often.
   std::map<std::pair<Unit, runtime::DType>, double> operations;
+  /// Of those the functions of floats that take several instructions each: exp, tanh, sin ….
+  double functions = 0;
+  /// The most that a program's loop carries from block to block: what has to stay in registers.
+  double carriedBytes = 0;
   /// False if conditions or data decide, so that something is an estimate.
   bool isExact = true;
 
@@ -36,10 +42,11 @@ struct Work {
   double computeSeconds(const DeviceDescription &device) const;
 };
 
-/// A launch of a kernel that is specialized: its tile sizes are static. By parameter: shapes (empty
-/// for scalars) and the bits of scalars.
+/// A launch of a kernel. By parameter: shapes (empty for scalars) and the bits of scalars. `sizes`
+/// has the tile sizes of the binders that are open in it; a specialized kernel needs none.
 Work countWork(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-               llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, llvm::ArrayRef<uint64_t> scalars);
+               llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, llvm::ArrayRef<uint64_t> scalars,
+               const llvm::StringMap<int64_t> &sizes = {});
 
 } // namespace tile::frontend
 

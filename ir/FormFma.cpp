@@ -49,8 +49,10 @@ void tile::ir::closeFma(KernelOp kernel) {
   kernel->setAttr(closedAttr, UnitAttr::get(kernel.getContext()));
 }
 
+bool tile::ir::hasClosedFma(KernelOp kernel) { return kernel->hasAttr(closedAttr); }
+
 void tile::ir::formFma(KernelOp kernel) {
-  if (kernel->hasAttr(closedAttr))
+  if (hasClosedFma(kernel))
     return;
   // In program order, so that a sum of three products always merges the same two.
   SmallVector<Operation *> additions;

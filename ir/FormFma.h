@@ -30,6 +30,7 @@ void formFma(KernelOp kernel);
 
 /// Says that the multiply-adds of a kernel are formed, for good.
 void closeFma(KernelOp kernel);
+bool hasClosedFma(KernelOp kernel);
 
 } // namespace tile::ir
 

@@ -57,6 +57,9 @@ struct InterpreterOptions {
   int64_t maxTileBytes = int64_t(1) << 32;
   /// Shows what a tile.print says, as programs come to it; null: prints are passed over.
   std::function<void(PrintOp, llvm::ArrayRef<PrintedValue>)> print = {};
+  /// Told of each element that a load, store, update or atomic operation touches, by its row-major
+  /// number, and the number of the program; padding and what is dropped touch nothing.
+  std::function<void(mlir::Operation *access, int64_t program, int64_t element)> touch = {};
 };
 
 struct InterpreterResult {

@@ -179,6 +179,10 @@ private:
   LogicalResult executeUpdate(UpdateOp op);
   LogicalResult executeAtomic(AtomicOp op);
   LogicalResult finishOutputs();
+  void noteTouch(mlir::Operation *op, int64_t element) {
+    if (options.touch)
+      options.touch(op, program - 1, element);
+  }
   /// No proof says that a grid kernel stays inside: that its author promises.
   LogicalResult failOutside(mlir::Operation *op, const Memory &memory, ArrayRef<int64_t> at);
   LogicalResult noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at, int64_t element);

@@ -163,6 +163,8 @@ LogicalResult Machine::executeLoad(LoadOp op) {
     if (!inside && op.getBounds() == BoundsMode::exact)
       return failOutside(op, memory, at);
     int64_t element = inside ? elementAt(memory, at) : 0;
+    if (inside)
+      noteTouch(op, element);
     if (inside && !memory.writers.empty() && memory.writers[element] &&
         memory.writers[element] != program && !kernel.isGrid())
       return fail(op, nameOf(memory, at) + " was stored by another program");
@@ -203,6 +205,7 @@ LogicalResult Machine::executeStore(StoreOp op) {
     if (!isInside(memory, at))
       return op.getDrops() ? success() : failOutside(op, memory, at);
     int64_t element = elementAt(memory, at);
+    noteTouch(op, element);
     std::memcpy(addressOf(memory, element), value.at(offsetOf(position, strides)),
                 byteWidth(memory.number));
     return noteStore(op, memory, at, element);
@@ -233,6 +236,7 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
     }
     Number number = memory.sumNumber;
     int64_t element = elementAt(memory, at);
+    noteTouch(op, element);
     const char *term = value.at(offsetOf(position, strides));
     if (!memory.wide.empty()) {
       memory.wide[element] =
@@ -315,6 +319,7 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
       std::memset(result.at(index), 0, width);
       return op.getDrops() ? success() : failOutside(op, memory, at);
     }
+    noteTouch(op, elementAt(memory, at));
     char *element = addressOf(memory, elementAt(memory, at));
     std::memcpy(result.at(index), element, width);
     applyAtomic(op.getKind(), memory.number, element, value.at(offsetOf(position, strides)),

@@ -5,8 +5,10 @@
 #include "ir/Proofs.h"
 #include "ir/StaticAssertions.h"
 #include "ir/fusion/FuseGraph.h"
+#include "ir/fusion/Summary.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -80,7 +82,34 @@ public:
     });
   }
 };
+
+class SummariesPass : public PassWrapper<SummariesPass, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SummariesPass)
+
+  SummariesPass() = default;
+  SummariesPass(const SummariesPass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "tile-summaries"; }
+  StringRef getDescription() const override { return "Shows what kernels do to memory"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      KernelSummary summary(kernel);
+      if (asJson)
+        llvm::outs() << llvm::formatv("{0:2}\n", summary.json());
+      else
+        llvm::outs() << summary.text();
+    });
+    markAllAnalysesPreserved();
+  }
+
+private:
+  Option<bool> asJson{*this, "json", llvm::cl::desc("As JSON, an object for each kernel")};
+};
 } // namespace
+
+std::unique_ptr<Pass> tile::ir::createSummariesPass() { return std::make_unique<SummariesPass>(); }
 
 std::unique_ptr<Pass> tile::ir::createSpecializePass(Bindings bindings) {
   return std::make_unique<SpecializePass>(std::move(bindings));
@@ -97,6 +126,7 @@ void tile::ir::registerTilePasses() {
   registerPass([] { return createSpecializePass(); });
   registerPass([] { return createFormFmaPass(); });
   registerPass([] { return createProvePass(); });
+  registerPass([] { return createSummariesPass(); });
   registerPass([] { return createInlineProducersPass(); });
   registerPass([] { return createMergeSiblingsPass(); });
 }

@@ -17,6 +17,9 @@ std::unique_ptr<mlir::Pass> createFormFmaPass();
 /// `tile-static-assertions`: checkStaticAssertions on each kernel.
 std::unique_ptr<mlir::Pass> createStaticAssertionsPass();
 
+/// `tile-summaries{json}`: shows the KernelSummary of each kernel on standard output.
+std::unique_ptr<mlir::Pass> createSummariesPass();
+
 /// Makes the passes known to tile-opt.
 void registerTilePasses();
 

@@ -240,8 +240,11 @@ bool dividesByPositives(AffineExpr expr) {
   return result;
 }
 
-/// Puts the symbols that are constants into the expressions. `syms` keeps the others.
-void foldSymbols(SmallVectorImpl<AffineExpr> &exprs, MutableOperandRange syms) {
+/// Puts the symbols that are constants into the expressions, if they are accepted so. `syms` keeps
+/// the others.
+void foldSymbols(
+    SmallVectorImpl<AffineExpr> &exprs, MutableOperandRange syms,
+    llvm::function_ref<bool(ArrayRef<AffineExpr>)> accepts = [](auto) { return true; }) {
   MLIRContext *context = syms.getOwner()->getContext();
   SmallVector<AffineExpr> replacements;
   SmallVector<Value> kept;
@@ -255,7 +258,7 @@ void foldSymbols(SmallVectorImpl<AffineExpr> &exprs, MutableOperandRange syms) {
   }
   auto folded = llvm::map_to_vector(
       exprs, [&](AffineExpr expr) { return expr.replaceSymbols(replacements); });
-  if (!llvm::all_of(folded, dividesByPositives))
+  if (!llvm::all_of(folded, dividesByPositives) || !accepts(folded))
     return;
   exprs.assign(folded);
   syms.assign(kept);
@@ -266,7 +269,16 @@ void foldMaps(KernelOp kernel) {
   auto foldMap = [](auto op) {
     AffineMap map = op.getMap();
     SmallVector<AffineExpr> exprs(map.getResults());
-    foldSymbols(exprs, op.getSymsMutable());
+    // Of `(d + 1) % N` nothing is left where N is 1, but the tile has the axis d still.
+    foldSymbols(exprs, op.getSymsMutable(), [&](ArrayRef<AffineExpr> folded) {
+      auto axesOf = [&](ArrayRef<AffineExpr> results) {
+        return mapAxes(
+                   AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, op.getContext()),
+                   op.getDims())
+            .names;
+      };
+      return axesOf(folded) == axesOf(exprs);
+    });
     op.setMap(AffineMap::get(map.getNumDims(), op.getSyms().size(), exprs, op.getContext()));
   };
   kernel.walk([&](Operation *op) {

@@ -148,7 +148,8 @@ Spelled Spelling::spell(Value value, unsigned depth) const {
   if (++depth > maxDepth)
     return ellipsis;
   if (isa<SpanType>(value.getType()))
-    return {axisOf(value).str(), Spelled::Atom};
+    return {(marksWholeAxes && isColon(value, kernel) ? ":" : "") + axisOf(value).str(),
+            Spelled::Atom};
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
     if (owner == kernel.getOperation())

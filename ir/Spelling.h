@@ -37,6 +37,10 @@ public:
   /// The name of a tensor or scalar parameter.
   std::string parameter(mlir::Value argument) const;
 
+  /// From now on a `:` over a dimension N is `:N` where it is part of an expression, to tell it
+  /// from the dimension.
+  void markWholeAxes() { marksWholeAxes = true; }
+
   /// Binary operators with as few parentheses as possible.
   static Spelled join(Spelled left, llvm::StringRef op, Spelled right);
 
@@ -49,6 +53,7 @@ private:
 
   const Coordinates &coordinates;
   mutable KernelOp kernel;
+  bool marksWholeAxes = false;
 };
 
 /// The name that a location carries, or the empty string.

@@ -4,6 +4,7 @@
 #include "frontend/BenchReport.h"
 #include "frontend/CrashReport.h"
 #include "frontend/ExecutionImpl.h"
+#include "frontend/Fusion.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
@@ -26,7 +27,7 @@ using llvm::isa;
 namespace {
 struct BenchCommandOptions {
   std::vector<std::string> files, inputs, dims, sizes, types;
-  std::string device = "cpu", schedule, plot;
+  std::string device = "cpu", schedule, plot, fuse = "off";
   BenchOptions bench;
   bool json = false;
   SourceOptions source;
@@ -65,6 +66,7 @@ private:
   Outcome<std::monostate> read(const std::string &file);
   Outcome<std::monostate> elaborate(Entry &entry);
   Outcome<std::monostate> readSizes(Entry &entry);
+  Outcome<std::monostate> fuse(Entry &entry);
   Outcome<std::monostate> checkUnused();
   Outcome<std::monostate> checkSizes();
   Outcome<std::monostate> checkPlot();
@@ -190,6 +192,23 @@ Outcome<std::monostate> Bench::readSizes(Entry &entry) {
     if (auto done = given.parse(text); !done)
       return done;
   entry.sizes.overrideWith(given);
+  return Done{};
+}
+
+Outcome<std::monostate> Bench::fuse(Entry &entry) {
+  auto mode = parseFuseMode(options.fuse);
+  if (!mode)
+    return mode.takeFailure();
+  auto graph = dyn_cast<ir::GraphOp>(entry.session.module().lookupSymbol(entry.symbol));
+  if (!graph || *mode == FuseMode::Off)
+    return Done{};
+  llvm::StringMap<int64_t> known = dimsOfInputs(graph, entry.inputs.shapes);
+  for (const auto &dim : entry.dims)
+    known[dim.getKey()] = dim.getValue();
+  const DeviceDescription &description =
+      report.isPrediction ? *report.description : usualDescription(choice.device == Device::Cuda);
+  entry.symbol =
+      fuseGraph(entry.session.module(), entry.symbol, description, known, entry.sizes).symbol;
   return Done{};
 }
 
@@ -395,6 +414,8 @@ Outcome<std::monostate> Bench::execute() {
       return done;
   for (auto &entry : entries) {
     current = entry.get();
+    if (auto done = fuse(*entry); !done)
+      return done;
     if (auto done = prepare(*entry); !done)
       return done;
   }
@@ -461,6 +482,11 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       ->type_name("NAME=SIZE");
   command->add_option("--schedule", options->schedule, "Tile sizes; --set overrides them")
       ->type_name("FILE.json");
+  command
+      ->add_option("--fuse", options->fuse,
+                   "Of a graph: exact, kernels become one where all bits stay the same, or off")
+      ->type_name("MODE")
+      ->capture_default_str();
   command
       ->add_option("--runs", options->bench.rounds,
                    "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")

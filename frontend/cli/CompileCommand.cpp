@@ -5,6 +5,7 @@
 #include "dsl/AstPrinter.h"
 #include "frontend/ArtifactBuilder.h"
 #include "frontend/CrashReport.h"
+#include "frontend/Fusion.h"
 #include "frontend/GpuAssembly.h"
 #include "frontend/Interface.h"
 #include "frontend/LocalMemory.h"
@@ -30,6 +31,7 @@ struct CompileOptions {
   /// No target: the processor that compiles, or the default GPU.
   std::string entry, output, emit = "tile", target;
   std::vector<std::string> files, dims, sizes, types;
+  std::string fuse = "off";
   bool noCache = false, cubins = false;
   SourceOptions source;
   PipelineOptions pipeline;
@@ -63,6 +65,7 @@ private:
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
+  Outcome<std::string> fuse(const std::string &symbol);
   std::string cpu() const {
     return options.target.empty() || options.target == "cpu" ? "native" : options.target;
   }
@@ -337,6 +340,17 @@ Outcome<std::vector<dsl::TypeBindings>> Compile::instances(dsl::DeclRef decl) {
   return result;
 }
 
+/// A graph's plan, for values of its dims that are known; the same for all.
+Outcome<std::string> Compile::fuse(const std::string &symbol) {
+  auto mode = parseFuseMode(options.fuse);
+  if (!mode)
+    return mode.takeFailure();
+  if (*mode == FuseMode::Off || !isa<ir::GraphOp>(session.module().lookupSymbol(symbol)))
+    return symbol;
+  bool isForGpus = !artifactTargets(options.target).gpus.names.empty();
+  return fuseGraph(session.module(), symbol, usualDescription(isForGpus), dims, sizes).symbol;
+}
+
 Outcome<std::string> Compile::emitArtifact() {
   if (!options.noCache)
     session.useCache();
@@ -375,6 +389,10 @@ Outcome<std::string> Compile::emitArtifact() {
       auto symbol = session.elaborate(decl, types);
       if (!symbol)
         return symbol.takeFailure();
+      if (auto fused = fuse(*symbol); !fused)
+        return fused.takeFailure();
+      else
+        symbol = *fused;
       ArtifactBuilder::Types names;
       for (const auto &[generic, type] : types)
         names.emplace_back(generic, ir::nameOf(type).str());
@@ -487,6 +505,12 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
               "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
       ->check(targetList());
+  command
+      ->add_option("--fuse", options->fuse,
+                   "Of graphs in an artifact: exact, kernels become one where all bits stay the "
+                   "same, or\noff")
+      ->type_name("MODE")
+      ->capture_default_str();
   command->add_flag("--cubins", options->cubins,
                     "Of an artifact for GPUs: machine code beside the PTX, by ptxas");
   addRepeated(*command, "--bind", options->types,

@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - tilec run -----------------------------------------===//
 
 #include "frontend/CrashReport.h"
+#include "frontend/Fusion.h"
 #include "frontend/TileSweep.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
@@ -45,7 +46,9 @@ private:
   Outcome<std::monostate> parseOutputs();
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
-  Outcome<Outputs> launch(Executor &executor);
+  Outcome<std::monostate> fuse();
+  Outcome<Outputs> launch(Executor &executor, const std::string &function);
+  Outcome<std::monostate> checkAsWritten(Executor &executor);
   Outcome<std::monostate> repeat(Executor &executor);
   Outcome<std::monostate> check();
   Outcome<std::monostate> sweep(Executor &executor);
@@ -54,7 +57,8 @@ private:
   const RunOptions &options;
   Session session;
   dsl::DeclRef decl;
-  std::string symbol;
+  /// As the source has it, and what runs in its place.
+  std::string symbol, running;
   Inputs inputs;
   Interface interface;
   Device device = Device::Cpu;
@@ -113,7 +117,28 @@ Outcome<std::monostate> Run::prepare() {
     return elaborated.takeFailure();
   symbol = *elaborated;
   interface = interfaceOf(session.module().lookupSymbol(symbol));
-  return sizes.check(kernelsOf(session.module(), symbol));
+  if (auto done = sizes.check(kernelsOf(session.module(), symbol)); !done)
+    return done;
+  return fuse();
+}
+
+Outcome<std::monostate> Run::fuse() {
+  running = symbol;
+  auto mode = parseFuseMode(options.fuse);
+  if (!mode)
+    return mode.takeFailure();
+  auto graph = llvm::dyn_cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
+  if (!graph || *mode == FuseMode::Off)
+    return Done{};
+  CrashReport::Scope scope("fusing " + symbol);
+  StageTimer timer(session.compiler.times, "fuse");
+  llvm::StringMap<int64_t> known = dimsOfInputs(graph, inputs.shapes);
+  for (const auto &entry : dims)
+    known[entry.getKey()] = entry.getValue();
+  running =
+      fuseGraph(session.module(), symbol, usualDescription(device == Device::Cuda), known, sizes)
+          .symbol;
+  return Done{};
 }
 
 Outcome<std::monostate> Run::readSizes() {
@@ -152,12 +177,25 @@ Outcome<std::monostate> Run::saveInputs() {
 
 //===-- Launches ----------------------------------------------------------===//
 
-Outcome<Outputs> Run::launch(Executor &executor) {
+Outcome<Outputs> Run::launch(Executor &executor, const std::string &function) {
   Outcome<Arguments> arguments = inputs.arguments(interface);
   if (!arguments)
     return arguments.takeFailure();
   CrashReport::Scope scope("running " + symbol + " on " + nameOf(device).str());
-  return executor.run(symbol, *std::move(arguments), dims);
+  return executor.run(function, *std::move(arguments), dims);
+}
+
+/// What is wrong with the inputs of a graph that was fused is told of its kernels as they are
+/// written.
+Outcome<std::monostate> Run::checkAsWritten(Executor &executor) {
+  if (running == symbol)
+    return Done{};
+  auto bindable = inputs.bindable(interface);
+  if (!bindable)
+    return bindable.takeFailure();
+  return executor.eachLaunch(
+      symbol, *bindable, dims,
+      [](ir::KernelOp, const runtime::KernelLaunch &) -> Outcome<Done> { return Done{}; });
 }
 
 Outcome<std::monostate> Run::repeat(Executor &executor) {
@@ -165,7 +203,7 @@ Outcome<std::monostate> Run::repeat(Executor &executor) {
   for (unsigned n = 0; n < options.repeat; ++n) {
     double compiledBefore = executor.compileSeconds;
     auto start = std::chrono::steady_clock::now();
-    Outcome<Outputs> outputs = launch(executor);
+    Outcome<Outputs> outputs = launch(executor, running);
     if (!outputs)
       return outputs.takeFailure();
     report.seconds.push_back(secondsSince(start) - (executor.compileSeconds - compiledBefore));
@@ -200,7 +238,7 @@ Outcome<std::monostate> Run::check() {
   oracle.reverseOrder = device == Device::Interp;
   report.checkedWith =
       device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
-  Outcome<Outputs> expected = launch(oracle);
+  Outcome<Outputs> expected = launch(oracle, symbol);
   if (!expected)
     return expected.takeFailure();
   report.check = agreement(report.outputs, *expected);
@@ -210,11 +248,11 @@ Outcome<std::monostate> Run::check() {
 Outcome<std::monostate> Run::sweep(Executor &executor) {
   report.sweep.emplace();
   for (TileSizes &choice :
-       tileSweep(kernelsOf(session.module(), symbol), inputs.largestExtent(), options.sweep)) {
+       tileSweep(kernelsOf(session.module(), running), inputs.largestExtent(), options.sweep)) {
     std::string text = describe(choice);
     CrashReport::Scope scope("running with the tile sizes " + text);
     executor.sizes = std::move(choice);
-    Outcome<Outputs> outputs = launch(executor);
+    Outcome<Outputs> outputs = launch(executor, running);
     if (!outputs)
       return outputs.takeFailure();
     report.sweep->push_back({text, agreement(*outputs, report.outputs)});
@@ -239,6 +277,8 @@ Outcome<std::monostate> Run::execute() {
   executor.poisons = options.check || options.sweep;
   executor.sanitizes = options.sanitize;
   executor.deviceIndex = deviceIndex;
+  if (auto done = checkAsWritten(executor); !done)
+    return done;
   if (auto done = repeat(executor); !done)
     return done;
   if (auto done = targets.write(report.names, report.outputs); !done)
@@ -287,6 +327,12 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       .add_option("--schedule", options.schedule,
                   "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
       ->type_name("FILE.json");
+  command
+      .add_option("--fuse", options.fuse,
+                  "Of a graph: exact, kernels become one where all bits stay the same,\n"
+                  "or off, each call is a launch")
+      ->type_name("MODE")
+      ->capture_default_str();
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
   command.add_flag("--sanitize", options.sanitize,
                    "Watch each access: bounds, elements nobody wrote, races; slow");

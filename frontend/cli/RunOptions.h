@@ -7,7 +7,7 @@
 namespace tile::frontend::cli {
 
 struct RunOptions {
-  std::string file, entry, device = "cpu", schedule, saveInputs;
+  std::string file, entry, device = "cpu", schedule, saveInputs, fuse = "off";
   std::vector<std::string> inputs, outputs, dims, sizes, types;
   bool check = false, sanitize = false, json = false, noCache = false;
   size_t sweep = 0;

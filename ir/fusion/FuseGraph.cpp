@@ -1,34 +1,14 @@
 //===- FuseGraph.cpp - kernels of a graph that run as one -----------------===//
 
 #include "ir/fusion/FuseGraph.h"
-#include "ir/FormFma.h"
-#include "ir/Specialize.h"
+#include "ir/fusion/Fuser.h"
 #include "ir/fusion/InlineProducer.h"
 #include "ir/fusion/MergeSiblings.h"
 
-#include "mlir/IR/Dominance.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
 using namespace tile::ir;
-
-/// Forms the multiply-adds of a kernel as it stands alone: none will cross a seam.
-static void prepare(KernelOp kernel) {
-  simplify(kernel);
-  IRRewriter rewriter(kernel.getContext());
-  DominanceInfo dominance(kernel);
-  eliminateCommonSubExpressions(rewriter, dominance, kernel);
-  formFma(kernel);
-  closeFma(kernel);
-}
-
-static void prepare(GraphShapes &shapes, GraphOp graph) {
-  for (CallOp call : graph.getBody().getOps<CallOp>())
-    if (KernelOp kernel = shapes.kernelOf(call))
-      prepare(kernel);
-}
 
 static void sayApart(CallOp a, CallOp b, const FusionRefusal &refusal) {
   emitRemark(b.getLoc()) << "`" << a.getCallee() << "` and `" << b.getCallee()
@@ -36,8 +16,8 @@ static void sayApart(CallOp a, CallOp b, const FusionRefusal &refusal) {
 }
 
 void tile::ir::inlineProducers(GraphOp graph) {
+  prepareForFusion(graph);
   GraphShapes shapes(graph);
-  prepare(shapes, graph);
   SmallVector<CallOp> open(graph.getBody().getOps<CallOp>());
   while (!open.empty()) {
     CallOp consumer = open.pop_back_val();
@@ -48,16 +28,17 @@ void tile::ir::inlineProducers(GraphOp graph) {
         continue;
       InlineOptions options{.widens = true, .keeps = !llvm::all_of(tensor.getUsers(), isConsumer)};
       FusionRefusal refusal;
-      auto fused = inlineProducer(producer, consumer, tensor, options, shapes, refusal);
-      if (failed(fused)) {
+      auto fused = proposeInlining(producer, consumer, tensor, options, shapes, refusal);
+      if (!fused) {
         sayApart(producer, consumer, refusal);
         continue;
       }
+      CallOp merged = fused->commit();
       if (producer.use_empty()) {
         llvm::erase(open, producer);
         producer.erase();
       }
-      open.push_back(*fused);
+      open.push_back(merged);
       break;
     }
   }
@@ -72,8 +53,8 @@ static bool areSiblings(CallOp a, CallOp b) {
 }
 
 void tile::ir::mergeSiblings(GraphOp graph) {
+  prepareForFusion(graph);
   GraphShapes shapes(graph);
-  prepare(shapes, graph);
   for (bool changed = true; changed;) {
     changed = false;
     SmallVector<CallOp> calls(graph.getBody().getOps<CallOp>());
@@ -82,10 +63,19 @@ void tile::ir::mergeSiblings(GraphOp graph) {
         if (!areSiblings(calls[m], calls[n]))
           continue;
         FusionRefusal refusal;
-        changed = succeeded(mergeSiblings(calls[m], calls[n], shapes, refusal)) ||
-                  succeeded(mergeSiblings(calls[n], calls[m], shapes, refusal));
-        if (!changed)
-          sayApart(calls[m], calls[n], refusal);
+        CallOp guest = calls[m], host = calls[n];
+        auto merged = proposeMerging(guest, host, shapes, refusal);
+        if (!merged) {
+          std::swap(guest, host);
+          merged = proposeMerging(guest, host, shapes, refusal);
+        }
+        changed = merged != nullptr;
+        if (!changed) {
+          sayApart(guest, host, refusal);
+          continue;
+        }
+        merged->commit();
+        guest.erase();
       }
   }
 }

@@ -16,21 +16,6 @@
 using namespace mlir;
 using namespace tile::ir;
 
-SmallVector<unsigned> tile::ir::inputPositions(KernelOp kernel) {
-  SmallVector<unsigned> positions;
-  for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
-    if (ParamMode mode = kernel.getParamMode(n); mode == ParamMode::In || mode == ParamMode::InOut)
-      positions.push_back(n);
-  return positions;
-}
-
-unsigned tile::ir::outputPosition(KernelOp kernel, unsigned result) {
-  unsigned n = 0;
-  while (kernel.getParamMode(n) == ParamMode::In || result-- > 0)
-    ++n;
-  return n;
-}
-
 FusedKernel::FusedKernel(CallOp producer, CallOp consumer, Value tensor, ArrayRef<Value> kept,
                          GraphShapes &shapes)
     : guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)), producer(producer),
@@ -212,7 +197,7 @@ void FusedKernel::cloneRequires(OpBuilder &builder) {
   }
 }
 
-OwningOpRef<KernelOp> FusedKernel::build() {
+void FusedKernel::build() {
   MLIRContext *context = origin.getContext();
   Builder attrs(context);
   SmallVector<Type> types;
@@ -232,7 +217,7 @@ OwningOpRef<KernelOp> FusedKernel::build() {
       builder, loc, name, builder.getFunctionType(types, {}), builder.getArrayAttr(dims),
       consts.empty() ? DictionaryAttr() : consts.getDictionary(context), origin.getScheduleAttr(),
       StringAttr(), builder.getArrayAttr(argAttrs), ArrayAttr());
-  OwningOpRef<KernelOp> owner(host);
+  owned = host;
   Block &body = host.getBody().emplaceBlock();
   for (Param &param : params)
     body.addArgument(param.type, param.loc);
@@ -261,7 +246,6 @@ OwningOpRef<KernelOp> FusedKernel::build() {
   }
   builder.setInsertionPointToStart(&body);
   cloneRequires(builder);
-  return owner;
 }
 
 void FusedKernel::dropTensor() {
@@ -281,7 +265,30 @@ void FusedKernel::mergeSchedules(const Transplant &transplant) {
     host.setScheduleAttr(merged.getDictionary(host.getContext()));
 }
 
-LogicalResult FusedKernel::finish(KernelOp kernel, std::string &reason) {
+/// Whether each element is computed by itself.
+static bool isElementwise(KernelOp kernel) {
+  bool result = true;
+  kernel.walk([&](Operation *op) {
+    result &= !isa<AlongAxes, CountOp, ForOp, scf::ForOp, scf::WhileOp>(op);
+  });
+  return result;
+}
+
+void FusedKernel::takeSizes(ArrayRef<std::pair<StringAttr, StringAttr>> binders) {
+  if (isElementwise(guest) || !isElementwise(origin))
+    return;
+  NamedAttrList merged(host.getScheduleAttr());
+  DictionaryAttr of = guest.getScheduleAttr();
+  for (auto [theirs, ours] : binders) {
+    merged.erase(ours);
+    if (Attribute size = of ? of.get(theirs) : Attribute())
+      merged.set(ours, size);
+  }
+  host.setScheduleAttr(merged.getDictionary(host.getContext()));
+}
+
+LogicalResult FusedKernel::finish(std::string &reason) {
+  KernelOp kernel = host;
   closeFma(kernel);
   std::string complaint;
   ScopedDiagnosticHandler handler(kernel.getContext(), [&](Diagnostic &diagnostic) {
@@ -300,17 +307,26 @@ LogicalResult FusedKernel::finish(KernelOp kernel, std::string &reason) {
   return failure();
 }
 
-CallOp FusedKernel::call(OwningOpRef<KernelOp> kernel) {
-  shapes.symbolTable().insert(kernel.release(), std::next(origin->getIterator()));
-  SmallVector<Value> operands;
+SmallVector<Value> FusedKernel::operands() {
+  SmallVector<Value> values;
   for (Param &param : params)
     if (param.operand)
-      operands.push_back(param.operand);
+      values.push_back(param.operand);
+  return values;
+}
+
+SmallVector<AffineExpr> FusedKernel::callDims() {
+  Builder attrs(host.getContext());
+  return shapes.bind(host, operands(), attrs.getArrayAttr(constNames), constValues);
+}
+
+CallOp FusedKernel::commit() {
+  shapes.symbolTable().insert(owned.release(), std::next(origin->getIterator()));
   OpBuilder builder(consumer);
   Location loc = FusedLoc::get(consumer.getContext(), {producer.getLoc(), consumer.getLoc()});
   SmallVector<Type> types(consumer.getResultTypes());
   llvm::append_range(types, ValueRange(kept).getTypes());
-  auto call = CallOp::create(builder, loc, types, host.getSymName(), operands,
+  auto call = CallOp::create(builder, loc, types, host.getSymName(), operands(),
                              builder.getArrayAttr(constNames), constValues);
   unsigned count = consumer.getNumResults();
   consumer.replaceAllUsesWith(call.getResults().take_front(count));

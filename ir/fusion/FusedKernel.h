@@ -15,10 +15,6 @@
 
 namespace tile::ir {
 
-/// The parameters that take a call's inputs, and those that are its results, in their order.
-llvm::SmallVector<unsigned> inputPositions(KernelOp kernel);
-unsigned outputPosition(KernelOp kernel, unsigned result);
-
 class FusedKernel {
 public:
   /// Without a tensor the two are siblings. `kept` are results of the producer's call.
@@ -29,7 +25,7 @@ public:
   const std::string &conflict() const { return conflictText; }
 
   /// The consumer's body under the new signature, and the tensor still a parameter, the last one.
-  mlir::OwningOpRef<KernelOp> build();
+  void build();
   KernelOp kernel() { return host; }
   bool isTensor(mlir::Value memory) const { return memory == placeholder; }
   /// The extents of a guest's parameter over the new kernel's dims.
@@ -39,14 +35,22 @@ public:
   void bindGuest(Transplant &transplant);
   /// The guest's loops keep their sizes under their new names.
   void mergeSchedules(const Transplant &transplant);
+  /// Blocks of the host that have become those of the guest: their sizes are the guest's where only
+  /// that has elements meet in them. By name: of the guest and of the host.
+  void takeSizes(llvm::ArrayRef<std::pair<mlir::StringAttr, mlir::StringAttr>> binders);
   void dropTensor();
   /// Where the new kernel stores an output of the guest that is kept.
   mlir::Value keptParam(unsigned param);
   /// Simplifies the kernel, and has it verified and proved; else the reason says why not.
-  static mlir::LogicalResult finish(KernelOp kernel, std::string &reason);
+  mlir::LogicalResult finish(std::string &reason);
+
+  /// What its call would bind its dims to, by their position.
+  llvm::SmallVector<mlir::AffineExpr> callDims();
   /// Inserts the kernel into the module, and its call in place of the consumer's. What is kept is
-  /// taken from it, and the graph's calls are put in order again.
-  CallOp call(mlir::OwningOpRef<KernelOp> kernel);
+  /// taken from it, and the graph's calls are put in order again. The producer's call stays; it is
+  /// the caller's to erase if nobody uses it any more. The calls must be as they were when this was
+  /// made.
+  CallOp commit();
 
 private:
   struct Param {
@@ -64,6 +68,7 @@ private:
   llvm::SmallVector<mlir::AffineExpr> shapeOf(KernelOp kernel, unsigned param,
                                               llvm::ArrayRef<mlir::AffineExpr> dims);
   void cloneRequires(mlir::OpBuilder &builder);
+  llvm::SmallVector<mlir::Value> operands();
 
   KernelOp guest, origin;
   CallOp producer, consumer;
@@ -82,6 +87,7 @@ private:
   llvm::SmallVector<mlir::Attribute> constNames;
   llvm::SmallVector<mlir::Value> constValues;
   llvm::StringSet<> paramNames;
+  mlir::OwningOpRef<KernelOp> owned; // until it is in the module
   KernelOp host;
   mlir::Value placeholder;
 };

@@ -7,6 +7,21 @@
 using namespace mlir;
 using namespace tile::ir;
 
+SmallVector<unsigned> tile::ir::inputPositions(KernelOp kernel) {
+  SmallVector<unsigned> positions;
+  for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
+    if (ParamMode mode = kernel.getParamMode(n); mode == ParamMode::In || mode == ParamMode::InOut)
+      positions.push_back(n);
+  return positions;
+}
+
+unsigned tile::ir::outputPosition(KernelOp kernel, unsigned result) {
+  unsigned n = 0;
+  while (kernel.getParamMode(n) == ParamMode::In || result-- > 0)
+    ++n;
+  return n;
+}
+
 GraphShapes::GraphShapes(GraphOp graph)
     : graph(graph), symbols(graph->getParentOfType<ModuleOp>()),
       symbolCount(graph.getDims().size()) {
@@ -45,52 +60,57 @@ AffineExpr GraphShapes::integer(Value value) {
   return unknown(value);
 }
 
-void GraphShapes::add(CallOp call) {
-  auto callee = cast<FunctionOpInterface>(symbols.lookup(call.getCallee()));
+/// The extents of a parameter over its function's dims; null for scalars.
+static AffineMap shapeOfParam(FunctionOpInterface function, unsigned n) {
+  auto shape = function.getArgAttrOfType<AffineMapAttr>(n, "tile.shape");
+  return shape ? shape.getValue() : AffineMap();
+}
+
+SmallVector<AffineExpr> GraphShapes::bind(FunctionOpInterface callee, ValueRange inputs,
+                                          ArrayAttr constNames, ValueRange constValues) {
   auto dims = callee->getAttrOfType<ArrayAttr>("dims");
   SmallVector<AffineExpr> exprs(dims.size());
   auto kernel = dyn_cast<KernelOp>(callee.getOperation());
-  SmallVector<unsigned> inputs, outputs; // positions of parameters; results of graphs after those
-  for (unsigned n = 0, e = callee.getNumArguments(); n < e; ++n) {
-    ParamMode mode = kernel ? kernel.getParamMode(n) : ParamMode::In;
-    if (mode == ParamMode::In || mode == ParamMode::InOut)
-      inputs.push_back(n);
-    if (mode != ParamMode::In)
-      outputs.push_back(n);
-  }
-  auto shapeOfParam = [&](unsigned n) {
-    auto shape = callee.getArgAttrOfType<AffineMapAttr>(n, "tile.shape");
-    return shape ? shape.getValue() : AffineMap();
-  };
-  for (auto [operand, n] : llvm::zip(call.getInputs(), inputs)) {
-    AffineMap shape = shapeOfParam(n);
+  SmallVector<unsigned> positions =
+      kernel ? inputPositions(kernel)
+             : llvm::to_vector(llvm::seq<unsigned>(0, callee.getNumArguments()));
+  for (auto [operand, n] : llvm::zip(inputs, positions)) {
+    AffineMap shape = shapeOfParam(callee, n);
     if (!shape)
       continue;
     for (auto [expr, extent] : llvm::zip(shape.getResults(), shapeOf(operand)))
       if (auto symbol = dyn_cast<AffineSymbolExpr>(expr); symbol && !exprs[symbol.getPosition()])
         exprs[symbol.getPosition()] = extent;
   }
-  for (auto [name, value] : llvm::zip(call.getConstNames(), call.getConstValues()))
+  for (auto [name, value] : llvm::zip(constNames, constValues))
     exprs[llvm::find(dims, name) - dims.begin()] = integer(value);
   for (auto [expr, name] : llvm::zip(exprs, dims))
     if (!expr) {
       auto consts = callee->getAttrOfType<DictionaryAttr>("consts");
       auto value = consts ? consts.getAs<IntegerAttr>(cast<StringAttr>(name)) : IntegerAttr();
-      expr = value ? getAffineConstantExpr(value.getInt(), call.getContext()) : unknown({});
+      expr = value ? getAffineConstantExpr(value.getInt(), callee.getContext()) : unknown({});
     }
+  return exprs;
+}
+
+void GraphShapes::add(CallOp call) {
+  auto callee = cast<FunctionOpInterface>(symbols.lookup(call.getCallee()));
+  SmallVector<AffineExpr> dims =
+      bind(callee, call.getInputs(), call.getConstNames(), call.getConstValues());
   auto shapeIn = [&](AffineMap shape) {
     SmallVector<AffineExpr> extents;
     for (AffineExpr expr : shape.getResults())
-      extents.push_back(expr.replaceSymbols(exprs));
+      extents.push_back(expr.replaceSymbols(dims));
     return extents;
   };
-  if (kernel) {
-    for (auto [result, n] : llvm::zip(call.getResults(), outputs))
-      shapes[result] = shapeIn(shapeOfParam(n));
-  } else {
-    for (auto [n, result] : llvm::enumerate(call.getResults()))
-      if (auto shape = callee.getResultAttrOfType<AffineMapAttr>(n, "tile.shape"))
-        shapes[result] = shapeIn(shape.getValue());
+  auto kernel = dyn_cast<KernelOp>(callee.getOperation());
+  for (OpResult result : call.getResults()) {
+    unsigned n = result.getResultNumber();
+    if (kernel) {
+      shapes[result] = shapeIn(shapeOfParam(callee, outputPosition(kernel, n)));
+    } else if (auto shape = callee.getResultAttrOfType<AffineMapAttr>(n, "tile.shape")) {
+      shapes[result] = shapeIn(shape.getValue());
+    }
   }
-  bound[call] = std::move(exprs);
+  bound[call] = std::move(dims);
 }

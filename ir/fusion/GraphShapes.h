@@ -15,6 +15,10 @@
 
 namespace tile::ir {
 
+/// The parameters that take a call's inputs, and that which is one of its results, in their order.
+llvm::SmallVector<unsigned> inputPositions(KernelOp kernel);
+unsigned outputPosition(KernelOp kernel, unsigned result);
+
 class GraphShapes {
 public:
   explicit GraphShapes(GraphOp graph);
@@ -23,10 +27,16 @@ public:
   llvm::ArrayRef<mlir::AffineExpr> shapeOf(mlir::Value tensor) const;
   /// What the call binds its callee's dims to, by their position.
   llvm::ArrayRef<mlir::AffineExpr> dimsOf(CallOp call) const;
+  /// What a call of a kernel or graph with these inputs would bind its dims to.
+  llvm::SmallVector<mlir::AffineExpr> bind(mlir::FunctionOpInterface callee,
+                                           mlir::ValueRange inputs, mlir::ArrayAttr constNames,
+                                           mlir::ValueRange constValues);
   /// Of the graph's module; new kernels are inserted by it.
   mlir::SymbolTable &symbolTable() { return symbols; }
   /// The kernel that is called; null if it is a graph.
   KernelOp kernelOf(CallOp call) { return symbols.lookup<KernelOp>(call.getCallee()); }
+  /// The symbols of all extents so far: the graph's dims come first.
+  unsigned numSymbols() const { return symbolCount; }
   /// Adds a call that took the place of others.
   void add(CallOp call);
 

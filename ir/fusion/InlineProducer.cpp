@@ -2,6 +2,7 @@
 
 #include "ir/fusion/InlineProducer.h"
 #include "ir/fusion/FusedKernel.h"
+#include "ir/fusion/NarrowBinder.h"
 #include "ir/fusion/Transplant.h"
 #include "ir/fusion/WidenBinder.h"
 
@@ -16,7 +17,7 @@ public:
       : producer(producer), consumer(consumer), tensor(tensor), options(options), shapes(shapes),
         refusal(refusal), guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)) {}
 
-  FailureOr<CallOp> run();
+  std::unique_ptr<FusedKernel> run();
 
 private:
   LogicalResult refuse(const Twine &reason) {
@@ -25,8 +26,10 @@ private:
   }
   LogicalResult check();
   void widen();
+  LogicalResult narrow();
   LogicalResult keep(LoadOp load, Value value);
   LogicalResult replace(LoadOp load, SpanNames &names);
+  LogicalResult inlineLoads();
   LogicalResult bindElement(Transplant &transplant, LoadOp load);
   LogicalResult bindIndex(Transplant &transplant, AffineExpr expr, const HostIndex &index);
   Value select(Transplant &transplant, LoadOp load, Value value);
@@ -40,7 +43,9 @@ private:
   unsigned output = 0; // the guest's parameter that is the tensor
   StoreOp store;
   StoreOp keptStore;
-  std::optional<FusedKernel> fused;
+  /// The blocks of the guest that are blocks of the host, by name.
+  SmallVector<std::pair<StringAttr, StringAttr>> binders;
+  std::unique_ptr<FusedKernel> fused;
 };
 } // namespace
 
@@ -158,6 +163,8 @@ LogicalResult Inliner::bindIndex(Transplant &transplant, AffineExpr expr, const 
       Value span = store.getDims()[cast<AffineDimExpr>(operand).getPosition()];
       if (!isa<SpanType>(span.getType()))
         return refuse("`" + guest.getSymName() + "` stores at an index that is data");
+      if (Value place = part.asSpan(); place && isa<BlockArgument>(place))
+        binders.emplace_back(axisOf(span), axisOf(place));
       transplant.bindSpan(axisOf(span), std::move(part));
     }
   }
@@ -243,6 +250,35 @@ void Inliner::widen() {
     widenBinder(host, cast<StringAttr>(binder));
 }
 
+/// A variable of the producer's loops can't get another axis: blocks of the new kernel become
+/// single coordinates where the producer has those, so that it gets none.
+LogicalResult Inliner::narrow() {
+  bool hasLoops = false;
+  guest.walk([&](Operation *op) { hasLoops |= isa<ForOp, scf::ForOp, scf::WhileOp>(op); });
+  if (!hasLoops)
+    return success();
+  KernelOp host = fused->kernel();
+  llvm::SetVector<StringAttr> binders;
+  auto isBinder = [](Value value, KernelOp kernel) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner()->getParentOp() == kernel.getParallel();
+  };
+  host.walk([&](LoadOp load) {
+    if (!fused->isTensor(load.getSource()))
+      return;
+    for (auto [stored, loaded] :
+         llvm::zip(store.getMap().getResults(), load.getMap().getResults())) {
+      auto mine = dyn_cast<AffineSymbolExpr>(stored);
+      auto theirs = dyn_cast<AffineDimExpr>(loaded);
+      Value span = theirs ? load.getDims()[theirs.getPosition()] : Value();
+      if (mine && isBinder(store.getSyms()[mine.getPosition()], guest) && span &&
+          isa<SpanType>(span.getType()) && isBinder(span, host))
+        binders.insert(axisOf(span));
+    }
+  });
+  return binders.empty() ? success() : narrowBinders(host, binders.getArrayRef(), refusal.reason);
+}
+
 /// Stores the tensor where the new kernel has it; it must be computed once for each element.
 LogicalResult Inliner::keep(LoadOp load, Value value) {
   Value memory = fused->keptParam(output);
@@ -303,39 +339,51 @@ LogicalResult Inliner::replace(LoadOp load, SpanNames &names) {
 
 //===-- The whole ---------------------------------------------------------===//
 
-FailureOr<CallOp> Inliner::run() {
-  refusal.loc = consumer.getLoc();
-  if (failed(check()))
-    return failure();
-  fused.emplace(producer, consumer, tensor,
-                options.keeps ? ArrayRef<Value>(tensor) : ArrayRef<Value>(), shapes);
-  if (std::string conflict = fused->conflict(); !conflict.empty())
-    return refuse(conflict);
-  OwningOpRef<KernelOp> kernel = fused->build();
-  if (options.widens)
-    widen();
-  {
-    SpanNames names(*kernel);
-    SmallVector<LoadOp> loads;
-    kernel->walk([&](LoadOp load) {
-      if (fused->isTensor(load.getSource()))
-        loads.push_back(load);
-    });
-    for (LoadOp load : loads)
-      if (failed(replace(load, names)))
-        return failure();
-  }
+LogicalResult Inliner::inlineLoads() {
+  KernelOp kernel = fused->kernel();
+  SpanNames names(kernel);
+  SmallVector<LoadOp> loads;
+  kernel.walk([&](LoadOp load) {
+    if (fused->isTensor(load.getSource()))
+      loads.push_back(load);
+  });
+  for (LoadOp load : loads)
+    if (failed(replace(load, names)))
+      return failure();
   if (options.keeps && !keptStore)
     return refuse("no load of `" + origin.getSymName() + "` computes each element of `" +
                   guest.getParamName(output) + "` just once, so that others could have it");
-  fused->dropTensor();
-  if (failed(fused->finish(*kernel, refusal.reason)))
-    return failure();
-  return fused->call(std::move(kernel));
+  return success();
 }
 
-FailureOr<CallOp> tile::ir::inlineProducer(CallOp producer, CallOp consumer, Value tensor,
-                                           const InlineOptions &options, GraphShapes &shapes,
-                                           FusionRefusal &refusal) {
+std::unique_ptr<FusedKernel> Inliner::run() {
+  refusal.loc = consumer.getLoc();
+  if (failed(check()))
+    return {};
+  fused = std::make_unique<FusedKernel>(producer, consumer, tensor,
+                                        options.keeps ? ArrayRef<Value>(tensor) : ArrayRef<Value>(),
+                                        shapes);
+  if (std::string conflict = fused->conflict(); !conflict.empty()) {
+    refusal.reason = std::move(conflict);
+    return {};
+  }
+  fused->build();
+  if (failed(narrow()))
+    return {};
+  if (options.widens)
+    widen();
+  if (failed(inlineLoads()))
+    return {};
+  fused->takeSizes(binders);
+  fused->dropTensor();
+  if (failed(fused->finish(refusal.reason)))
+    return {};
+  return std::move(fused);
+}
+
+std::unique_ptr<FusedKernel> tile::ir::proposeInlining(CallOp producer, CallOp consumer,
+                                                       Value tensor, const InlineOptions &options,
+                                                       GraphShapes &shapes,
+                                                       FusionRefusal &refusal) {
   return Inliner(producer, consumer, tensor, options, shapes, refusal).run();
 }

@@ -19,7 +19,7 @@
 #ifndef TILE_IR_FUSION_INLINEPRODUCER_H
 #define TILE_IR_FUSION_INLINEPRODUCER_H
 
-#include "ir/fusion/GraphShapes.h"
+#include "ir/fusion/FusedKernel.h"
 
 #include <string>
 
@@ -30,6 +30,8 @@ struct FusionRefusal {
   std::string reason;
   /// Where it shows; null: at the consumer.
   mlir::LocationAttr loc;
+  /// They could be one, but for what a device or the compiler takes.
+  bool isLimit = false;
 };
 
 /// Whether a call needs, itself or through others, what another gives. The graph is in order.
@@ -44,12 +46,13 @@ struct InlineOptions {
   bool keeps = false;
 };
 
-/// Replaces the call of the consumer by one of a new kernel that computes what it reads of
-/// `tensor`, a result of the producer's call, itself. Unless the new kernel keeps the tensor, other
-/// users of the producer keep its call. On failure the module is as it was.
-mlir::FailureOr<CallOp> inlineProducer(CallOp producer, CallOp consumer, mlir::Value tensor,
-                                       const InlineOptions &options, GraphShapes &shapes,
-                                       FusionRefusal &refusal);
+/// The kernel that would take the consumer's place, and compute what that reads of `tensor`, a
+/// result of the producer's call, itself. Unless it keeps the tensor, other users of the producer
+/// keep its call. Null, and why, if there is no such kernel. Nothing changes before it is
+/// committed.
+std::unique_ptr<FusedKernel> proposeInlining(CallOp producer, CallOp consumer, mlir::Value tensor,
+                                             const InlineOptions &options, GraphShapes &shapes,
+                                             FusionRefusal &refusal);
 
 } // namespace tile::ir
 

@@ -23,7 +23,7 @@ public:
       : guestCall(guestCall), hostCall(hostCall), shapes(shapes), refusal(refusal),
         guest(shapes.kernelOf(guestCall)), origin(shapes.kernelOf(hostCall)) {}
 
-  FailureOr<CallOp> run();
+  std::unique_ptr<FusedKernel> run();
 
 private:
   LogicalResult refuse(const Twine &reason) {
@@ -34,12 +34,13 @@ private:
   Interval rangeOf(Value lower, Value upper, ArrayRef<AffineExpr> dims);
   LogicalResult pair();
   LogicalResult cloneWrites(Transplant &transplant);
+  LogicalResult merge();
 
   CallOp guestCall, hostCall;
   GraphShapes &shapes;
   FusionRefusal &refusal;
   KernelOp guest, origin;
-  std::optional<FusedKernel> fused;
+  std::unique_ptr<FusedKernel> fused;
   /// By binder of the guest: the host's span or integer.
   SmallVector<Value> places;
 };
@@ -160,44 +161,44 @@ LogicalResult Merger::cloneWrites(Transplant &transplant) {
   return success();
 }
 
-FailureOr<CallOp> Merger::run() {
-  refusal.loc = hostCall.getLoc();
-  if (failed(check()))
-    return failure();
-  SmallVector<Value> kept(guestCall.getResults());
-  fused.emplace(guestCall, hostCall, Value(), kept, shapes);
-  if (std::string conflict = fused->conflict(); !conflict.empty())
-    return refuse(conflict);
-  OwningOpRef<KernelOp> kernel = fused->build();
-  if (failed(pair()))
-    return failure();
-  // The guest's work comes last in the host's programs.
-  OpBuilder end = OpBuilder::atBlockEnd(&kernel->getParallel().getBody().front());
+/// The guest's work comes last in the host's programs.
+LogicalResult Merger::merge() {
+  OpBuilder end = OpBuilder::atBlockEnd(&fused->kernel().getParallel().getBody().front());
   Operation *point = arith::ConstantOp::create(end, guest.getLoc(), end.getI64IntegerAttr(0));
-  {
-    SpanNames names(*kernel);
-    Transplant transplant(guest, point, names);
-    fused->bindGuest(transplant);
-    ParallelOp parallel = guest.getParallel();
-    for (auto [binder, place] : llvm::zip(parallel.getBody().getArguments(), places)) {
-      if (auto span = dyn_cast<SpanType>(binder.getType()))
-        transplant.bindSpan(span.getName(), HostIndex::ofSpan(place));
-      else
-        transplant.bindInteger(binder, HostIndex::ofInteger(place));
-    }
-    if (failed(cloneWrites(transplant)))
-      return failure();
-    fused->mergeSchedules(transplant);
+  SpanNames names(fused->kernel());
+  Transplant transplant(guest, point, names);
+  fused->bindGuest(transplant);
+  ParallelOp parallel = guest.getParallel();
+  for (auto [binder, place] : llvm::zip(parallel.getBody().getArguments(), places)) {
+    if (auto span = dyn_cast<SpanType>(binder.getType()))
+      transplant.bindSpan(span.getName(), HostIndex::ofSpan(place));
+    else
+      transplant.bindInteger(binder, HostIndex::ofInteger(place));
   }
-  point->erase();
-  if (failed(fused->finish(*kernel, refusal.reason)))
+  if (failed(cloneWrites(transplant)))
     return failure();
-  CallOp call = fused->call(std::move(kernel));
-  guestCall.erase();
-  return call;
+  fused->mergeSchedules(transplant);
+  point->erase();
+  return success();
 }
 
-FailureOr<CallOp> tile::ir::mergeSiblings(CallOp guest, CallOp host, GraphShapes &shapes,
-                                          FusionRefusal &refusal) {
+std::unique_ptr<FusedKernel> Merger::run() {
+  refusal.loc = hostCall.getLoc();
+  if (failed(check()))
+    return {};
+  SmallVector<Value> kept(guestCall.getResults());
+  fused = std::make_unique<FusedKernel>(guestCall, hostCall, Value(), kept, shapes);
+  if (std::string conflict = fused->conflict(); !conflict.empty()) {
+    refusal.reason = std::move(conflict);
+    return {};
+  }
+  fused->build();
+  if (failed(pair()) || failed(merge()) || failed(fused->finish(refusal.reason)))
+    return {};
+  return std::move(fused);
+}
+
+std::unique_ptr<FusedKernel> tile::ir::proposeMerging(CallOp guest, CallOp host,
+                                                      GraphShapes &shapes, FusionRefusal &refusal) {
   return Merger(guest, host, shapes, refusal).run();
 }

@@ -13,11 +13,11 @@
 
 namespace tile::ir {
 
-/// Replaces two calls by one of a new kernel, whose results are the host's and then the guest's.
-/// The programs are the host's, its binders whole axes where the guest has those. On failure the
-/// module is as it was.
-mlir::FailureOr<CallOp> mergeSiblings(CallOp guest, CallOp host, GraphShapes &shapes,
-                                      FusionRefusal &refusal);
+/// The kernel that would take the place of two calls; its results are the host's and then the
+/// guest's. The programs are the host's, its binders whole axes where the guest has those. Null,
+/// and why, if there is no such kernel. Nothing changes before it is committed.
+std::unique_ptr<FusedKernel> proposeMerging(CallOp guest, CallOp host, GraphShapes &shapes,
+                                            FusionRefusal &refusal);
 
 } // namespace tile::ir
 

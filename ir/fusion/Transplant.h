@@ -132,6 +132,7 @@ private:
   bool cloneElementwise(mlir::Operation *op, Scope *scope,
                         llvm::SmallVectorImpl<mlir::Value> &results);
   bool cloneAlong(AlongAxes op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
+  bool addConditionAxes(llvm::ArrayRef<mlir::StringAttr> axes, Scope *scope, AxisList &added);
   mlir::Value cloneCount(CountOp op, Scope *scope);
   bool cloneLoop(ForOp op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
   bool cloneCounted(mlir::scf::ForOp op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
@@ -147,6 +148,7 @@ private:
   Scope *withOwnAxes(llvm::ArrayRef<mlir::StringAttr> axes, Scope *scope);
   bool makeAxis(mlir::StringAttr axis, Scope *scope);
   bool emitRestrict(RestrictOp op, Scope *scope);
+  bool isUsedBeside(mlir::StringAttr axis, mlir::StringAttr hostAxis, Scope *scope) const;
   /// Whether elements may meet along the host's axis as along the guest's.
   bool isSameAxis(mlir::StringAttr axis, const HostIndex &index, Scope *scope);
   bool indexOperand(mlir::Value operand, Scope *scope, HostIndex &index);

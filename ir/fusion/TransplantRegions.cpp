@@ -8,11 +8,25 @@ using namespace tile::ir;
 
 //===-- Axes of the guest's own -------------------------------------------===//
 
+/// Whether another coordinate of the guest varies along the host's axis: elements that differ in
+/// this one alone are not those along it.
+bool Transplant::isUsedBeside(StringAttr axis, StringAttr hostAxis, Scope *scope) const {
+  // One that is being made has no expression yet.
+  auto uses = [&](const HostIndex &index) {
+    return index.expr && index.axes().indexOf(hostAxis) >= 0;
+  };
+  for (; scope; scope = scope->parent)
+    for (const auto &entry : scope->axes)
+      if (entry.getKey() != axis.getValue() && uses(entry.getValue()))
+        return true;
+  return llvm::any_of(indices, [&](const auto &entry) { return uses(entry.second); });
+}
+
 bool Transplant::isSameAxis(StringAttr axis, const HostIndex &index, Scope *scope) {
   auto own = guestDomains.spanOf(axis).getDefiningOp<AxisOp>();
   Value span = index.asSpan();
   auto other = span ? span.getDefiningOp<AxisOp>() : AxisOp();
-  if (!own || !other)
+  if (!own || !other || isUsedBeside(axis, axisOf(span), scope))
     return false;
   if (isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(span)))
     return false;
@@ -132,6 +146,31 @@ bool Transplant::emitRestrict(RestrictOp op, Scope *scope) {
 
 //===-- Along axes --------------------------------------------------------===//
 
+/// The host's axes that the guest's conditions of these axes get by integers of the guest that are
+/// spans here: `k <= b` where the guest had one program for each b. What meets along the axes has
+/// to have them, or the condition would not concern it.
+bool Transplant::addConditionAxes(ArrayRef<StringAttr> axes, Scope *scope, AxisList &added) {
+  auto isConcerned = [&](RestrictOp restrict) {
+    return llvm::any_of(restrict.getDims(),
+                        [&](Value span) { return llvm::is_contained(axes, axisOf(span)); });
+  };
+  return !guest
+              .walk([&](RestrictOp restrict) {
+                if (!isConcerned(restrict))
+                  return WalkResult::advance();
+                for (Value sym : restrict.getSyms()) {
+                  HostIndex index;
+                  if (!indexOperand(sym, scope, index))
+                    return WalkResult::interrupt();
+                  AxisList of = index.axes();
+                  for (auto [name, extent] : llvm::zip(of.names, of.extents))
+                    added.add(name, extent);
+                }
+                return WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 bool Transplant::cloneAlong(AlongAxes along, Scope *outer, SmallVectorImpl<Value> &results) {
   Operation *op = along;
   if (isa<TakeOp>(op))
@@ -151,10 +190,23 @@ bool Transplant::cloneAlong(AlongAxes along, Scope *outer, SmallVectorImpl<Value
     renamed[axis.getValue()] = axisOf(span);
     met.addFrom(span.getType());
   }
+  AxisList joined;
+  if (!addConditionAxes(meeting, scope, joined))
+    return false;
+  for (auto [name, extent] : llvm::zip(joined.names, joined.extents))
+    if (met.indexOf(name) < 0)
+      extra.add(name, extent);
   for (Value operand : op->getOperands()) {
     Value value = cloneIn(operand, scope);
     if (!value)
       return false;
+    if (auto dot = dyn_cast<DotOp>(op); dot && operand != dot.getAcc()) {
+      AxisList axes;
+      axes.addFrom(value.getType());
+      for (auto [name, extent] : llvm::zip(joined.names, joined.extents))
+        axes.add(name, extent);
+      value = broadcastTo(value, axes.tileOf(getElementTypeOrSelf(value.getType())), op->getLoc());
+    }
     mapping.map(operand, value);
     for (StringAttr axis : axesOf(value.getType()))
       if (met.indexOf(axis) < 0)
@@ -178,12 +230,6 @@ bool Transplant::cloneAlong(AlongAxes along, Scope *outer, SmallVectorImpl<Value
         return false;
       mapping.map(operand, broadcastTo(mapping.lookup(operand), type, op->getLoc()));
     }
-  } else {
-    Value acc = cast<DotOp>(op).getAcc();
-    Type type = widen(acc.getType());
-    if (!type)
-      return false;
-    mapping.map(acc, broadcastTo(mapping.lookup(acc), type, op->getLoc()));
   }
   SmallVector<Value> operands;
   SmallVector<Type> types;
@@ -193,6 +239,19 @@ bool Transplant::cloneAlong(AlongAxes along, Scope *outer, SmallVectorImpl<Value
     types.push_back(widen(type));
     if (!types.back())
       return false;
+  }
+  if (isa<DotOp>(op)) {
+    // Its axes come in the order of its operands', and the sum it begins with has them all.
+    AxisList axes;
+    for (Value operand : ArrayRef(operands).take_front(2))
+      for (StringAttr axis : axesOf(operand.getType()))
+        if (met.indexOf(axis) < 0)
+          axes.add(axis, extentOf(operand.getType(), axis));
+    for (StringAttr axis : axesOf(types[0]))
+      if (axes.indexOf(axis) < 0)
+        return false;
+    types[0] = axes.tileOf(getElementTypeOrSelf(types[0]));
+    operands[2] = broadcastTo(operands[2], types[0], op->getLoc());
   }
   WalkResult captured = op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
@@ -245,6 +304,11 @@ Value Transplant::cloneCount(CountOp op, Scope *outer) {
   for (StringAttr axis : axesOf(op.getType()))
     if (!indexOf(axis, scope)->asSpan())
       return fail("it counts elements along an axis that the other kernel cuts differently");
+  AxisList counted;
+  counted.addFrom(type);
+  if (!addConditionAxes(axes, scope, counted))
+    return {};
+  type = counted.tileOf(getElementTypeOrSelf(type));
   OpBuilder builder = builderFor(spans, type);
   return CountOp::create(builder, op.getLoc(), type, spans);
 }

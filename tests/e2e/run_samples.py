@@ -69,7 +69,8 @@ def load_reference(folder):
 
 
 # Of the GPU: what it has no code for, and tiles that it has no room for.
-MISSING = r"the GPU backend (does not have .* yet)|needs [0-9]+ bytes of shared memory|(the artifact has no code of) `"
+MISSING = (r"the GPU backend (does not have .* yet)|needs [0-9]+ bytes of shared memory|(the artifact has no code of) `"
+           r"|(the length of axis `\w+` is not known)")
 
 
 class Refused(Exception):
@@ -85,7 +86,7 @@ class Case:
         self.distance = 2 if "rtol" in case or "atol" in case else 1
         self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
         self.sweep = sweep
-        self.artifact = None
+        self.artifact = None  # its path, or why there is none
         self.refused = ""  # why some tile sizes were
 
     def __str__(self):
@@ -116,6 +117,10 @@ class Case:
 
     def run(self, runs, device):
         """What went wrong; empty if nothing did."""
+        if isinstance(self.artifact, str):
+            if device == "artifact-cuda" and (missing := re.search(MISSING, self.artifact)):
+                raise Refused(next(filter(None, missing.groups())))
+            return self.artifact
         with tempfile.TemporaryDirectory() as folder:
             inputs = pathlib.Path(folder) / "inputs.safetensors"
             outputs = pathlib.Path(folder) / "outputs.safetensors"
@@ -212,8 +217,7 @@ def main():
         # A cache of its own: what it finds there it has made.
         os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
         if options.device.startswith("artifact"):
-            target = "sm_80,sm_90a" if options.device == "artifact-cuda" else "native"
-            compile_artifacts(tilec, cases, pathlib.Path(place), target)
+            compile_artifacts(tilec, cases, pathlib.Path(place), options)
         runs = tilec_runs.runs_of(tilec, options.server, options.device)
         try:
             return run_cases(runs, folders, cases, options)
@@ -221,15 +225,26 @@ def main():
             runs.close()
 
 
-def compile_artifacts(tilec, cases, place, target):
-    """One artifact a source, in `place`."""
-    artifacts = {}
+def compile_artifacts(tilec, cases, place, options):
+    """In `place`, one artifact a source, or for GPUs one a kernel: of some kernels these have no code."""
+    for_gpu = options.device == "artifact-cuda"
+    target = "sm_80,sm_90a" if for_gpu else "native"
+
+    def compile_one(what):
+        number, source, kernel = what
+        path = place / f"{number}.tileart"
+        made = subprocess.run([tilec, "compile", f"{source}:{kernel}" if kernel else source, "--emit=artifact",
+                               f"--target={target}", "-o", path], stderr=subprocess.PIPE, text=True)
+        return path if made.returncode == 0 else made.stderr
+
+    def key(case):
+        return case.source, case.kernel if for_gpu else ""
+
+    keys = sorted({key(case) for case in cases})
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        made = dict(zip(keys, pool.map(compile_one, [(number, *key) for number, key in enumerate(keys)])))
     for case in cases:
-        if case.source not in artifacts:
-            artifacts[case.source] = place / f"{case.source.parent.name}.tileart"
-            subprocess.run([tilec, "compile", case.source, "--emit=artifact", f"--target={target}", "-o",
-                            artifacts[case.source]], check=True)
-        case.artifact = artifacts[case.source]
+        case.artifact = made[key(case)]
 
 
 def run_cases(runs, folders, cases, options):

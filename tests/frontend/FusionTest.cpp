@@ -66,6 +66,27 @@ kernel lower(x: f32[M, N]) -> (y: f32[M]) {
         y[i] = sum(x[i, n], n)
     }
 }
+kernel ranks(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) { y[i, :] = f32(argsort(x[i, :], N)) }
+}
+kernel slanted(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let d = whole(N)
+        y[i, d] = x.pad(1)[i - d, d]
+    }
+}
+kernel lower_means(x: f32[M, N], w: f32[N]) -> (y: f32[M, N]) {
+    parallel i in each(M), j in tiles(N) {
+        let n = whole(N) if n <= i
+        y[i, j] = x[i, j] * sum(w[n], n) + mean(w[n], n)
+    }
+}
+kernel lower_product(x: f32[M, N], w: f32[N, K]) -> (y: f32[M, K]) {
+    parallel i in each(M), j in tiles(K) {
+        let n = whole(N) if n <= i
+        y[i, j] = dot(x[i, n], w[n, j], n)
+    }
+}
 kernel blocks(x: f32[M, 8*G]) -> (y: f32[M, 8*G]) requires G >= 0 {
     parallel i in tiles(M), g in tiles(G) {
         let c = range(8)
@@ -96,6 +117,7 @@ const Graph graphs[] = {
     {"moved_first", "", "y: f32[N, M]", "let t = transpose(x)\n y = relu(t)", 1},
     {"halo", "", "y: f32[M, N]", "let t = slope(x)\n y = slope(t)", 1},
     {"rotated_row", "", "y: f32[M, N]", "let t = softmax(x)\n y = rotate(t)", 1},
+    {"rotated_one", "c: f32[M, 1]", "y: f32[M, 1]", "let t = 2 * c\n y = rotate(t)", 1},
     {"row_of_rotated", "", "y: f32[M, N]", "let t = rotate(x)\n y = softmax(t)", 1},
     {"strided", "", "y: f32[M, N]", "let t = twice(x)\n y = even(t)", 1},
     {"gathered", "ids: i32[K]", "y: f32[K, N]", "let t = relu(x)\n y = gather(t, ids)", 1},
@@ -123,6 +145,11 @@ const Graph graphs[] = {
      "y = largest(x)\n z = lower(x)\n w = softmax(x)", 1},
     {"map_moved", "", "y: f32[M, N], z: f32[N, M]", "y = relu(x)\n z = transpose(x)", 1},
     {"columns", "", "y: f32[M], z: f32[N]", "y = largest(x)\n z = largest(transpose(x))", 2},
+    {"slanted_row", "", "y: f32[M, N]", "let t = ranks(x)\n y = slanted(t)", 2},
+    {"triangle_each", "w: f32[N]", "y: f32[N, M]", "let t = lower_means(x, w)\n y = transpose(t)",
+     1},
+    {"triangle_dot", "w: f32[N, K]", "y: f32[K, M]",
+     "let t = lower_product(x, w)\n y = transpose(t)", 1},
     {"triangle_first", "", "y: f32[M, N]", "let s = lower(x)\n y = scale(x, s)", 1},
 };
 

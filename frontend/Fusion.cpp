@@ -1,0 +1,72 @@
+//===- Fusion.cpp - a program's graph, fused for a device -----------------===//
+
+#include "frontend/Fusion.h"
+#include "frontend/FusionCost.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+
+/// Kernels that the fuser made on its way and nobody calls.
+static void dropUnused(ModuleOp module, const llvm::StringSet<> &before) {
+  llvm::StringSet<> called;
+  module.walk([&](ir::CallOp call) { called.insert(call.getCallee()); });
+  for (ir::KernelOp kernel : llvm::make_early_inc_range(module.getOps<ir::KernelOp>()))
+    if (!before.contains(kernel.getSymName()) && !called.contains(kernel.getSymName()))
+      kernel.erase();
+}
+
+const DeviceDescription &tile::frontend::usualDescription(bool isGpu) {
+  StringRef name = isGpu ? "h200" : "xeon-8592";
+  for (const DeviceDescription &description : DeviceDescription::builtIn())
+    if (description.name == name)
+      return description;
+  llvm_unreachable("it is built in");
+}
+
+Outcome<FuseMode> tile::frontend::parseFuseMode(StringRef text) {
+  if (text == "off")
+    return FuseMode::Off;
+  if (text == "exact")
+    return FuseMode::Exact;
+  return Failure::usage({"'" + text.str() + "' is no way to fuse", "it is off or exact"});
+}
+
+llvm::StringMap<int64_t>
+tile::frontend::dimsOfInputs(ir::GraphOp graph,
+                             ArrayRef<std::optional<runtime::PlacedTensor>> inputs) {
+  llvm::StringMap<int64_t> dims;
+  for (auto [n, input] : llvm::enumerate(inputs)) {
+    auto shape = graph.getArgAttrOfType<AffineMapAttr>(n, "tile.shape");
+    if (!shape || !input)
+      continue;
+    for (auto [expr, extent] : llvm::zip(shape.getValue().getResults(), input->shape))
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        dims[cast<StringAttr>(graph.getDims()[symbol.getPosition()]).getValue()] = extent;
+  }
+  return dims;
+}
+
+FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol,
+                                     const DeviceDescription &device,
+                                     const llvm::StringMap<int64_t> &dims, const TileSizes &sizes) {
+  auto graph = cast<ir::GraphOp>(module.lookupSymbol(symbol));
+  ir::prepareForFusion(graph);
+  llvm::StringSet<> kernels;
+  for (auto kernel : module.getOps<ir::KernelOp>())
+    kernels.insert(kernel.getSymName());
+  ir::GraphOp fused = graph.clone();
+  SymbolTable symbols(module);
+  fused.setSymName((symbol + ".fused").str());
+  FusedGraph result;
+  result.symbol = symbols.insert(fused, std::next(graph->getIterator())).str();
+  FusionCost model(device, sizes);
+  ir::FuseOptions options;
+  for (const auto &[name, value] : dims)
+    options.dims[name] = value;
+  result.ledger = ir::fuse(fused, model, options);
+  dropUnused(module, kernels);
+  return result;
+}

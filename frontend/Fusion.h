@@ -1,0 +1,43 @@
+//===- Fusion.h - a program's graph, fused for a device -------------------===//
+#ifndef TILE_FRONTEND_FUSION_H
+#define TILE_FRONTEND_FUSION_H
+
+#include "frontend/TileSizes.h"
+#include "ir/fusion/Fuser.h"
+#include "runtime/GraphRun.h"
+
+namespace tile::frontend {
+
+struct DeviceDescription;
+
+enum class FuseMode {
+  /// Each call is a launch.
+  Off,
+  /// Kernels become one where the result stays the same, rounding included.
+  Exact,
+};
+
+/// The description of a device that is planned for where none is named: the usual GPU or processor.
+const DeviceDescription &usualDescription(bool isGpu);
+
+/// Of "off" and "exact".
+Outcome<FuseMode> parseFuseMode(llvm::StringRef text);
+
+struct FusedGraph {
+  std::string symbol;
+  ir::FusionLedger ledger;
+};
+
+/// Puts a fused copy of a graph into the module, beside the graph: for a device, as its description
+/// has it, and values of dims, as far as they are known. Both compute the same: multiply-adds of
+/// all kernels are formed as they stand alone.
+FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, const DeviceDescription &device,
+                     const llvm::StringMap<int64_t> &dims, const TileSizes &sizes = {});
+
+/// The dims of a graph that inputs of these shapes bind; none stands for a scalar.
+llvm::StringMap<int64_t> dimsOfInputs(ir::GraphOp graph,
+                                      llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_FUSION_H

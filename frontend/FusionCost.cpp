@@ -1,0 +1,69 @@
+//===- FusionCost.cpp - what a kernel costs, by a device's description ----===//
+
+#include "frontend/FusionCost.h"
+
+#include "codegen/cpu/ChooseTiles.h"
+#include "codegen/gpu/TileSizes.h"
+#include "ir/AffineEval.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+
+/// How much faster than its memory a device is taken to read what it has read just before. An
+/// assumption: it has not been measured on any device.
+static constexpr double cacheSpeedup = 3;
+/// Operations that a function (exp, tanh, sin …) is taken for: an assumption, too.
+static constexpr double operationsOfFunction = 16;
+
+/// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
+/// computes.
+static constexpr double shareOfRegisters = 0.4;
+
+double FusionCost::bandwidth() const { return device.bandwidth() > 0 ? device.bandwidth() : 1e11; }
+
+ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  ir::Bindings bindings = sizes.of(kernel);
+  llvm::StringMap<int64_t> chosen =
+      device.isGpu
+          ? codegen::gpu::chooseTiles(kernel, dims, bindings.sizes,
+                                      codegen::gpu::GpuModel::of(device.target))
+          : codegen::chooseTiles(kernel, dims, bindings.sizes,
+                                 {std::max(1, static_cast<int>(device.figure("multiprocessors")))});
+  for (const auto &[binder, size] : chosen)
+    bindings.sizes.try_emplace(binder, size);
+  for (StringAttr binder : ir::sizableBinders(kernel)) {
+    SmallVector<int64_t> scheduled = ir::scheduledSizes(kernel, binder);
+    bindings.sizes.try_emplace(binder, scheduled.empty() ? ir::defaultLoopSize : scheduled.front());
+  }
+
+  unsigned count = kernel.getNumArguments();
+  SmallVector<SmallVector<int64_t>> extents(count);
+  for (unsigned n = 0; n < count; ++n)
+    if (AffineMap shape = kernel.getParamShape(n))
+      for (AffineExpr expr : shape.getResults())
+        extents[n].push_back(std::max<int64_t>(0, ir::evaluateAffine(expr, {}, dims).value_or(0)));
+  SmallVector<ArrayRef<int64_t>> shapes(extents.begin(), extents.end());
+  SmallVector<uint64_t> scalars(count);
+  Work work = countWork(kernel, dims, shapes, scalars, bindings.sizes);
+
+  ir::KernelCost cost;
+  double registers = 4 * device.figure("registers_per_multiprocessor");
+  if (double most = shareOfRegisters * registers; device.isGpu && work.carriedBytes > most)
+    cost.obstacle = "a program's loop would carry " +
+                    std::to_string(int(work.carriedBytes / 1024)) +
+                    " KiB from block to block, more than " + std::to_string(int(most / 1024)) +
+                    " KiB of a multiprocessor's registers";
+  cost.bytesRead = work.bytesRead;
+  cost.bytesWritten = work.bytesWritten;
+  cost.operations = work.totalOperations();
+  double again = std::max(0.0, work.bytesAccessed - work.bytes());
+  double memory = (work.bytes() + again / cacheSpeedup) / bandwidth();
+  double compute = work.computeSeconds(device);
+  if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
+    compute += (operationsOfFunction - 1) * work.functions / rate;
+  cost.seconds = device.launchSeconds() + memory + compute - 0.95 * std::min(memory, compute);
+  return cost;
+}

@@ -1,0 +1,35 @@
+//===- FusionCost.h - what a kernel costs, by a device's description ------===//
+//
+// t = L + Tm + Tc − 0.95 · min(Tm, Tc): a launch's start, and memory and arithmetic
+// that overlap but for a little. Tm counts what has to move at the memory's rate and
+// what is read again at that of a cache; Tc counts what is written in the kernel
+// (Work.h), with a function as so many operations as one takes. Tile sizes are those
+// that the backend would choose.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_FUSIONCOST_H
+#define TILE_FRONTEND_FUSIONCOST_H
+
+#include "frontend/TileSizes.h"
+#include "frontend/Work.h"
+#include "ir/CostModel.h"
+
+namespace tile::frontend {
+
+class FusionCost : public ir::CostModel {
+public:
+  /// `sizes` are tile sizes that were asked for.
+  explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {})
+      : device(device), sizes(std::move(sizes)) {}
+
+  ir::KernelCost costOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims) override;
+  double bandwidth() const override;
+
+private:
+  DeviceDescription device;
+  TileSizes sizes;
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_FUSIONCOST_H

@@ -1,0 +1,217 @@
+//===- FuseCommand.cpp - tilec fuse ---------------------------------------===//
+
+#include "frontend/CrashReport.h"
+#include "frontend/DeviceDescription.h"
+#include "frontend/Execution.h"
+#include "frontend/Fusion.h"
+#include "frontend/FusionReport.h"
+#include "frontend/cli/Commands.h"
+#include "frontend/cli/Inputs.h"
+#include "ir/fusion/Summary.h"
+#include "runtime/FileIO.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using namespace tile::frontend::cli;
+
+namespace {
+struct FuseCommandOptions {
+  std::string file, entry, device = "cpu", explain = "text", output;
+  std::vector<std::string> dims, types, why;
+  bool summaries = false;
+  SourceOptions source;
+};
+
+class Fuse {
+public:
+  explicit Fuse(const FuseCommandOptions &options) : options(options), session(options.source) {}
+
+  int run() {
+    Outcome<std::monostate> done = execute();
+    return done ? session.finish() : session.fail(done.takeFailure());
+  }
+
+private:
+  Outcome<std::monostate> execute();
+  Outcome<DeviceDescription> describeDevice() const;
+  Outcome<std::string> elaborate();
+  Outcome<std::string> explain() const;
+  std::string summarize();
+  Outcome<std::monostate> write(const std::string &text);
+
+  const FuseCommandOptions &options;
+  Session session;
+  FusionReport report;
+};
+} // namespace
+
+Outcome<DeviceDescription> Fuse::describeDevice() const {
+  if (options.device == "cpu")
+    return usualDescription(/*isGpu=*/false);
+  if (options.device == "cuda")
+    return usualDescription(/*isGpu=*/true);
+  return DeviceDescription::find(options.device);
+}
+
+/// The graph's symbol.
+Outcome<std::string> Fuse::elaborate() {
+  auto [path, name] = splitEntry(options.file);
+  auto file = session.load(path);
+  if (!file)
+    return file.takeFailure();
+  auto decl = session.entry(**file, options.entry.empty() ? name : options.entry);
+  if (!decl)
+    return decl.takeFailure();
+  report.graph = decl->decl->name.text;
+  if (decl->decl->kind != dsl::Decl::Kind::Graph && !options.summaries)
+    return Failure::usage({"`" + report.graph + "` is a kernel: there is nothing to fuse",
+                           "name a graph: FILE:GRAPH"});
+  auto types = parseTypeBindings(session, *decl, options.types);
+  if (!types)
+    return types.takeFailure();
+  // Generics that nothing binds take their first type.
+  for (const dsl::Generic &generic : decl->decl->generics)
+    if (!generic.isConst && !types->count(generic.name.text)) {
+      std::vector<ir::ElementType> choices = session.elaborator.alternatives(*decl, generic);
+      if (choices.empty())
+        return Failure::reported();
+      (*types)[generic.name.text] = choices.front();
+    }
+  return session.elaborate(*decl, *types);
+}
+
+Outcome<std::string> Fuse::explain() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!options.why.empty()) {
+    auto found = explainPair(report, options.why[0], options.why[1]);
+    if (!found) {
+      std::string callees;
+      for (const auto &call : report.ledger.calls)
+        callees += (callees.empty() ? "" : ", ") + call.callee + " (" + call.place + ")";
+      return Failure::usage({"--why names no calls of the graph", "it calls " + callees});
+    }
+    return *found;
+  }
+  if (options.explain == "json")
+    stream << llvm::formatv("{0:2}", llvm::json::Value(toJson(report))) << "\n";
+  else if (options.explain == "dot")
+    printDot(report, stream);
+  else
+    printText(report, stream);
+  return text;
+}
+
+/// What each kernel does to memory, of the graph or the kernel that is named.
+std::string Fuse::summarize() {
+  std::string text;
+  llvm::json::Array kernels;
+  for (auto kernel : session.module().getOps<ir::KernelOp>()) {
+    ir::KernelSummary summary(kernel);
+    text += (text.empty() ? "" : "\n") + summary.text();
+    kernels.push_back(summary.json());
+  }
+  if (options.explain == "json")
+    return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(kernels))).str();
+  return text;
+}
+
+Outcome<std::monostate> Fuse::write(const std::string &text) {
+  if (options.output.empty()) {
+    llvm::outs() << text;
+    return Done{};
+  }
+  if (session.isSource(options.output))
+    return Failure::usage({"'" + options.output + "' is a source, and would be overwritten",
+                           "name another file with -o"});
+  std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  if (auto written = runtime::replaceFile(options.output, {&bytes, 1}); !written)
+    return Failure::environment(written.takeError());
+  return Done{};
+}
+
+Outcome<std::monostate> Fuse::execute() {
+  if (options.summaries && (options.explain == "dot" || !options.why.empty()))
+    return Failure::usage({options.why.empty() ? "--summaries are no drawing"
+                                               : "--summaries and --why ask for different things",
+                           "--summaries takes --explain=text or json, and nothing more"});
+  auto device = describeDevice();
+  if (!device)
+    return device.takeFailure();
+  auto dims = parseDims(options.dims);
+  if (!dims)
+    return dims.takeFailure();
+  auto symbol = elaborate();
+  if (!symbol)
+    return symbol.takeFailure();
+  CrashReport::Scope scope("fusing " + *symbol);
+  if (options.summaries)
+    return write(summarize());
+  auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(*symbol));
+  std::vector<std::string> names;
+  for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
+    names.push_back(dim.str());
+    auto given = dims->find(dim);
+    report.dims.push_back(
+        dim.str() + " = " +
+        std::to_string(given == dims->end() ? ir::FuseOptions().usualExtent : given->second));
+  }
+  for (const auto &entry : *dims)
+    if (!llvm::is_contained(names, entry.getKey()))
+      return Failure::usage(
+          {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
+           names.empty() ? "" : "it has " + llvm::join(names, ", ")});
+  {
+    StageTimer timer(session.compiler.times, "fuse");
+    report.ledger = fuseGraph(session.module(), *symbol, *device, *dims).ledger;
+  }
+  report.device = device->title;
+  auto text = explain();
+  if (!text)
+    return text.takeFailure();
+  return write(*text);
+}
+
+Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
+  CLI::App *command =
+      app.add_subcommand("fuse", "Show which kernels of a graph become one, and why others don't");
+  auto options = std::make_shared<FuseCommandOptions>();
+  command->add_option("FILE[:GRAPH]", options->file, "A source, and its graph; - is standard input")
+      ->required();
+  command->add_option("--entry", options->entry, "The graph")->type_name("NAME");
+  command
+      ->add_option("--device", options->device,
+                   "cpu, cuda, or a description of a device: its name, or FILE.json")
+      ->capture_default_str();
+  addRepeated(*command, "--dim", options->dims,
+              "The value of a dimension that is planned for; 4096 without it")
+      ->type_name("NAME=VALUE");
+  addRepeated(*command, "--bind", options->types, "A type parameter")->type_name("NAME=TYPE");
+  command->add_option("--explain", options->explain, "text, json or dot")
+      ->check(oneOf({"text", "json", "dot"}))
+      ->capture_default_str();
+  command
+      ->add_option("--why", options->why,
+                   "What was tried between two calls: what they call, or line:column")
+      ->expected(2)
+      ->type_name("A B");
+  command->add_flag(
+      "--summaries", options->summaries,
+      "What each kernel reads and writes, before anything is fused; of a kernel, too");
+  command->add_option("-o", options->output, "Write to a file")->type_name("FILE");
+  addSourceOptions(*command, options->source);
+  command->footer(
+      "Times are predicted from the device's description (tilec info --devices); nothing runs. "
+      "The dims\n"
+      "that are planned for decide what is worth it, never what is right: what is fused is right "
+      "for all.\n\n"
+      "Examples:\n"
+      "  tilec fuse block.tile\n"
+      "  tilec fuse block.tile:layer --device=h200 --dim M=8192 --why linear relu\n"
+      "  tilec fuse block.tile:layer --summaries\n"
+      "  tilec fuse block.tile --explain=dot | dot -Tsvg -o block.svg");
+  return {command, [options] { return Fuse(*options).run(); }};
+}

@@ -1,0 +1,50 @@
+//===- CostModel.h - what a kernel costs on a device ----------------------===//
+//
+// The fuser asks what kernels would cost, those that people wrote and those that
+// it thinks of. The answer comes from a model of the device (frontend/FusionCost.h
+// has one that needs the device's description alone), so equal questions get equal
+// answers, on every machine.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_COSTMODEL_H
+#define TILE_IR_COSTMODEL_H
+
+#include "ir/TileOps.h"
+
+#include <string>
+
+namespace tile::ir {
+
+struct KernelCost {
+  /// Each element that is read or written counts once.
+  double bytesRead = 0, bytesWritten = 0;
+  /// Arithmetic, as written.
+  double operations = 0;
+  /// Of a launch, its start included.
+  double seconds = 0;
+  /// Why a device can't run it well, whatever the time that was counted; empty if it can.
+  std::string obstacle;
+
+  double bytes() const { return bytesRead + bytesWritten; }
+  KernelCost &operator+=(const KernelCost &other) {
+    bytesRead += other.bytesRead;
+    bytesWritten += other.bytesWritten;
+    operations += other.operations;
+    seconds += other.seconds;
+    return *this;
+  }
+};
+
+class CostModel {
+public:
+  virtual ~CostModel() = default;
+
+  /// A launch of a kernel's template. `dims` are the values of its dims, by their position.
+  virtual KernelCost costOf(KernelOp kernel, llvm::ArrayRef<int64_t> dims) = 0;
+  /// Bytes a second that the memory moves.
+  virtual double bandwidth() const = 0;
+};
+
+} // namespace tile::ir
+
+#endif // TILE_IR_COSTMODEL_H

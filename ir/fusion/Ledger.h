@@ -1,0 +1,98 @@
+//===- Ledger.h - what the fuser did, and why not more --------------------===//
+//
+// Every pair of kernels that the fuser has looked at has an entry, with its
+// verdict and the reason. Nothing is taken back: a later entry on the same calls
+// says more than an earlier one.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_FUSION_LEDGER_H
+#define TILE_IR_FUSION_LEDGER_H
+
+#include "ir/CostModel.h"
+
+#include <string>
+#include <vector>
+
+namespace tile::ir {
+
+struct FusionEntry {
+  enum class Transform {
+    /// The consumer computes what it read.
+    Inline,
+    /// All consumers do, and the tensor disappears.
+    InlineAll,
+    /// The consumer computes it, and stores it for others.
+    InlineAndKeep,
+    /// Side by side in the same programs.
+    Merge,
+  };
+  enum class Verdict {
+    Fused,
+    /// It would not be the same, or can't be proved to be.
+    Illegal,
+    /// It would be the same, and more than the device or the compiler takes.
+    TooLarge,
+    /// It would be the same, and slower.
+    Slower,
+  };
+  Transform transform = Transform::Inline;
+  Verdict verdict = Verdict::Illegal;
+  /// The calls that the graph had at first, by number, on either side: producers and consumers, or
+  /// siblings.
+  std::vector<unsigned> first, second;
+  /// Between the two, or read by both.
+  std::string tensor;
+  double tensorBytes = 0;
+  /// Why not; and where that shows, if a place is known.
+  std::string reason;
+  std::string place;
+  /// Where the two are possible as one: what they cost apart, and as one.
+  KernelCost apart, together;
+};
+
+struct FusionLedger {
+  struct Call {
+    /// What it calls, as the source has it.
+    std::string callee;
+    /// file:line:column
+    std::string place;
+    KernelCost cost;
+  };
+  struct Kernel {
+    std::string symbol;
+    /// What it is made of.
+    std::vector<unsigned> calls;
+    KernelCost cost;
+  };
+  /// A tensor that one kernel still leaves in memory for another.
+  struct Boundary {
+    std::string tensor;
+    double bytes = 0;
+    /// Kernels, by number.
+    unsigned from = 0, to = 0;
+    /// The last entry about it; none if nobody has looked.
+    std::optional<unsigned> entry;
+  };
+  std::vector<Call> calls;
+  std::vector<Kernel> kernels;
+  std::vector<FusionEntry> entries;
+  /// The largest first.
+  std::vector<Boundary> boundaries;
+
+  KernelCost before() const {
+    KernelCost sum;
+    for (const Call &call : calls)
+      sum += call.cost;
+    return sum;
+  }
+  KernelCost after() const {
+    KernelCost sum;
+    for (const Kernel &kernel : kernels)
+      sum += kernel.cost;
+    return sum;
+  }
+};
+
+} // namespace tile::ir
+
+#endif // TILE_IR_FUSION_LEDGER_H

@@ -1,0 +1,45 @@
+# Graphs that can't be fused, and plans that can't be explained.
+cat > g.tile <<'EOT'
+import std.nn
+kernel twice(x: f32[N]) -> (y: f32[N]) {
+    parallel i in tiles(N) { y[i] = x[i] * 2 }
+}
+graph both(x: f32[N]) -> (y: f32[N]) {
+    y = twice(relu(x))
+}
+EOT
+tilec fuse
+tilec fuse g.tile:twice
+tilec fuse g.tile:none
+tilec fuse g.tile --device=h20
+tilec fuse g.tile --dim M=7
+tilec fuse g.tile --dim N=x
+tilec fuse g.tile --explain=picture
+tilec fuse g.tile --why relu twice
+tilec fuse g.tile --why twice
+tilec fuse g.tile -o g.tile
+tilec fuse g.tile -o /none/x.txt
+tilec fuse missing.tile
+tilec run g.tile --in x=ones:8:f32 --fuse=fast
+tilec bench g.tile --in x=ones:8:f32 --fuse=on
+tilec compile g.tile --emit=artifact --fuse=yes -o a.tileart
+tilec fuse g.tile --dim N=1000 --device=h200 --why both.map0 twice
+# What is wrong with a launch is told of the kernels as they are written.
+cat > m.tile <<'EOT'
+kernel add2(x: f32[N], y: f32[N]) -> (z: f32[N]) {
+    parallel i in tiles(N) { z[i] = x[i] + y[i] }
+}
+kernel even(x: f32[N]) -> (y: f32[N / 2]) {
+    parallel i in tiles(N / 2) { y[i] = x[2 * i] }
+}
+kernel twice(x: f32[N]) -> (y: f32[N]) requires N > 3 {
+    parallel i in tiles(N) { y[i] = 2 * x[i] }
+}
+graph g(x: f32[N], y: f32[M]) -> (z: f32[N / 2]) {
+    let t = even(x)
+    let u = twice(y)
+    z = add2(t, u)
+}
+EOT
+tilec run m.tile:g --in x=ones:8:f32 --in y=ones:5:f32 --fuse=exact
+tilec run m.tile:g --in x=ones:6:f32 --in y=ones:3:f32 --fuse=exact
