@@ -8,6 +8,7 @@
 #include "ir/Launch.h"
 #include "ir/Proofs.h"
 #include "ir/Specialize.h"
+#include "ir/fusion/Summary.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -79,6 +80,9 @@ Arguments argumentsFor(KernelOp kernel, const Bindings &bindings, Sizes &sizes) 
 
 void runKernel(KernelOp source, Sizes &sizes) {
   bool isProved = succeeded(prove(source));
+  KernelSummary summary(source);
+  (void)summary.text();
+  (void)summary.json();
   mlir::OwningOpRef<KernelOp> kernel(source.clone());
   Bindings bindings;
   for (llvm::StringRef name : kernel->getDims().getAsValueRange<mlir::StringAttr>())

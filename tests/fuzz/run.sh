@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs fuzzers: libFuzzer on source text, tile IR and artifacts, and random kernels. docs/testing.md tells more.
+# Runs fuzzers: libFuzzer on source text, tile IR and artifacts, random kernels and random graphs. docs/testing.md tells more.
 set -euo pipefail
 
 libfuzzer_targets=(source ir artifact)
@@ -7,23 +7,26 @@ usage() {
   cat <<EOF
 Usage: tests/fuzz/run.sh [--seconds N] [TARGET...]
        tests/fuzz/run.sh kernels [OPTION...]
+       tests/fuzz/run.sh graphs [OPTION...]
 
 Builds and runs the libFuzzer targets (${libfuzzer_targets[*]}; all of them where none is named), N seconds
 each, 60 by default, at once where there are cores. Corpora grow in build/fuzz/corpus/TARGET. A
 finding is written to build/fuzz/findings and makes the exit status 1.
 
 With \`kernels\` runs random kernels instead; its options are those of fuzz_kernels:
---count N --seed S --jobs N, and --program SEED to see one again.
+--count N --seed S --jobs N, and --program SEED to see one again. With \`graphs\` runs random
+graphs, fused and as they stand; there it is --graph SEED.
 
 JOBS=N sets how many compilers and fuzzers run at once.
 EOF
 }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-if [ "${1-}" = kernels ]; then
+if [ "${1-}" = kernels ] || [ "${1-}" = graphs ]; then
+  what=$1
   shift
-  cmake/build.sh release fuzz_kernels
-  exec build/release/tests/fuzz/fuzz_kernels "$@"
+  cmake/build.sh release "fuzz_$what"
+  exec "build/release/tests/fuzz/fuzz_$what" "$@"
 fi
 
 seconds=60

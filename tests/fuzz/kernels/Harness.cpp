@@ -11,6 +11,7 @@
 #include "runtime/KernelReports.h"
 #include "runtime/ThreadPool.h"
 #include "tests/codegen/GuardedMemory.h"
+#include "tests/ir/Touches.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -306,6 +307,7 @@ bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
   interpreterOptions.order =
       said ? ir::InterpreterOptions::Order::RowMajor : ir::InterpreterOptions::Order::Shuffled;
   interpreterOptions.seed = program.seed;
+  ir::test::Touches touches(interpreterOptions);
   ir::InterpreterResult result = ir::interpret(compiled, arguments, dims, interpreterOptions);
   if (!result.ok() && !result.isAssertion)
     return fail("interpreter", run + ": " + result.message);
@@ -313,6 +315,10 @@ bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
     return false;
   if (!result.ok())
     return true;
+  for (ir::KernelOp summarized : {kernel, compiled})
+    if (std::string difference = touches.compare(summarized, compiled, arguments, dims);
+        !difference.empty())
+      return fail("summary", run + ": " + difference);
   for (size_t n = 0; n < slots.size(); ++n)
     if (slots[n].mode != ParamMode::In && !compare(n, memory[n].data(), run))
       return false;

@@ -37,7 +37,9 @@ Outcome check(const Program &program, const HarnessOptions &options = {});
 /// The smallest program found that fails in the same way. Each trial runs in a process of its own.
 Program shrink(const Program &program, const std::string &category, int trials = 600);
 
-/// Runs one check in a process of its own, where it may crash or hang.
+/// Runs something in a process of its own, where it may crash or hang.
+Outcome runApart(const std::function<Outcome()> &run);
+/// The same of one check.
 Outcome checkApart(const Program &program, const HarnessOptions &options = {});
 
 } // namespace tile::fuzz

@@ -10,7 +10,7 @@ using namespace tile::fuzz;
 
 //===-- A check in a process of its own -----------------------------------===//
 
-Outcome tile::fuzz::checkApart(const Program &program, const HarnessOptions &options) {
+Outcome tile::fuzz::runApart(const std::function<Outcome()> &run) {
   int ends[2];
   Outcome outcome{Outcome::Kind::Failed, "harness", "no process", 0, 0};
   if (pipe(ends) != 0)
@@ -19,7 +19,7 @@ Outcome tile::fuzz::checkApart(const Program &program, const HarnessOptions &opt
   if (child == 0) {
     close(ends[0]);
     alarm(60);
-    Outcome result = check(program, options);
+    Outcome result = run();
     std::string text =
         std::to_string(static_cast<int>(result.kind)) + result.category + '\n' + result.detail;
     ssize_t written = write(ends[1], text.data(), std::min<size_t>(text.size(), 60000));
@@ -44,6 +44,10 @@ Outcome tile::fuzz::checkApart(const Program &program, const HarnessOptions &opt
     outcome.detail = end == std::string::npos ? "" : text.substr(end + 1);
   }
   return outcome;
+}
+
+Outcome tile::fuzz::checkApart(const Program &program, const HarnessOptions &options) {
+  return runApart([&] { return check(program, options); });
 }
 
 //===-- Smaller programs --------------------------------------------------===//

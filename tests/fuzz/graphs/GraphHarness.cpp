@@ -1,0 +1,367 @@
+#include "tests/fuzz/graphs/GraphHarness.h"
+
+#include "dsl/Elaborator.h"
+#include "frontend/DeviceDescription.h"
+#include "frontend/Execution.h"
+#include "frontend/Fusion.h"
+#include "frontend/FusionCost.h"
+#include "ir/AffineEval.h"
+#include "ir/fusion/FuseGraph.h"
+#include "ir/fusion/Fuser.h"
+#include "ir/fusion/InlineProducer.h"
+#include "ir/fusion/MergeSiblings.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace tile;
+using namespace tile::fuzz;
+using frontend::Device;
+
+//===-- Fusion ------------------------------------------------------------===//
+
+/// All that is legal, whatever it costs.
+static void fuseAll(ir::GraphOp graph) {
+  ir::inlineProducers(graph);
+  ir::mergeSiblings(graph);
+}
+
+/// What the search takes, as `tilec run` does, for a processor or a GPU and some extents.
+static void fuseBySearch(ir::GraphOp graph, Random &random) {
+  ir::prepareForFusion(graph);
+  frontend::FusionCost model(frontend::usualDescription(random.chance(50)));
+  ir::FuseOptions options;
+  options.usualExtent = random.chance(50) ? 4096 : 7;
+  (void)ir::fuse(graph, model, options);
+}
+
+/// A legal step between two random calls; false where it is refused.
+static bool fuseTwo(ir::GraphOp graph, ir::GraphShapes &shapes, Random &random) {
+  llvm::SmallVector<ir::CallOp> calls(graph.getBody().getOps<ir::CallOp>());
+  if (calls.size() < 2)
+    return false;
+  ir::FusionRefusal refusal;
+  ir::CallOp consumer = random.pick(calls);
+  if (random.chance(30)) {
+    ir::CallOp guest = random.pick(calls);
+    if (guest == consumer || ir::reaches(guest, consumer) || ir::reaches(consumer, guest))
+      return false;
+    auto merged = ir::proposeMerging(guest, consumer, shapes, refusal);
+    if (!merged)
+      return false;
+    merged->commit();
+    guest.erase();
+    return true;
+  }
+  mlir::Value tensor;
+  for (int tries = 0; tries < 4 && !tensor; ++tries) {
+    mlir::Value input = consumer.getInputs()[random.below(consumer.getInputs().size())];
+    if (input.getDefiningOp<ir::CallOp>())
+      tensor = input;
+  }
+  if (!tensor)
+    return false;
+  auto producer = tensor.getDefiningOp<ir::CallOp>();
+  ir::InlineOptions options{.widens = random.chance(60), .keeps = random.chance(50)};
+  auto fused = ir::proposeInlining(producer, consumer, tensor, options, shapes, refusal);
+  if (!fused)
+    return false;
+  fused->commit();
+  if (producer.use_empty())
+    producer.erase();
+  return true;
+}
+
+static void fuseSome(ir::GraphOp graph, Random &random) {
+  ir::prepareForFusion(graph);
+  ir::GraphShapes shapes(graph);
+  size_t wanted = 1 + random.below(random.chance(50) ? 3 : 12);
+  for (size_t tries = 0, done = 0; tries < 6 * wanted && done < wanted; ++tries)
+    done += fuseTwo(graph, shapes, random);
+}
+
+static int64_t countCalls(ir::GraphOp graph) {
+  auto calls = graph.getBody().getOps<ir::CallOp>();
+  return std::distance(calls.begin(), calls.end());
+}
+
+//===-- The check ---------------------------------------------------------===//
+
+namespace {
+class GraphCheck {
+public:
+  GraphCheck(const GraphProgram &program, const GraphOptions &options)
+      : program(program), options(options), context(mlir::MLIRContext::Threading::DISABLED),
+        random(program.seed ^ 0x5bd1e995) {}
+
+  GraphOutcome run();
+
+private:
+  using Outputs = frontend::Outputs;
+  bool fail(const std::string &category, const std::string &detail) {
+    static_cast<Outcome &>(outcome) = {Outcome::Kind::Failed, category, detail, outcome.compared,
+                                       outcome.exact};
+    return false;
+  }
+  bool elaborate();
+  bool makeArguments();
+  std::optional<Outputs> execute(frontend::Executor &executor, const std::string &run);
+  bool interpret(mlir::ModuleOp module, const std::string &run, bool reverse);
+  bool interpretWithSizes(mlir::ModuleOp module);
+  bool runOnCpu(mlir::ModuleOp fused, bool isWatched);
+  bool fuseAndRun(mlir::ModuleOp copy, const std::string &run,
+                  llvm::function_ref<void(ir::GraphOp)> fuse);
+  bool compare(const Outputs &actual, const std::string &run, const Outputs *loose = nullptr);
+
+  const GraphProgram &program;
+  const GraphOptions &options;
+  mlir::MLIRContext context;
+  Random random;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string symbol, messages;
+  frontend::Arguments arguments;
+  Outputs expected;
+  GraphOutcome outcome;
+};
+} // namespace
+
+bool GraphCheck::elaborate() {
+  dsl::DiagnosticEngine diags;
+  dsl::Program sources(diags, {});
+  dsl::Elaborator elaborator(context, sources, diags);
+  dsl::DiagnosticBridge bridge(context, sources, diags);
+  dsl::LoadedFile *file = sources.load("random.tile", program.str());
+  if (diags.errorCount() == 0)
+    symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+  if (symbol.empty() || diags.errorCount() != 0) {
+    outcome.kind = Outcome::Kind::Refused;
+    outcome.category = diags.errorCount() ? diags.diagnostics().front().message : "silence";
+    outcome.detail = diags.print(/*colour=*/false);
+    return false;
+  }
+  module = elaborator.takeModule();
+  outcome.calls = countCalls(module->lookupSymbol<ir::GraphOp>(symbol));
+  return true;
+}
+
+static double numberOf(Random &random, Values values, bool isFloat) {
+  if (!isFloat)
+    return static_cast<double>(random.chance(80) ? random.between(-3, 20)
+                                                 : random.between(-90, 90));
+  if (values == Values::Exact)
+    return static_cast<double>(random.between(-4, 4));
+  double sum = 0;
+  for (int n = 0; n < 6; ++n)
+    sum += random.unit() - 0.5;
+  if (values == Values::Rough && random.chance(3)) {
+    static const double special[] = {INFINITY, -INFINITY, NAN, -0.0, 1e-40, 3e38, 65504};
+    return special[random.below(std::size(special))];
+  }
+  return sum * 2;
+}
+
+bool GraphCheck::makeArguments() {
+  auto graph = module->lookupSymbol<ir::GraphOp>(symbol);
+  llvm::SmallVector<int64_t> dims;
+  for (llvm::StringRef name : graph.getDims().getAsValueRange<mlir::StringAttr>())
+    dims.push_back(program.dims.at(name.str()));
+  for (unsigned n = 0; n < graph.getNumArguments(); ++n) {
+    auto name = graph.getArgAttrOfType<mlir::StringAttr>(n, "tile.name").getValue();
+    auto shape = graph.getArgAttrOfType<mlir::AffineMapAttr>(n, "tile.shape").getValue();
+    std::vector<int64_t> extents;
+    for (mlir::AffineExpr extent : shape.getResults())
+      extents.push_back(*ir::evaluateAffine(extent, {}, dims));
+    const GraphTensor *input = program.find(name.str());
+    auto type = runtime::parseDType(input ? input->type : "i8");
+    auto tensor = std::make_shared<runtime::Tensor>(*runtime::Tensor::create(*type, extents));
+    // By name and seed alone, so that shrinking keeps the numbers.
+    uint64_t key = program.seed;
+    for (char c : name)
+      key = key * 131 + static_cast<unsigned char>(c);
+    Random numbers(key);
+    bool isFloat = runtime::isFloat(*type);
+    for (int64_t e = 0; e < tensor->numElements(); ++e) {
+      double number = numberOf(numbers, program.values, isFloat);
+      if (isFloat)
+        tensor->setDouble(e, number);
+      else
+        tensor->setInt(e,
+                       *type == runtime::DType::Bool ? number > 8 : static_cast<int64_t>(number));
+    }
+    arguments.push_back({tensor});
+  }
+  return true;
+}
+
+std::optional<frontend::Outputs> GraphCheck::execute(frontend::Executor &executor,
+                                                     const std::string &run) {
+  executor.poisons = true;
+  executor.isQuiet = true;
+  auto outputs = executor.run(symbol, arguments, {});
+  if (outputs)
+    return *outputs;
+  messages += outputs.takeFailure().message;
+  fail("launch", run + ": " + messages);
+  return std::nullopt;
+}
+
+static bool sameBits(const runtime::Tensor &a, const runtime::Tensor &b, int64_t n) {
+  int64_t size = runtime::sizeOf(a.dtype());
+  if (std::memcmp(a.data() + n * size, b.data() + n * size, static_cast<size_t>(size)) == 0)
+    return true;
+  return runtime::isFloat(a.dtype()) && std::isnan(a.getDouble(n)) && std::isnan(b.getDouble(n));
+}
+
+/// Bit for bit. Where sums may come in another order: as near as the same graph, unfused, on the
+/// same device, `loose`, is to what is expected, and some digits of the type besides.
+bool GraphCheck::compare(const Outputs &actual, const std::string &run, const Outputs *loose) {
+  for (size_t o = 0; o < expected.size(); ++o) {
+    const runtime::Tensor &wanted = *expected[o], &here = *actual[o];
+    if (wanted.shape() != here.shape())
+      return fail("shape", run + ": output " + std::to_string(o) + " has another shape");
+    double off = 0;
+    if (loose) {
+      double most = 1;
+      for (int64_t n = 0; n < wanted.numElements(); ++n) {
+        double value = wanted.getDouble(n), other = (*loose)[o]->getDouble(n);
+        most = std::max(most, std::isfinite(value) ? std::abs(value) : 0.0);
+        off = std::max(off, std::isfinite(value) && std::isfinite(other) ? std::abs(value - other)
+                                                                         : 0.0);
+      }
+      off = 16 * off + most * 1e-4;
+      bool isHalf = runtime::sizeOf(wanted.dtype()) == 2;
+      off += isHalf ? most * 0.02 : 0;
+    }
+    for (int64_t n = 0; n < wanted.numElements(); ++n) {
+      ++outcome.compared;
+      if (sameBits(wanted, here, n))
+        continue;
+      double a = wanted.getDouble(n), b = here.getDouble(n);
+      if (loose && std::abs(a - b) <= off)
+        continue;
+      char text[160];
+      std::snprintf(text, sizeof(text), ": output %zu (%s), element %lld is %.9g, unfused %.9g", o,
+                    program.outputs[o].c_str(), static_cast<long long>(n), b, a);
+      return fail("difference", run + text);
+    }
+  }
+  return true;
+}
+
+/// Programs round what each of them adds to a `reduce` output. Siblings that are merged may have
+/// longer blocks, and then fewer programs add: where sums are not exact, that shows in the last
+/// bits.
+static bool addsInPrograms(const std::string &text) {
+  return text.find("reduce +") != std::string::npos || text.find("reduce *") != std::string::npos ||
+         text.find("sum_columns") != std::string::npos;
+}
+
+bool GraphCheck::interpret(mlir::ModuleOp of, const std::string &run, bool reverse) {
+  frontend::Compiler compiler;
+  frontend::Executor executor(compiler, of, Device::Interp);
+  executor.reverseOrder = reverse;
+  auto outputs = execute(executor, run);
+  if (!outputs || program.values == Values::Exact || !addsInPrograms(program.str()))
+    return outputs && compare(*outputs, run);
+  return program.values == Values::Rough || compare(*outputs, run, &expected);
+}
+
+bool GraphCheck::fuseAndRun(mlir::ModuleOp copy, const std::string &run,
+                            llvm::function_ref<void(ir::GraphOp)> fuse) {
+  messages.clear();
+  fuse(copy.lookupSymbol<ir::GraphOp>(symbol));
+  messages.clear(); // of refusals
+  if (options.showsIR) {
+    llvm::outs() << "// " << run << "\n" << copy << "\n";
+    llvm::outs().flush();
+  }
+  if (mlir::failed(mlir::verify(copy)))
+    return fail("verifier", run + ": " + messages);
+  return interpret(copy, run, random.chance(50));
+}
+
+/// Exact graphs mean the same with any tile sizes.
+bool GraphCheck::interpretWithSizes(mlir::ModuleOp of) {
+  frontend::Compiler compiler;
+  frontend::Executor executor(compiler, of, Device::Interp);
+  static const std::vector<int64_t> sizes = {1, 2, 3, 5, 7, 16, 33};
+  for (ir::KernelOp kernel : frontend::kernelsOf(of, symbol))
+    for (mlir::StringAttr binder : ir::sizableBinders(kernel))
+      executor.sizes.everywhere[binder.str()] = random.pick(sizes);
+  auto outputs = execute(executor, "fused, other tile sizes");
+  return outputs && compare(*outputs, "fused, other tile sizes");
+}
+
+bool GraphCheck::runOnCpu(mlir::ModuleOp fused, bool isWatched) {
+  frontend::Compiler compiler;
+  std::optional<Outputs> loose;
+  if (program.values != Values::Exact) {
+    frontend::Executor executor(compiler, *module, Device::Cpu);
+    loose = execute(executor, "unfused, CPU");
+    if (!loose)
+      return false;
+  }
+  std::string run = isWatched ? "fused, CPU, watched" : "fused, CPU";
+  frontend::Executor executor(compiler, fused, Device::Cpu);
+  executor.sanitizes = isWatched;
+  auto outputs = execute(executor, run);
+  return outputs && compare(*outputs, run, loose ? &*loose : nullptr);
+}
+
+/// LLVM 22 stops at, or dies of, some kernels whose vectors are two f16 or bf16
+/// (`f32(f16(x.pad(0)[i - i]))` among others, in tiles of 2): graphs with such numbers run in the
+/// interpreter alone.
+static bool hasHalves(const std::string &text) { return text.find("f16") != std::string::npos; }
+
+GraphOutcome GraphCheck::run() {
+  if (!elaborate())
+    return outcome;
+  mlir::ScopedDiagnosticHandler handler(&context, [this](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      messages += diagnostic.str() + "\n";
+    return mlir::success();
+  });
+  makeArguments();
+  {
+    frontend::Compiler compiler;
+    frontend::Executor executor(compiler, *module, Device::Interp);
+    auto outputs = execute(executor, "unfused");
+    if (!outputs) { // a requirement, or a shape that the launch finds wrong
+      outcome.kind = Outcome::Kind::Refused;
+      outcome.category = messages;
+      return outcome;
+    }
+    expected = *outputs;
+  }
+  mlir::OwningOpRef<mlir::ModuleOp> fused(module->clone());
+  if (!fuseAndRun(*fused, "fused", fuseAll))
+    return outcome;
+  outcome.left = countCalls(fused->lookupSymbol<ir::GraphOp>(symbol));
+  // A small graph, which another one may have been shrunk to, in several ways.
+  for (int n = outcome.calls < 10 ? 4 : 1; n > 0; --n) {
+    mlir::OwningOpRef<mlir::ModuleOp> some(module->clone());
+    if (!fuseAndRun(*some, "some fused", [&](ir::GraphOp graph) { fuseSome(graph, random); }))
+      return outcome;
+  }
+  {
+    mlir::OwningOpRef<mlir::ModuleOp> chosen(module->clone());
+    if (!fuseAndRun(*chosen, "fused by the search",
+                    [&](ir::GraphOp graph) { fuseBySearch(graph, random); }))
+      return outcome;
+  }
+  // What is run does not depend on the graph, so that shrinking keeps it.
+  Random choice(program.seed ^ 0x2545f491);
+  bool isExact = program.values == Values::Exact;
+  if (isExact && choice.chance(60) && !interpretWithSizes(*fused))
+    return outcome;
+  if (choice.chance(static_cast<int>(options.percentOnCpu)) && program.values != Values::Rough &&
+      !hasHalves(program.str()))
+    (void)runOnCpu(*fused, choice.chance(static_cast<int>(options.percentWatched)));
+  return outcome;
+}
+
+GraphOutcome fuzz::check(const GraphProgram &program, const GraphOptions &options) {
+  return GraphCheck(program, options).run();
+}
