@@ -142,11 +142,13 @@ private:
   bool cloneMerge(ForOp from, ForOp to, Scope *scope);
   bool cloneInits(mlir::ValueRange from, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &inits,
                   llvm::SmallVectorImpl<mlir::Type> &types);
-  void hoist(mlir::Operation *loop);
+  void hoist(mlir::Operation *op);
   bool cloneCaptured(mlir::Operation *op, Scope *scope);
 
   Scope *withOwnAxes(llvm::ArrayRef<mlir::StringAttr> axes, Scope *scope);
   bool makeAxis(mlir::StringAttr axis, Scope *scope);
+  bool conditionsOf(mlir::StringAttr axis, Scope *scope,
+                    llvm::SmallVectorImpl<RestrictOp> &restricts);
   bool emitRestrict(RestrictOp op, Scope *scope);
   bool isUsedBeside(mlir::StringAttr axis, mlir::StringAttr hostAxis, Scope *scope) const;
   /// Whether elements may meet along the host's axis as along the guest's.
@@ -171,6 +173,7 @@ private:
   llvm::StringMap<mlir::Value> dimValues;
   llvm::DenseMap<mlir::Value, HostIndex> indices;
   std::list<Scope> scopes;
+  llvm::StringSet<> beingMade; // axes
   Scope *root;
   /// Spans of the host by axis, with those made here.
   llvm::DenseMap<mlir::StringAttr, mlir::Value> hostSpans;

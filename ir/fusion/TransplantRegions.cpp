@@ -56,6 +56,33 @@ Transplant::Scope *Transplant::withOwnAxes(ArrayRef<StringAttr> axes, Scope *sco
   return scope;
 }
 
+/// The guest's conditions that an axis comes with: those whose other axes mean something already,
+/// or are whole. The latter are made here: made later, further out, they would not find this one,
+/// and the condition would be lost.
+bool Transplant::conditionsOf(StringAttr axis, Scope *scope,
+                              SmallVectorImpl<RestrictOp> &restricts) {
+  beingMade.insert(axis.getValue());
+  bool ok = true;
+  guest.walk([&](RestrictOp restrict) {
+    auto isAxis = [&](Value span) { return axisOf(span) == axis; };
+    if (!llvm::any_of(restrict.getDims(), isAxis) || restrict->getParentOfType<ForOp>())
+      return;
+    bool isBound = true;
+    for (Value span : restrict.getDims()) {
+      StringAttr other = axisOf(span);
+      if (isAxis(span) || indexOf(other, scope))
+        continue;
+      bool isWhole = span.getDefiningOp<AxisOp>() && !beingMade.contains(other.getValue());
+      ok &= !isWhole || makeAxis(other, scope);
+      isBound &= isWhole;
+    }
+    if (isBound)
+      restricts.push_back(restrict);
+  });
+  beingMade.erase(axis.getValue());
+  return ok;
+}
+
 /// Binds a whole axis of the guest to a new one of the host.
 bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
   Value guestSpan = guestDomains.spanOf(axis);
@@ -73,20 +100,15 @@ bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
            false;
   // Conditions stand right after the axis, so it stands where they can.
   SmallVector<RestrictOp> restricts;
+  if (!conditionsOf(axis, scope, restricts))
+    return false;
   SmallVector<Value> operands = {lower, upper};
-  guest.walk([&](RestrictOp restrict) {
-    bool concerns = false, isBound = true;
-    for (Value span : restrict.getDims()) {
-      concerns |= axisOf(span) == axis;
-      isBound &= axisOf(span) == axis || indexOf(axisOf(span), scope);
-    }
-    if (concerns && isBound && !restrict->getParentOfType<ForOp>())
-      restricts.push_back(restrict);
-  });
   for (RestrictOp restrict : restricts) {
     for (Value span : restrict.getDims())
-      if (axisOf(span) != axis)
+      if (axisOf(span) != axis) {
         llvm::append_range(operands, indexOf(axisOf(span), scope)->dims);
+        llvm::append_range(operands, indexOf(axisOf(span), scope)->syms);
+      }
     for (Value sym : restrict.getSyms()) {
       HostIndex index;
       if (!indexOperand(sym, scope, index))
@@ -345,30 +367,30 @@ bool Transplant::cloneInits(ValueRange from, Scope *scope, SmallVectorImpl<Value
   return true;
 }
 
-/// Moves a loop out of those that it takes nothing from.
-void Transplant::hoist(Operation *loop) {
-  for (Operation *around = loop->getParentOp(); isa<ForOp, scf::ForOp>(around);
-       around = loop->getParentOp()) {
+/// Moves a loop or a condition out of the loops that it takes nothing from: what it computes may be
+/// needed outside of them, too.
+void Transplant::hoist(Operation *op) {
+  for (Operation *around = op->getParentOp(); isa<ForOp, scf::ForOp>(around);
+       around = op->getParentOp()) {
     auto isInside = [&](Value value) {
       Region *region = value.getParentRegion();
-      return around->getRegion(0).isAncestor(region) && !loop->isAncestor(region->getParentOp());
+      return around->getRegion(0).isAncestor(region) && !op->isAncestor(region->getParentOp());
     };
-    auto takes = [&](Operation *op) {
+    auto takes = [&](Operation *inner) {
       auto ofAxes = [&](Type type) {
         return llvm::any_of(axesOf(type), [&](StringAttr axis) {
           Value span = hostSpans.lookup(axis);
           return isInside(span ? span : hostDomains.spanOf(axis));
         });
       };
-      return llvm::any_of(op->getOperands(), isInside) ||
-             llvm::any_of(op->getResultTypes(), ofAxes);
+      return llvm::any_of(inner->getOperands(), isInside) ||
+             llvm::any_of(inner->getResultTypes(), ofAxes);
     };
-    if (loop->walk([&](Operation *op) {
-              return takes(op) ? WalkResult::interrupt() : WalkResult::advance();
-            })
-            .wasInterrupted())
+    if (op->walk([&](Operation *inner) {
+            return takes(inner) ? WalkResult::interrupt() : WalkResult::advance();
+          }).wasInterrupted())
       return;
-    loop->moveBefore(around);
+    op->moveBefore(around);
   }
 }
 
@@ -525,6 +547,8 @@ bool Transplant::cloneIf(scf::IfOp op, Scope *outer, SmallVectorImpl<Value> &res
     ok &= cloneYield(from.front().getTerminator()->getOperands(), types, &scope, end);
     point = before;
   }
+  if (ok)
+    hoist(copy);
   llvm::append_range(results, copy.getResults());
   return ok;
 }

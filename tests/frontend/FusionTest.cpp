@@ -66,6 +66,40 @@ kernel lower(x: f32[M, N]) -> (y: f32[M]) {
         y[i] = sum(x[i, n], n)
     }
 }
+kernel recent(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        let n = whole(M) if n <= i && n > i - 4
+        let t = max(x[n, j] + zeros(f32, n, i, j), n)
+        y[i, j] = t - max(t, j)
+    }
+}
+kernel later(x: f32[M, N]) -> (y: i64[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        let n = whole(N) if n > j
+        y[i, j] = argmax(zeros(f32, j, n), n)
+    }
+}
+kernel flipped(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        y[i, j] = x[i, N - 1 - j]
+    }
+}
+kernel folded(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        var c = x.pad(0)[i, 3]
+        if N > 7 { c = 2 * c } else { c = abs(c) }
+        var t = zeros(f32, i, j)
+        for k in tiles(3) { t += sum(c + x[i, j] + zeros(f32, i, j, k), k) }
+        y[i, j] = t + sum(t, j)
+    }
+}
+kernel twice_read(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] - x.pad(0)[i, j - 1] }
+}
 kernel ranks(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M) { y[i, :] = f32(argsort(x[i, :], N)) }
 }
@@ -146,6 +180,10 @@ const Graph graphs[] = {
     {"map_moved", "", "y: f32[M, N], z: f32[N, M]", "y = relu(x)\n z = transpose(x)", 1},
     {"columns", "", "y: f32[M], z: f32[N]", "y = largest(x)\n z = largest(transpose(x))", 2},
     {"slanted_row", "", "y: f32[M, N]", "let t = ranks(x)\n y = slanted(t)", 2},
+    {"recent_windows", "c: f32[M, 1], w: f32[3, 3]", "y: f32[M, 1]",
+     "let t = recent(c)\n y = blur(t, w)", 1},
+    {"later_beside", "", "y: i64[M, N], z: f32[M, N]", "y = later(x)\n z = flipped(x)", 1},
+    {"chosen_in_loops", "", "y: f32[M, N]", "let t = folded(x)\n y = twice_read(t)", 1},
     {"triangle_each", "w: f32[N]", "y: f32[N, M]", "let t = lower_means(x, w)\n y = transpose(t)",
      1},
     {"triangle_dot", "w: f32[N, K]", "y: f32[K, M]",

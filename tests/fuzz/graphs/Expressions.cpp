@@ -116,6 +116,8 @@ Leaf GraphGenerator::combine(const std::string &type, std::vector<Leaf> &leaves,
 }
 
 Leaf GraphGenerator::expression(const std::string &type, std::vector<Leaf> leaves) {
+  if (leaves.empty())
+    return {number(type), type, 3};
   Leaf first = cast(leaves.front(), type);
   if (leaves.size() == 1 && random.chance(25))
     return wrapped(first);
