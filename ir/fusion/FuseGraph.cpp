@@ -23,12 +23,12 @@ void tile::ir::inlineProducers(GraphOp graph) {
     CallOp consumer = open.pop_back_val();
     for (Value tensor : SmallVector<Value>(consumer.getInputs())) {
       auto producer = tensor.getDefiningOp<CallOp>();
-      auto isConsumer = [&](Operation *user) { return user == consumer; };
       if (!producer)
         continue;
-      InlineOptions options{.widens = true, .keeps = !llvm::all_of(tensor.getUsers(), isConsumer)};
+      InlineOptions options{.widens = true, .keeps = true};
       FusionRefusal refusal;
-      auto fused = proposeInlining(producer, consumer, tensor, options, shapes, refusal);
+      auto fused = proposeInlining(producer, consumer, tensorsBetween(producer, consumer), options,
+                                   shapes, refusal);
       if (!fused) {
         sayApart(producer, consumer, refusal);
         continue;

@@ -16,11 +16,12 @@
 using namespace mlir;
 using namespace tile::ir;
 
-FusedKernel::FusedKernel(CallOp producer, CallOp consumer, Value tensor, ArrayRef<Value> kept,
-                         GraphShapes &shapes)
+FusedKernel::FusedKernel(CallOp producer, CallOp consumer, ArrayRef<Value> tensors,
+                         ArrayRef<Value> kept, GraphShapes &shapes)
     : guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)), producer(producer),
-      consumer(consumer), tensor(tensor), kept(kept), shapes(shapes) {
+      consumer(consumer), tensors(tensors), kept(kept), shapes(shapes) {
   uniteDims();
+  checkExtents();
   addParams();
   addConsts(guest, producer, guestDims);
   addConsts(origin, consumer, originDims);
@@ -53,6 +54,10 @@ SmallVector<AffineExpr> FusedKernel::guestShape(unsigned param) {
   return shapeOf(guest, param, guestDims);
 }
 
+SmallVector<AffineExpr> FusedKernel::shapeOfTensor(Value tensor) {
+  return guestShape(outputPosition(guest, cast<OpResult>(tensor).getResultNumber()));
+}
+
 void FusedKernel::uniteDims() {
   MLIRContext *context = guest.getContext();
   DenseMap<AffineExpr, AffineExpr> known; // by value in the graph
@@ -61,15 +66,13 @@ void FusedKernel::uniteDims() {
     guestDims.push_back(getAffineSymbolExpr(addDim(name), context));
     known.try_emplace(value, guestDims.back());
   }
-  // What the tensor binds is the producer's to say.
+  // What the tensors bind is the producer's to say.
   originDims.resize(origin.getDims().size());
-  SmallVector<AffineExpr> extents;
-  if (tensor)
-    extents = guestShape(outputPosition(guest, cast<OpResult>(tensor).getResultNumber()));
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
-    if (operand != tensor)
+    if (!isTensor(operand))
       continue;
-    for (auto [expr, extent] : llvm::zip(origin.getParamShape(n).getResults(), extents))
+    for (auto [expr, extent] :
+         llvm::zip(origin.getParamShape(n).getResults(), shapeOfTensor(operand)))
       if (auto symbol = dyn_cast<AffineSymbolExpr>(expr);
           symbol && !originDims[symbol.getPosition()])
         originDims[symbol.getPosition()] = extent;
@@ -83,17 +86,21 @@ void FusedKernel::uniteDims() {
       same->second = getAffineSymbolExpr(addDim(name), context);
     originDims[n] = same->second;
   }
-  // Where both say what an extent is, the launch checks that it is the same; here one of the two
-  // goes.
+}
+
+/// Where both say what an extent is, the launch checks that it is the same; here one of the two
+/// goes.
+void FusedKernel::checkExtents() {
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
-    if (operand != tensor)
+    if (!isTensor(operand))
       continue;
-    for (auto [expr, extent] : llvm::zip(origin.getParamShape(n).getResults(), extents))
+    for (auto [expr, extent] :
+         llvm::zip(origin.getParamShape(n).getResults(), shapeOfTensor(operand)))
       if (expr.replaceSymbols(originDims) != extent)
         conflictText =
             ("`" + origin.getSymName() + "` wants `" + origin.getParamName(n) +
              "` with extents that are not proved to be those of `" +
-             guest.getParamName(outputPosition(guest, cast<OpResult>(tensor).getResultNumber())) +
+             guest.getParamName(outputPosition(guest, cast<OpResult>(operand).getResultNumber())) +
              "`")
                 .str();
   }
@@ -144,7 +151,7 @@ void FusedKernel::addParams() {
     return params.size() - 1;
   };
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin)))
-    if (operand != tensor)
+    if (!isTensor(operand))
       originParams[n] = add(origin, n, originDims, operand);
   for (auto [operand, n] : llvm::zip(producer.getInputs(), inputPositions(guest))) {
     for (auto [position, param] : llvm::enumerate(params))
@@ -225,9 +232,11 @@ void FusedKernel::build() {
   for (auto [n, position] : llvm::enumerate(originParams))
     if (position)
       mapping.map(origin.getArgument(n), body.getArgument(*position));
+  placeholders.resize(tensors.size());
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
-    if (operand != tensor)
+    if (!isTensor(operand))
       continue;
+    Value &placeholder = placeholders[llvm::find(tensors, operand) - tensors.begin()];
     if (!placeholder)
       placeholder = body.addArgument(origin.getArgument(n).getType(), consumer.getLoc());
     mapping.map(origin.getArgument(n), placeholder);
@@ -248,9 +257,15 @@ void FusedKernel::build() {
   cloneRequires(builder);
 }
 
-void FusedKernel::dropTensor() {
-  if (placeholder)
-    host.getBody().front().eraseArgument(host.getNumArguments());
+std::optional<unsigned> FusedKernel::tensorAt(Value memory) const {
+  auto *found = llvm::find(placeholders, memory);
+  return found == placeholders.end() ? std::nullopt
+                                     : std::optional<unsigned>(found - placeholders.begin());
+}
+
+void FusedKernel::dropTensors() {
+  Block &body = host.getBody().front();
+  body.eraseArguments(params.size(), body.getNumArguments() - params.size());
 }
 
 void FusedKernel::mergeSchedules(const Transplant &transplant) {

@@ -1,9 +1,9 @@
 //===- FusedKernel.h - the signature of two kernels that become one -------===//
 //
-// Parameters are the consumer's without the tensor that disappears, then what
+// Parameters are the consumer's without the tensors that disappear, then what
 // the producer reads besides; a tensor that both read is one parameter. Dims of
 // the two are one where the graph says that their values are, and the consumer's
-// that only the tensor bound follow from the producer's. Outputs are the
+// that only those tensors bound follow from the producer's. Outputs are the
 // consumer's, then those of the producer that are kept.
 //
 //===----------------------------------------------------------------------===//
@@ -17,17 +17,19 @@ namespace tile::ir {
 
 class FusedKernel {
 public:
-  /// Without a tensor the two are siblings. `kept` are results of the producer's call.
-  FusedKernel(CallOp producer, CallOp consumer, mlir::Value tensor,
+  /// `tensors` are results of the producer's call that the consumer computes itself; without any
+  /// the two are siblings. `kept` are results of the producer's call.
+  FusedKernel(CallOp producer, CallOp consumer, llvm::ArrayRef<mlir::Value> tensors,
               llvm::ArrayRef<mlir::Value> kept, GraphShapes &shapes);
 
   /// Why there is no such kernel; empty if there is.
   const std::string &conflict() const { return conflictText; }
 
-  /// The consumer's body under the new signature, and the tensor still a parameter, the last one.
+  /// The consumer's body under the new signature, and the tensors still parameters, the last ones.
   void build();
   KernelOp kernel() { return host; }
-  bool isTensor(mlir::Value memory) const { return memory == placeholder; }
+  /// Which of the tensors the memory is, by number; none if it is something else.
+  std::optional<unsigned> tensorAt(mlir::Value memory) const;
   /// The extents of a guest's parameter over the new kernel's dims.
   llvm::SmallVector<mlir::AffineExpr> guestShape(unsigned param);
   /// The guest's dims over the new kernel's.
@@ -38,7 +40,7 @@ public:
   /// Blocks of the host that have become those of the guest: their sizes are the guest's where only
   /// that has elements meet in them. By name: of the guest and of the host.
   void takeSizes(llvm::ArrayRef<std::pair<mlir::StringAttr, mlir::StringAttr>> binders);
-  void dropTensor();
+  void dropTensors();
   /// Where the new kernel stores an output of the guest that is kept.
   mlir::Value keptParam(unsigned param);
   /// Simplifies the kernel, and has it verified and proved; else the reason says why not.
@@ -61,6 +63,9 @@ private:
     mlir::Value operand; // of the new call; null for outputs
   };
   void uniteDims();
+  void checkExtents();
+  bool isTensor(mlir::Value operand) const { return llvm::is_contained(tensors, operand); }
+  llvm::SmallVector<mlir::AffineExpr> shapeOfTensor(mlir::Value tensor);
   unsigned addDim(llvm::StringRef name);
   void addParams();
   void addConsts(KernelOp kernel, CallOp call, llvm::ArrayRef<mlir::AffineExpr> dims);
@@ -72,7 +77,7 @@ private:
 
   KernelOp guest, origin;
   CallOp producer, consumer;
-  mlir::Value tensor;
+  llvm::SmallVector<mlir::Value> tensors;
   llvm::SmallVector<mlir::Value> kept;
   GraphShapes &shapes;
   std::string conflictText;
@@ -81,7 +86,7 @@ private:
   /// The dims of both over those of the new kernel.
   llvm::SmallVector<mlir::AffineExpr> guestDims, originDims;
   llvm::SmallVector<Param> params;
-  /// By parameter of the guest and of the origin; none for outputs that go and for the tensor.
+  /// By parameter of the guest and of the origin; none for outputs that go and for the tensors.
   llvm::SmallVector<std::optional<unsigned>> guestParams, originParams;
   mlir::NamedAttrList consts;
   llvm::SmallVector<mlir::Attribute> constNames;
@@ -89,7 +94,7 @@ private:
   llvm::StringSet<> paramNames;
   mlir::OwningOpRef<KernelOp> owned; // until it is in the module
   KernelOp host;
-  mlir::Value placeholder;
+  llvm::SmallVector<mlir::Value> placeholders; // by number of the tensor; null if it isn't read
 };
 
 } // namespace tile::ir

@@ -76,6 +76,8 @@ struct Candidate {
 struct Proposal {
   Transform transform = Transform::Inline;
   InlineOptions options;
+  /// Only the candidate's tensor is inlined, not all that are between the two.
+  bool isSingle = false;
   /// Of a merge: the second one is the guest.
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
@@ -110,8 +112,10 @@ private:
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateAll(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateMerging(const Candidate &candidate, FusionRefusal &refusal);
-  std::unique_ptr<FusedKernel> inlined(CallOp producer, CallOp consumer, Value tensor,
+  std::unique_ptr<FusedKernel> inlined(CallOp producer, CallOp consumer, ArrayRef<Value> tensors,
                                        const InlineOptions &how, FusionRefusal &refusal);
+  std::optional<Proposal> evaluateInlining(const Candidate &candidate, bool isSingle,
+                                           FusionRefusal &refusal);
   bool isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const;
   void commit(const Candidate &candidate, const Proposal &proposal);
   unsigned replace(FusedKernel &fused, unsigned first, unsigned second, bool firstStays);
@@ -261,13 +265,14 @@ bool Fuser::isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const {
 
 /// The loop of the consumer that would contract again and again what the producer contracts; null
 /// if there is none. What is kept from one block of it to the next needs rewriting that isn't here.
-static Operation *contractingLoop(KernelOp producer, KernelOp consumer, CallOp call, Value tensor) {
+static Operation *contractingLoop(KernelOp producer, KernelOp consumer, CallOp call,
+                                  ArrayRef<Value> tensors) {
   bool contracts = false;
   producer.walk(
       [&](Operation *op) { contracts |= isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op); });
   Operation *found = nullptr;
   for (auto [operand, n] : llvm::zip(call.getInputs(), inputPositions(consumer))) {
-    if (operand != tensor || !contracts)
+    if (!llvm::is_contained(tensors, operand) || !contracts)
       continue;
     for (Operation *user : consumer.getArgument(n).getUsers())
       for (Operation *loop = user->getParentOp(); loop != consumer; loop = loop->getParentOp())
@@ -288,16 +293,17 @@ static bool isHindered(const KernelCost &together, std::initializer_list<const K
   return true;
 }
 
-std::unique_ptr<FusedKernel> Fuser::inlined(CallOp producer, CallOp consumer, Value tensor,
-                                            const InlineOptions &how, FusionRefusal &refusal) {
+std::unique_ptr<FusedKernel> Fuser::inlined(CallOp producer, CallOp consumer,
+                                            ArrayRef<Value> tensors, const InlineOptions &how,
+                                            FusionRefusal &refusal) {
   KernelOp guest = shapes.kernelOf(producer), host = shapes.kernelOf(consumer);
-  if (Operation *loop = guest && host ? contractingLoop(guest, host, consumer, tensor) : nullptr) {
+  if (Operation *loop = guest && host ? contractingLoop(guest, host, consumer, tensors) : nullptr) {
     refusal.reason = "`" + guest.getSymName().str() + "` has a loop, and would run in a loop of `" +
                      host.getSymName().str() + "`, again for each of its blocks";
     refusal.loc = loop->getLoc();
     return nullptr;
   }
-  auto fused = proposeInlining(producer, consumer, tensor, how, shapes, refusal);
+  auto fused = proposeInlining(producer, consumer, tensors, how, shapes, refusal);
   return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
 }
 
@@ -311,28 +317,43 @@ static bool gathersAlongAxes(KernelOp kernel) {
       .wasInterrupted();
 }
 
-/// One consumer computes the tensor; others, if there are any, have it from there or from the
-/// producer.
+/// One consumer computes the tensors; others, if there are any, have them from there or from the
+/// producer. All that are between the two if that can be, else the candidate's.
 std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
+                                                FusionRefusal &refusal) {
+  if (auto all = evaluateInlining(candidate, /*isSingle=*/false, refusal))
+    return all;
+  if (tensorsBetween(live[candidate.first].call, live[candidate.second].call).size() == 1)
+    return {};
+  return evaluateInlining(candidate, /*isSingle=*/true, refusal);
+}
+
+std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool isSingle,
                                                 FusionRefusal &refusal) {
   const Live &first = live[candidate.first], &second = live[candidate.second];
   CallOp producer = first.call, consumer = second.call;
-  Value tensor = tensorOf(candidate);
-  bool hasOthers = llvm::any_of(tensor.getUsers(), [&](Operation *op) { return op != consumer; });
-  bool givesMore = llvm::any_of(
-      producer.getResults(), [&](Value result) { return result != tensor && !result.use_empty(); });
+  SmallVector<Value> tensors = tensorsBetween(producer, consumer);
+  if (isSingle)
+    tensors.assign({tensorOf(candidate)});
+  bool hasOthers = false, givesMore = false;
+  for (Value result : producer.getResults()) {
+    if (!llvm::is_contained(tensors, result))
+      givesMore |= !result.use_empty();
+    else
+      hasOthers |= llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
+  }
   KernelOp kernel = shapes.kernelOf(producer);
   bool mayWiden = kernel && gathersAlongAxes(kernel);
   std::optional<Proposal> best;
   auto attempt = [&](InlineOptions how) {
     FusionRefusal why;
-    auto fused = inlined(producer, consumer, tensor, how, why);
+    auto fused = inlined(producer, consumer, tensors, how, why);
     if (!fused) {
       if (refusal.reason.empty())
         refusal = std::move(why);
       return;
     }
-    Proposal proposal{how.keeps ? Transform::InlineAndKeep : Transform::Inline, how};
+    Proposal proposal{how.keeps ? Transform::InlineAndKeep : Transform::Inline, how, isSingle};
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = costOf(*fused);
@@ -353,21 +374,19 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
   return best;
 }
 
-/// All consumers compute the tensor, and the producer goes.
+/// All consumers compute what they read of the producer, and that goes.
 std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRefusal &refusal) {
   CallOp producer = live[candidate.first].call;
-  Value tensor = tensorOf(candidate);
-  llvm::SmallSetVector<Operation *, 8> users(tensor.getUsers().begin(), tensor.getUsers().end());
-  bool isOnly = llvm::all_of(producer.getResults(),
-                             [&](Value result) { return result == tensor || result.use_empty(); });
+  llvm::SmallSetVector<Operation *, 8> users(producer->user_begin(), producer->user_end());
   constexpr size_t few = 8;
-  if (!isOnly || users.size() < 2 || users.size() > few ||
-      !llvm::all_of(users, llvm::IsaPred<CallOp>))
+  if (users.size() < 2 || users.size() > few || !llvm::all_of(users, llvm::IsaPred<CallOp>))
     return {};
   Proposal proposal{Transform::InlineAll, {.widens = true}};
   proposal.apart = live[candidate.first].cost;
   for (Operation *user : users) {
-    auto fused = inlined(producer, cast<CallOp>(user), tensor, proposal.options, refusal);
+    auto consumer = cast<CallOp>(user);
+    auto fused =
+        inlined(producer, consumer, tensorsBetween(producer, consumer), proposal.options, refusal);
     if (!fused)
       return {};
     const KernelCost &other = live[ids.at(user)].cost;
@@ -396,7 +415,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
         refusal = std::move(why);
       continue;
     }
-    Proposal proposal{Transform::Merge, {}, isSwapped};
+    Proposal proposal{Transform::Merge, {}, false, isSwapped};
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = costOf(*fused);
@@ -522,24 +541,26 @@ void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
     collect(replace(*fused, guest, host, /*firstStays=*/false));
     return;
   }
-  Value tensor = tensorOf(candidate);
   CallOp producer = live[candidate.first].call;
   SmallVector<unsigned> consumers = {candidate.second};
   if (proposal.transform == Transform::InlineAll) {
     llvm::SmallSetVector<unsigned, 8> all;
-    for (Operation *user : tensor.getUsers())
+    for (Operation *user : producer->getUsers())
       all.insert(ids.at(user));
     consumers.assign(all.begin(), all.end());
   }
   SmallVector<unsigned> made;
   for (unsigned consumer : consumers) {
-    auto fused =
-        proposeInlining(producer, live[consumer].call, tensor, proposal.options, shapes, unused);
-    // Whether the producer's call is needed afterwards: for the tensor by others, for what else it
-    // gives by the new kernel, too.
     Operation *user = live[consumer].call;
+    SmallVector<Value> tensors = tensorsBetween(producer, live[consumer].call);
+    if (proposal.isSingle)
+      tensors.assign({tensorOf(candidate)});
+    auto fused =
+        proposeInlining(producer, live[consumer].call, tensors, proposal.options, shapes, unused);
+    // Whether the producer's call is needed afterwards: for the tensors by others, for what else it
+    // gives by the new kernel, too.
     bool isNeeded = llvm::any_of(producer.getResults(), [&](Value result) {
-      if (result != tensor)
+      if (!llvm::is_contained(tensors, result))
         return !result.use_empty();
       return !proposal.options.keeps &&
              llvm::any_of(result.getUsers(), [&](Operation *op) { return op != user; });

@@ -10,12 +10,23 @@ using namespace mlir;
 using namespace tile::ir;
 
 namespace {
+/// A tensor that disappears.
+struct Edge {
+  Value tensor;
+  unsigned output = 0; // the guest's parameter that it is
+  StoreOp store = {};  // the guest's
+  StoreOp kept = {};   // the new kernel's, if others read it
+};
+
 class Inliner {
 public:
-  Inliner(CallOp producer, CallOp consumer, Value tensor, const InlineOptions &options,
+  Inliner(CallOp producer, CallOp consumer, ArrayRef<Value> tensors, const InlineOptions &options,
           GraphShapes &shapes, FusionRefusal &refusal)
-      : producer(producer), consumer(consumer), tensor(tensor), options(options), shapes(shapes),
-        refusal(refusal), guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)) {}
+      : producer(producer), consumer(consumer), options(options), shapes(shapes), refusal(refusal),
+        guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)) {
+    for (Value tensor : tensors)
+      edges.push_back({tensor});
+  }
 
   std::unique_ptr<FusedKernel> run();
 
@@ -24,25 +35,32 @@ private:
     refusal.reason = reason.str();
     return failure();
   }
+  bool hasOthers(Value tensor) const {
+    return llvm::any_of(tensor.getUsers(), [&](Operation *user) { return user != consumer; });
+  }
   LogicalResult check();
+  LogicalResult checkGuest();
+  LogicalResult checkInPlace();
+  LogicalResult checkKept();
+  LogicalResult findStore(Edge &edge);
+  void forEachDimension(
+      llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit);
   void widen();
   LogicalResult narrow();
-  LogicalResult keep(LoadOp load, Value value);
-  LogicalResult replace(LoadOp load, SpanNames &names);
+  LogicalResult keep(Edge &edge, LoadOp load, Value value);
+  LogicalResult replace(Edge &edge, LoadOp load, SpanNames &names);
   LogicalResult inlineLoads();
-  LogicalResult bindElement(Transplant &transplant, LoadOp load);
-  LogicalResult bindIndex(Transplant &transplant, AffineExpr expr, const HostIndex &index);
-  Value select(Transplant &transplant, LoadOp load, Value value);
+  LogicalResult bindElement(Transplant &transplant, const Edge &edge, LoadOp load);
+  LogicalResult bindIndex(Transplant &transplant, const Edge &edge, AffineExpr expr,
+                          const HostIndex &index);
+  Value select(Transplant &transplant, const Edge &edge, LoadOp load, Value value);
 
   CallOp producer, consumer;
-  Value tensor;
   const InlineOptions &options;
   GraphShapes &shapes;
   FusionRefusal &refusal;
   KernelOp guest, origin;
-  unsigned output = 0; // the guest's parameter that is the tensor
-  StoreOp store;
-  StoreOp keptStore;
+  SmallVector<Edge, 2> edges;
   /// The blocks of the guest that are blocks of the host, by name.
   SmallVector<std::pair<StringAttr, StringAttr>> binders;
   std::unique_ptr<FusedKernel> fused;
@@ -64,49 +82,80 @@ bool tile::ir::reaches(CallOp from, CallOp to) {
   return false;
 }
 
-LogicalResult Inliner::check() {
-  if (options.keeps)
-    for (Operation *user : tensor.getUsers())
-      if (auto other = dyn_cast<CallOp>(user);
-          other && other != consumer && reaches(other, consumer))
-        return refuse("`" + origin.getSymName() + "` needs `" + other.getCallee() +
-                      "`, which needs `" + guest.getSymName() + "`");
-  if (!guest || !origin)
-    return refuse("a graph is called, not a kernel");
+SmallVector<Value> tile::ir::tensorsBetween(CallOp producer, CallOp consumer) {
+  SmallVector<Value> tensors;
+  for (Value result : producer.getResults())
+    if (llvm::is_contained(consumer.getInputs(), result))
+      tensors.push_back(result);
+  return tensors;
+}
+
+LogicalResult Inliner::checkGuest() {
   if (guest.isGrid())
     return refuse("`" + guest.getSymName() +
                   "` is a grid kernel: nothing is known of what its programs write");
   if (origin.isGrid())
     return refuse("`" + origin.getSymName() +
                   "` is a grid kernel: its programs may read what they like");
-  output = outputPosition(guest, cast<OpResult>(tensor).getResultNumber());
+  bool hasEffects = false;
+  guest.walk([&](Operation *op) { hasEffects |= isa<AssertOp, PrintOp>(op); });
+  if (hasEffects)
+    return refuse("`" + guest.getSymName() + "` asserts or prints, once for each of its programs");
+  return success();
+}
+
+LogicalResult Inliner::checkInPlace() {
   for (unsigned n = 0, e = guest.getNumArguments(); n < e; ++n)
     if (guest.getParamMode(n) == ParamMode::InOut)
       return refuse("`" + guest.getSymName() + "` changes `" + guest.getParamName(n) +
                     "` in place");
-  if (guest.getParamMode(output) == ParamMode::Reduce)
-    return refuse("`" + guest.getParamName(output) + "` is complete only when all programs of `" +
-                  guest.getSymName() + "` have ended");
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
     if (origin.getParamMode(n) != ParamMode::InOut)
       continue;
-    if (operand == tensor)
+    if (llvm::any_of(edges, [&](const Edge &edge) { return edge.tensor == operand; }))
       return refuse("`" + origin.getSymName() + "` changes `" + origin.getParamName(n) +
                     "` in place");
     if (llvm::is_contained(producer.getInputs(), operand))
       return refuse("`" + origin.getSymName() + "` changes a tensor in place that `" +
                     guest.getSymName() + "` reads");
   }
-  bool hasEffects = false;
-  guest.walk([&](Operation *op) { hasEffects |= isa<AssertOp, PrintOp>(op); });
-  if (hasEffects)
-    return refuse("`" + guest.getSymName() + "` asserts or prints, once for each of its programs");
+  return success();
+}
+
+/// What others read is there only when the consumer has run: none of them may come before.
+LogicalResult Inliner::checkKept() {
+  for (const Edge &edge : edges)
+    for (Operation *user : edge.tensor.getUsers())
+      if (auto other = dyn_cast<CallOp>(user);
+          other && other != consumer && reaches(other, consumer))
+        return refuse("`" + origin.getSymName() + "` needs `" + other.getCallee() +
+                      "`, which needs `" + guest.getSymName() + "`");
+  return success();
+}
+
+LogicalResult Inliner::findStore(Edge &edge) {
+  edge.output = outputPosition(guest, cast<OpResult>(edge.tensor).getResultNumber());
+  if (guest.getParamMode(edge.output) == ParamMode::Reduce)
+    return refuse("`" + guest.getParamName(edge.output) +
+                  "` is complete only when all programs of `" + guest.getSymName() +
+                  "` have ended");
   for (StoreOp op : guest.getParallel().getOps<StoreOp>())
-    if (op.getTarget() == guest.getArgument(output))
-      store = op;
-  if (!store)
-    return refuse("`" + guest.getSymName() + "` does not store `" + guest.getParamName(output) +
-                  "` in one place");
+    if (op.getTarget() == guest.getArgument(edge.output))
+      edge.store = op;
+  if (!edge.store)
+    return refuse("`" + guest.getSymName() + "` does not store `" +
+                  guest.getParamName(edge.output) + "` in one place");
+  return success();
+}
+
+LogicalResult Inliner::check() {
+  if (!guest || !origin)
+    return refuse("a graph is called, not a kernel");
+  if ((options.keeps && failed(checkKept())) || failed(checkGuest()) || failed(checkInPlace()))
+    return failure();
+  for (Edge &edge : edges)
+    if (failed(findStore(edge)))
+      return failure();
   return success();
 }
 
@@ -139,13 +188,15 @@ static std::optional<SmallVector<std::pair<int64_t, AffineExpr>>> digitsOf(Affin
   return digits.back().first == 1 ? std::optional(digits) : std::nullopt;
 }
 
-LogicalResult Inliner::bindIndex(Transplant &transplant, AffineExpr expr, const HostIndex &index) {
+LogicalResult Inliner::bindIndex(Transplant &transplant, const Edge &edge, AffineExpr expr,
+                                 const HostIndex &index) {
+  StoreOp store = edge.store;
   if (isa<AffineConstantExpr>(expr))
     return success();
   auto digits = digitsOf(expr);
   if (!digits)
     return refuse("which program of `" + guest.getSymName() + "` stores an element of `" +
-                  guest.getParamName(output) + "` is not found from its index");
+                  guest.getParamName(edge.output) + "` is not found from its index");
   for (auto [n, digit] : llvm::enumerate(*digits)) {
     auto [factor, operand] = digit;
     HostIndex part = index;
@@ -171,10 +222,11 @@ LogicalResult Inliner::bindIndex(Transplant &transplant, AffineExpr expr, const 
   return success();
 }
 
-LogicalResult Inliner::bindElement(Transplant &transplant, LoadOp load) {
+LogicalResult Inliner::bindElement(Transplant &transplant, const Edge &edge, LoadOp load) {
   SmallVector<Value> dims(load.getDims()), syms(load.getSyms());
+  StoreOp store = edge.store;
   for (auto [stored, loaded] : llvm::zip(store.getMap().getResults(), load.getMap().getResults()))
-    if (failed(bindIndex(transplant, stored, HostIndex{loaded, dims, syms})))
+    if (failed(bindIndex(transplant, edge, stored, HostIndex{loaded, dims, syms})))
       return failure();
   llvm::SmallPtrSet<Value, 8> bound;
   for (Value value : llvm::concat<Value>(SmallVector<Value>(store.getDims()),
@@ -183,14 +235,14 @@ LogicalResult Inliner::bindElement(Transplant &transplant, LoadOp load) {
   for (Value binder : guest.getParallel().getBody().getArguments())
     if (!bound.contains(binder))
       return refuse("several programs of `" + guest.getSymName() + "` share an element of `" +
-                    guest.getParamName(output) + "`");
+                    guest.getParamName(edge.output) + "`");
   return success();
 }
 
 //===-- The loads of the consumer -----------------------------------------===//
 
 /// The value where the element is inside the tensor, else what the load pads with.
-Value Inliner::select(Transplant &transplant, LoadOp load, Value value) {
+Value Inliner::select(Transplant &transplant, const Edge &edge, LoadOp load, Value value) {
   OpBuilder builder(load);
   Location loc = load.getLoc();
   auto broadcast = [&](Value input) -> Value {
@@ -204,7 +256,8 @@ Value Inliner::select(Transplant &transplant, LoadOp load, Value value) {
   };
   SmallVector<Value> dims(load.getDims()), syms(load.getSyms());
   KernelOp host = fused->kernel();
-  for (auto [expr, extent] : llvm::zip(load.getMap().getResults(), fused->guestShape(output))) {
+  for (auto [expr, extent] :
+       llvm::zip(load.getMap().getResults(), fused->guestShape(edge.output))) {
     Value coordinate = transplant.materialize(HostIndex{expr, dims, syms}, loc);
     if (!coordinate)
       return {};
@@ -219,7 +272,30 @@ Value Inliner::select(Transplant &transplant, LoadOp load, Value value) {
                 : value;
 }
 
-/// Makes blocks of the new kernel whole along which elements of the producer meet.
+/// The dimensions in which loads of the new kernel reach what the guest stores.
+void Inliner::forEachDimension(
+    llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit) {
+  fused->kernel().walk([&](LoadOp load) {
+    std::optional<unsigned> n = fused->tensorAt(load.getSource());
+    if (!n)
+      return;
+    StoreOp store = edges[*n].store;
+    for (auto [stored, loaded] : llvm::zip(store.getMap().getResults(), load.getMap().getResults()))
+      visit(store, stored, load, loaded);
+  });
+}
+
+/// The block that a dimension of an access is, if the kernel's programs bind it.
+static Value blockAt(AffineExpr expr, ValueRange dims, KernelOp kernel) {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  auto block = dim ? dyn_cast<BlockArgument>(dims[dim.getPosition()]) : BlockArgument();
+  bool isBinder = block && isa<SpanType>(block.getType()) &&
+                  block.getOwner()->getParentOp() == kernel.getParallel();
+  return isBinder ? Value(block) : Value();
+}
+
+/// Makes blocks of the new kernel whole along which elements of the producer meet, and those that
+/// would compute the same elements again.
 void Inliner::widen() {
   llvm::SmallPtrSet<Attribute, 4> meeting;
   guest.walk([&](Operation *op) {
@@ -232,19 +308,21 @@ void Inliner::widen() {
   });
   KernelOp host = fused->kernel();
   llvm::SetVector<Attribute> binders;
+  forEachDimension([&](StoreOp store, AffineExpr stored, LoadOp load, AffineExpr loaded) {
+    auto mine = dyn_cast<AffineDimExpr>(stored);
+    Value axis = mine ? store.getDims()[mine.getPosition()] : Value();
+    Value block = blockAt(loaded, load.getDims(), host);
+    if (axis && isa<SpanType>(axis.getType()) && meeting.contains(axisOf(axis)) && block)
+      binders.insert(axisOf(block));
+  });
+  // Blocks that a load lacks would each gather the same again, and store what is kept.
   host.walk([&](LoadOp load) {
-    if (!fused->isTensor(load.getSource()))
+    std::optional<unsigned> n = fused->tensorAt(load.getSource());
+    if (!n || (meeting.empty() && !fused->keptParam(edges[*n].output)))
       return;
-    for (auto [stored, loaded] :
-         llvm::zip(store.getMap().getResults(), load.getMap().getResults())) {
-      auto mine = dyn_cast<AffineDimExpr>(stored), theirs = dyn_cast<AffineDimExpr>(loaded);
-      Value axis = mine ? store.getDims()[mine.getPosition()] : Value();
-      Value span = theirs ? load.getDims()[theirs.getPosition()] : Value();
-      auto block = dyn_cast_or_null<BlockArgument>(span);
-      if (axis && isa<SpanType>(axis.getType()) && meeting.contains(axisOf(axis)) && block &&
-          isa<SpanType>(span.getType()) && block.getOwner()->getParentOp() == host.getParallel())
-        binders.insert(axisOf(span));
-    }
+    for (Value binder : host.getParallel().getBody().getArguments())
+      if (isa<SpanType>(binder.getType()) && !llvm::is_contained(load.getDims(), binder))
+        binders.insert(axisOf(binder));
   });
   for (Attribute binder : binders)
     widenBinder(host, cast<StringAttr>(binder));
@@ -259,31 +337,22 @@ LogicalResult Inliner::narrow() {
     return success();
   KernelOp host = fused->kernel();
   llvm::SetVector<StringAttr> binders;
-  auto isBinder = [](Value value, KernelOp kernel) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner()->getParentOp() == kernel.getParallel();
-  };
-  host.walk([&](LoadOp load) {
-    if (!fused->isTensor(load.getSource()))
-      return;
-    for (auto [stored, loaded] :
-         llvm::zip(store.getMap().getResults(), load.getMap().getResults())) {
-      auto mine = dyn_cast<AffineSymbolExpr>(stored);
-      auto theirs = dyn_cast<AffineDimExpr>(loaded);
-      Value span = theirs ? load.getDims()[theirs.getPosition()] : Value();
-      if (mine && isBinder(store.getSyms()[mine.getPosition()], guest) && span &&
-          isa<SpanType>(span.getType()) && isBinder(span, host))
-        binders.insert(axisOf(span));
-    }
+  forEachDimension([&](StoreOp store, AffineExpr stored, LoadOp load, AffineExpr loaded) {
+    auto mine = dyn_cast<AffineSymbolExpr>(stored);
+    auto integer =
+        mine ? dyn_cast<BlockArgument>(store.getSyms()[mine.getPosition()]) : BlockArgument();
+    Value block = blockAt(loaded, load.getDims(), host);
+    if (integer && integer.getOwner()->getParentOp() == guest.getParallel() && block)
+      binders.insert(axisOf(block));
   });
   return binders.empty() ? success() : narrowBinders(host, binders.getArrayRef(), refusal.reason);
 }
 
 /// Stores the tensor where the new kernel has it; it must be computed once for each element.
-LogicalResult Inliner::keep(LoadOp load, Value value) {
-  Value memory = fused->keptParam(output);
+LogicalResult Inliner::keep(Edge &edge, LoadOp load, Value value) {
+  Value memory = fused->keptParam(edge.output);
   Operation *where = value.getDefiningOp();
-  if (!memory || keptStore)
+  if (!memory || edge.kept)
     return success();
   ParallelOp parallel = fused->kernel().getParallel();
   for (Value operand : load.getOperands()) {
@@ -300,26 +369,26 @@ LogicalResult Inliner::keep(LoadOp load, Value value) {
   if (where && where->getBlock() != outer->getBlock())
     return success();
   builder.setInsertionPoint(outer);
-  keptStore = StoreOp::create(builder, store.getLoc(), value, memory, load.getMap(), load.getDims(),
-                              load.getSyms());
+  edge.kept = StoreOp::create(builder, edge.store.getLoc(), value, memory, load.getMap(),
+                              load.getDims(), load.getSyms());
   return success();
 }
 
-LogicalResult Inliner::replace(LoadOp load, SpanNames &names) {
+LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   if (load.getBounds() == BoundsMode::clamp)
-    return refuse("`" + origin.getSymName() + "` reads `" + guest.getParamName(output) +
+    return refuse("`" + origin.getSymName() + "` reads `" + guest.getParamName(edge.output) +
                   "` clamped to its edges");
   Transplant transplant(guest, load, names);
   fused->bindGuest(transplant);
-  if (failed(bindElement(transplant, load)))
+  if (failed(bindElement(transplant, edge, load)))
     return failure();
   if (load.getBounds() == BoundsMode::pad)
     transplant.mayLeaveDomain();
   if (load.getBounds() == BoundsMode::within)
     transplant.isWithin();
-  Value value = transplant.clone(store.getValue());
+  Value value = transplant.clone(edge.store.getValue());
   if (value && load.getBounds() == BoundsMode::pad)
-    value = select(transplant, load, value);
+    value = select(transplant, edge, load, value);
   if (!value)
     return refuse(transplant.reason);
   for (StringAttr axis : axesOf(value.getType()))
@@ -329,7 +398,7 @@ LogicalResult Inliner::replace(LoadOp load, SpanNames &names) {
     OpBuilder builder(load);
     value = BroadcastOp::create(builder, load.getLoc(), load.getType(), value);
   }
-  if (load.getBounds() == BoundsMode::exact && failed(keep(load, value)))
+  if (load.getBounds() == BoundsMode::exact && failed(keep(edge, load, value)))
     return failure();
   load.replaceAllUsesWith(value);
   load.erase();
@@ -340,19 +409,19 @@ LogicalResult Inliner::replace(LoadOp load, SpanNames &names) {
 //===-- The whole ---------------------------------------------------------===//
 
 LogicalResult Inliner::inlineLoads() {
-  KernelOp kernel = fused->kernel();
-  SpanNames names(kernel);
+  SpanNames names(fused->kernel());
   SmallVector<LoadOp> loads;
-  kernel.walk([&](LoadOp load) {
-    if (fused->isTensor(load.getSource()))
+  fused->kernel().walk([&](LoadOp load) {
+    if (fused->tensorAt(load.getSource()))
       loads.push_back(load);
   });
   for (LoadOp load : loads)
-    if (failed(replace(load, names)))
+    if (failed(replace(edges[*fused->tensorAt(load.getSource())], load, names)))
       return failure();
-  if (options.keeps && !keptStore)
-    return refuse("no load of `" + origin.getSymName() + "` computes each element of `" +
-                  guest.getParamName(output) + "` just once, so that others could have it");
+  for (const Edge &edge : edges)
+    if (fused->keptParam(edge.output) && !edge.kept)
+      return refuse("no load of `" + origin.getSymName() + "` computes each element of `" +
+                    guest.getParamName(edge.output) + "` just once, so that others could have it");
   return success();
 }
 
@@ -360,9 +429,13 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   refusal.loc = consumer.getLoc();
   if (failed(check()))
     return {};
-  fused = std::make_unique<FusedKernel>(producer, consumer, tensor,
-                                        options.keeps ? ArrayRef<Value>(tensor) : ArrayRef<Value>(),
-                                        shapes);
+  SmallVector<Value> tensors, kept;
+  for (const Edge &edge : edges) {
+    tensors.push_back(edge.tensor);
+    if (options.keeps && hasOthers(edge.tensor))
+      kept.push_back(edge.tensor);
+  }
+  fused = std::make_unique<FusedKernel>(producer, consumer, tensors, kept, shapes);
   if (std::string conflict = fused->conflict(); !conflict.empty()) {
     refusal.reason = std::move(conflict);
     return {};
@@ -375,15 +448,16 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   if (failed(inlineLoads()))
     return {};
   fused->takeSizes(binders);
-  fused->dropTensor();
+  fused->dropTensors();
   if (failed(fused->finish(refusal.reason)))
     return {};
   return std::move(fused);
 }
 
 std::unique_ptr<FusedKernel> tile::ir::proposeInlining(CallOp producer, CallOp consumer,
-                                                       Value tensor, const InlineOptions &options,
+                                                       ArrayRef<Value> tensors,
+                                                       const InlineOptions &options,
                                                        GraphShapes &shapes,
                                                        FusionRefusal &refusal) {
-  return Inliner(producer, consumer, tensor, options, shapes, refusal).run();
+  return Inliner(producer, consumer, tensors, options, shapes, refusal).run();
 }

@@ -1,7 +1,7 @@
 //===- InlineProducer.h - a producer's values in its consumer -------------===//
 //
-// The transform that most of fusion is: the loads by which one call reads the
-// result of another become the computation of what they load, at the consumer's
+// The transform that most of fusion is: the loads by which one call reads
+// results of another become the computation of what they load, at the consumer's
 // coordinates (Transplant.h). A plain output of a kernel holds, for each element,
 // exactly one program's value (which `prove` has shown), so the store's index map
 // can be turned around, and the producer's coordinates follow from the element.
@@ -37,20 +37,24 @@ struct FusionRefusal {
 /// Whether a call needs, itself or through others, what another gives. The graph is in order.
 bool reaches(CallOp from, CallOp to);
 
+/// The results of the producer's call that the consumer's call reads, in the producer's order.
+llvm::SmallVector<mlir::Value> tensorsBetween(CallOp producer, CallOp consumer);
+
 struct InlineOptions {
-  /// Make blocks of the consumer whole axes where the producer needs all of the axis, so that it
-  /// is computed once and stays; else the producer reads it again.
+  /// Make blocks of the consumer whole axes where the producer needs all of the axis, or where each
+  /// would store what is kept: so it is computed once and stays; else the producer reads it again.
   bool widens = false;
-  /// The new kernel stores the tensor, too, and all others take it from there; the call of the
-  /// producer goes. Only where the consumer's programs compute each element once.
+  /// The new kernel stores tensors that others read, too, and those take them from there; the call
+  /// of the producer goes. Only where the consumer's programs compute each element once.
   bool keeps = false;
 };
 
-/// The kernel that would take the consumer's place, and compute what that reads of `tensor`, a
-/// result of the producer's call, itself. Unless it keeps the tensor, other users of the producer
+/// The kernel that would take the consumer's place, and compute what that reads of `tensors`,
+/// results of the producer's call, itself. Unless it keeps them, other users of the producer
 /// keep its call. Null, and why, if there is no such kernel. Nothing changes before it is
 /// committed.
-std::unique_ptr<FusedKernel> proposeInlining(CallOp producer, CallOp consumer, mlir::Value tensor,
+std::unique_ptr<FusedKernel> proposeInlining(CallOp producer, CallOp consumer,
+                                             llvm::ArrayRef<mlir::Value> tensors,
                                              const InlineOptions &options, GraphShapes &shapes,
                                              FusionRefusal &refusal);
 

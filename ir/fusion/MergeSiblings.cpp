@@ -187,7 +187,7 @@ std::unique_ptr<FusedKernel> Merger::run() {
   if (failed(check()))
     return {};
   SmallVector<Value> kept(guestCall.getResults());
-  fused = std::make_unique<FusedKernel>(guestCall, hostCall, Value(), kept, shapes);
+  fused = std::make_unique<FusedKernel>(guestCall, hostCall, ArrayRef<Value>(), kept, shapes);
   if (std::string conflict = fused->conflict(); !conflict.empty()) {
     refusal.reason = std::move(conflict);
     return {};

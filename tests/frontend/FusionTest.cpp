@@ -100,6 +100,16 @@ kernel folded(x: f32[M, N]) -> (y: f32[M, N]) {
 kernel twice_read(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] - x.pad(0)[i, j - 1] }
 }
+kernel moments(x: f32[M, N]) -> (m: f32[M], v: f32[M]) {
+    parallel i in tiles(M) {
+        let a = mean(x[i, :], N)
+        m[i] = a
+        v[i] = mean((x[i, :] - a) * (x[i, :] - a), N)
+    }
+}
+kernel standard(x: f32[M, N], m: f32[M], v: f32[M]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = (x[i, j] - m[i]) * rsqrt(v[i] + 0.01) }
+}
 kernel ranks(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M) { y[i, :] = f32(argsort(x[i, :], N)) }
 }
@@ -184,6 +194,11 @@ const Graph graphs[] = {
      "let t = recent(c)\n y = blur(t, w)", 1},
     {"later_beside", "", "y: i64[M, N], z: f32[M, N]", "y = later(x)\n z = flipped(x)", 1},
     {"chosen_in_loops", "", "y: f32[M, N]", "let t = folded(x)\n y = twice_read(t)", 1},
+    {"two_between", "", "y: f32[M, N]", "let (m, v) = moments(x)\n y = standard(x, m, v)", 1},
+    {"two_between_one_kept", "", "y: f32[M, N], v: f32[M]",
+     "let (m, t) = moments(x)\n v = t\n y = standard(x, m, t)", 1},
+    {"two_between_read_twice", "", "y: f32[M, N], z: f32[M, N]",
+     "let (m, v) = moments(x)\n y = standard(x, m, v)\n z = standard(x, v, m)", 1},
     {"triangle_each", "w: f32[N]", "y: f32[N, M]", "let t = lower_means(x, w)\n y = transpose(t)",
      1},
     {"triangle_dot", "w: f32[N, K]", "y: f32[K, M]",

@@ -65,7 +65,10 @@ static bool fuseTwo(ir::GraphOp graph, ir::GraphShapes &shapes, Random &random) 
     return false;
   auto producer = tensor.getDefiningOp<ir::CallOp>();
   ir::InlineOptions options{.widens = random.chance(60), .keeps = random.chance(50)};
-  auto fused = ir::proposeInlining(producer, consumer, tensor, options, shapes, refusal);
+  llvm::SmallVector<mlir::Value> tensors = {tensor};
+  if (random.chance(70))
+    tensors = ir::tensorsBetween(producer, consumer);
+  auto fused = ir::proposeInlining(producer, consumer, tensors, options, shapes, refusal);
   if (!fused)
     return false;
   fused->commit();
