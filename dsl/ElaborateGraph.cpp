@@ -3,8 +3,10 @@
 #include "dsl/GraphElaborator.h"
 
 #include "dsl/Names.h"
+#include "ir/Spelling.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -150,7 +152,31 @@ void GraphElaborator::bind(const Ident &name, GraphValue value) {
                                [&](const Param &output) { return output.name.text == name.text; });
   if (names.count(name.text) || isOutput || signature.dimIndex(name.text))
     error(name.range, quoted(name.text) + " already means something here; nothing is shadowed");
+  nameValue(value, name.text);
   names[name.text] = std::move(value);
+}
+
+/// What a call gives is called by the first name that it gets.
+void GraphElaborator::nameValue(const GraphValue &value, StringRef name) {
+  auto result = dyn_cast_or_null<OpResult>(value.value);
+  if (result && isa<ir::CallOp>(result.getOwner()) && hasName.insert(result).second)
+    ir::nameResult(result, name);
+}
+
+/// The place of a call, with what stands there: people know by that what has no name.
+Location GraphElaborator::named(const dsl::Expr &expr) {
+  constexpr size_t most = 40;
+  StringRef text = file.source.text().substr(expr.range.begin, expr.range.end - expr.range.begin);
+  SmallVector<StringRef> words;
+  llvm::SplitString(text, words, " \t\r\n");
+  std::string line = llvm::join(words, " ");
+  if (line.size() > most) {
+    size_t end = most;
+    while ((line[end] & 0xc0) == 0x80) // within a character
+      --end;
+    line = line.substr(0, end) + "…";
+  }
+  return NameLoc::get(builder.getStringAttr(line), at(expr.range));
 }
 
 /// True for types, and for the graph's generics.
@@ -240,6 +266,7 @@ void GraphElaborator::statement(const Stmt &stmt) {
               ir::nameOf(value->type).str() +
               (value->isTensor ? " tensor of rank " + std::to_string(value->shape.size())
                                : " scalar"));
+  nameValue(*value, name);
   results[name] = *value;
   names[name] = *value; // later statements may read it
 }

@@ -153,7 +153,7 @@ std::vector<GraphValue> GraphElaborator::call(const dsl::Expr &expr, DeclRef cal
   }
   SmallVector<Value> inputs =
       llvm::map_to_vector(call.values, [](const GraphValue &value) { return value.value; });
-  auto callOp = ir::CallOp::create(builder, at(expr.range), outputTypes,
+  auto callOp = ir::CallOp::create(builder, named(expr), outputTypes,
                                    FlatSymbolRefAttr::get(parts.context, symbol), inputs,
                                    builder.getArrayAttr(call.constantNames), call.constants);
   for (auto [output, result] : llvm::zip(outputs, callOp.getResults()))

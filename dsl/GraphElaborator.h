@@ -37,6 +37,7 @@ private:
     return parts.diags.error(&file.source, range, std::move(message));
   }
   mlir::Location at(Range range) { return toLocation(parts.context, file.source, range); }
+  mlir::Location named(const Expr &expr);
 
   void open();
   void requirement(const Expr &condition);
@@ -44,6 +45,7 @@ private:
   mlir::Value condition(const Expr &expr);
   void statement(const Stmt &stmt);
   void bind(const Ident &name, GraphValue value);
+  void nameValue(const GraphValue &value, llvm::StringRef name);
 
   void reportUnknown(const Expr &expr);
   std::vector<GraphValue> evaluateTuple(const Expr &expr);
@@ -80,7 +82,8 @@ private:
   ir::GraphOp graph;
   std::map<std::string, GraphValue> names;
   std::map<std::string, GraphValue> results;
-  std::set<const Expr *> unknown; // names reported to mean nothing
+  llvm::DenseSet<mlir::Value> hasName; // by a `let` or an output
+  std::set<const Expr *> unknown;      // names reported to mean nothing
   unsigned pointwiseCount = 0;
 };
 

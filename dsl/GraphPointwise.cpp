@@ -217,7 +217,7 @@ std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
 
   SmallVector<Value> inputs =
       llvm::map_to_vector(map.operands, [](const Operand &operand) { return operand.value.value; });
-  auto callOp = ir::CallOp::create(builder, at(expr.range),
+  auto callOp = ir::CallOp::create(builder, named(expr),
                                    TypeRange(graphType(map.spec.params.back(), parts.context)),
                                    FlatSymbolRefAttr::get(parts.context, map.spec.name), inputs,
                                    builder.getArrayAttr({}), ValueRange());

@@ -64,6 +64,9 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   double compute = work.computeSeconds(device);
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
     compute += (operationsOfFunction - 1) * work.functions / rate;
-  cost.seconds = device.launchSeconds() + memory + compute - 0.95 * std::min(memory, compute);
+  cost.launchSeconds = device.launchSeconds();
+  cost.memorySeconds = memory;
+  cost.computeSeconds = compute;
+  cost.seconds = cost.launchSeconds + memory + compute - 0.95 * std::min(memory, compute);
   return cost;
 }

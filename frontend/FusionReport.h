@@ -2,6 +2,8 @@
 #ifndef TILE_FRONTEND_FUSIONREPORT_H
 #define TILE_FRONTEND_FUSIONREPORT_H
 
+#include "frontend/GraphView.h"
+#include "frontend/Outcome.h"
 #include "ir/fusion/Ledger.h"
 
 #include "llvm/Support/JSON.h"
@@ -14,6 +16,8 @@ struct FusionReport {
   /// Dims and the values that were taken for them: "M = 4096".
   std::vector<std::string> dims;
   ir::FusionLedger ledger;
+  /// Their calls are the ledger's calls and kernels, number by number.
+  GraphView before, after;
 };
 
 /// The kernels before and after, and what stays in memory between them, and why.
@@ -21,10 +25,11 @@ void printText(const FusionReport &report, llvm::raw_ostream &stream);
 llvm::json::Object toJson(const FusionReport &report);
 /// The graph as it is afterwards, for Graphviz: a box a kernel, with the calls in it.
 void printDot(const FusionReport &report, llvm::raw_ostream &stream);
-/// All that was tried between two calls, by what they call or by line:column; none: there are no
-/// such calls.
-std::optional<std::string> explainPair(const FusionReport &report, llvm::StringRef first,
-                                       llvm::StringRef second);
+
+/// All that was tried between two calls. They are named by a value that they give (an input stands
+/// for what reads it), by their kernel or by line:column.
+Outcome<std::string> explainPair(const FusionReport &report, const std::string &first,
+                                 const std::string &second);
 
 } // namespace tile::frontend
 

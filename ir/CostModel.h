@@ -22,15 +22,30 @@ struct KernelCost {
   double operations = 0;
   /// Of a launch, its start included.
   double seconds = 0;
+  /// What the start, the memory and the arithmetic would take alone; they may overlap.
+  double launchSeconds = 0, memorySeconds = 0, computeSeconds = 0;
   /// Why a device can't run it well, whatever the time that was counted; empty if it can.
   std::string obstacle;
 
   double bytes() const { return bytesRead + bytesWritten; }
+  /// Operations for each byte.
+  double intensity() const { return operations / bytes(); }
+  /// What takes longest: "memory", "compute" or "launch"; "-" where nothing is known.
+  llvm::StringRef bound() const {
+    if (seconds == 0)
+      return "-";
+    if (launchSeconds >= std::max(memorySeconds, computeSeconds))
+      return "launch";
+    return memorySeconds >= computeSeconds ? "memory" : "compute";
+  }
   KernelCost &operator+=(const KernelCost &other) {
     bytesRead += other.bytesRead;
     bytesWritten += other.bytesWritten;
     operations += other.operations;
     seconds += other.seconds;
+    launchSeconds += other.launchSeconds;
+    memorySeconds += other.memorySeconds;
+    computeSeconds += other.computeSeconds;
     return *this;
   }
 };

@@ -21,6 +21,28 @@ StringRef tile::ir::nameIn(Location loc) {
   return {};
 }
 
+/// Of a call: an array with a name for each result, empty where it has none.
+static constexpr StringLiteral namesOfResults = "tile.values";
+
+StringRef tile::ir::nameOfResult(OpResult result) {
+  Operation *call = result.getOwner();
+  if (auto names = call->getAttrOfType<ArrayAttr>(namesOfResults))
+    if (StringRef name = cast<StringAttr>(names[result.getResultNumber()]).getValue();
+        !name.empty())
+      return name;
+  return call->getNumResults() == 1 ? nameIn(call->getLoc()) : StringRef();
+}
+
+void tile::ir::nameResult(OpResult result, StringRef name) {
+  Operation *call = result.getOwner();
+  Builder builder(call->getContext());
+  SmallVector<Attribute> names(call->getNumResults(), builder.getStringAttr(""));
+  if (auto known = call->getAttrOfType<ArrayAttr>(namesOfResults))
+    names.assign(known.begin(), known.end());
+  names[result.getResultNumber()] = builder.getStringAttr(name);
+  call->setAttr(namesOfResults, builder.getArrayAttr(names));
+}
+
 std::string tile::ir::placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place)

@@ -59,6 +59,11 @@ private:
 /// The name that a location carries, or the empty string.
 llvm::StringRef nameIn(mlir::Location loc);
 
+/// What the source calls a result of a call in a graph: the name that it is bound to, else the
+/// expression that gives it; empty where neither is known.
+llvm::StringRef nameOfResult(mlir::OpResult result);
+void nameResult(mlir::OpResult result, llvm::StringRef name);
+
 /// "net.tile:12:9", wherever the file is; empty where no place is known.
 std::string placeOf(mlir::Location loc);
 

@@ -4,8 +4,9 @@
 #include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
 #include "frontend/Fusion.h"
-#include "frontend/FusionReport.h"
+#include "frontend/FusionPage.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
@@ -38,7 +39,7 @@ private:
   Outcome<std::monostate> execute();
   Outcome<DeviceDescription> describeDevice() const;
   Outcome<std::string> elaborate();
-  Outcome<std::string> explain() const;
+  Outcome<std::string> explain();
   std::string summarize();
   Outcome<std::monostate> write(const std::string &text);
 
@@ -83,23 +84,17 @@ Outcome<std::string> Fuse::elaborate() {
   return session.elaborate(*decl, *types);
 }
 
-Outcome<std::string> Fuse::explain() const {
+Outcome<std::string> Fuse::explain() {
+  if (!options.why.empty())
+    return explainPair(report, options.why[0], options.why[1]);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (!options.why.empty()) {
-    auto found = explainPair(report, options.why[0], options.why[1]);
-    if (!found) {
-      std::string callees;
-      for (const auto &call : report.ledger.calls)
-        callees += (callees.empty() ? "" : ", ") + call.callee + " (" + call.place + ")";
-      return Failure::usage({"--why names no calls of the graph", "it calls " + callees});
-    }
-    return *found;
-  }
   if (options.explain == "json")
     stream << llvm::formatv("{0:2}", llvm::json::Value(toJson(report))) << "\n";
   else if (options.explain == "dot")
     printDot(report, stream);
+  else if (options.explain == "html")
+    printPage(report, sourcesOf(report.before, session.program), stream);
   else
     printText(report, stream);
   return text;
@@ -134,7 +129,8 @@ Outcome<std::monostate> Fuse::write(const std::string &text) {
 }
 
 Outcome<std::monostate> Fuse::execute() {
-  if (options.summaries && (options.explain == "dot" || !options.why.empty()))
+  bool isDrawing = options.explain == "dot" || options.explain == "html";
+  if (options.summaries && (isDrawing || !options.why.empty()))
     return Failure::usage({options.why.empty() ? "--summaries are no drawing"
                                                : "--summaries and --why ask for different things",
                            "--summaries takes --explain=text or json, and nothing more"});
@@ -166,7 +162,12 @@ Outcome<std::monostate> Fuse::execute() {
            names.empty() ? "" : "it has " + llvm::join(names, ", ")});
   {
     StageTimer timer(session.compiler.times, "fuse");
-    report.ledger = fuseGraph(session.module(), *symbol, *device, *dims).ledger;
+    FusedGraph fused = fuseGraph(session.module(), *symbol, *device, *dims);
+    report.ledger = std::move(fused.ledger);
+    int64_t usual = ir::FuseOptions().usualExtent;
+    report.before = GraphView(graph, *dims, usual);
+    auto after = session.module().lookupSymbol<ir::GraphOp>(fused.symbol);
+    report.after = GraphView(after, *dims, usual);
   }
   report.device = device->title;
   auto text = explain();
@@ -190,12 +191,16 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
               "The value of a dimension that is planned for; 4096 without it")
       ->type_name("NAME=VALUE");
   addRepeated(*command, "--bind", options->types, "A type parameter")->type_name("NAME=TYPE");
-  command->add_option("--explain", options->explain, "text, json or dot")
-      ->check(oneOf({"text", "json", "dot"}))
+  command
+      ->add_option("--explain", options->explain,
+                   "text, json, dot, or html: a page to click through")
+      ->check(oneOf({"text", "json", "dot", "html"}))
       ->capture_default_str();
   command
-      ->add_option("--why", options->why,
-                   "What was tried between two calls: what they call, or line:column")
+      ->add_option(
+          "--why", options->why,
+          "What was tried between two calls, each named by a value that it gives, its kernel, "
+          "or line:column")
       ->expected(2)
       ->type_name("A B");
   command->add_flag(
@@ -210,8 +215,9 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
       "for all.\n\n"
       "Examples:\n"
       "  tilec fuse block.tile\n"
-      "  tilec fuse block.tile:layer --device=h200 --dim M=8192 --why linear relu\n"
+      "  tilec fuse block.tile:layer --device=h200 --dim M=8192 --why h y\n"
       "  tilec fuse block.tile:layer --summaries\n"
+      "  tilec fuse block.tile --explain=html -o block.html\n"
       "  tilec fuse block.tile --explain=dot | dot -Tsvg -o block.svg");
   return {command, [options] { return Fuse(*options).run(); }};
 }

@@ -4,6 +4,7 @@
 #include "ir/FormFma.h"
 #include "ir/Proofs.h"
 #include "ir/Specialize.h"
+#include "ir/Spelling.h"
 #include "ir/fusion/UniteAxes.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -344,6 +345,11 @@ CallOp FusedKernel::commit() {
   auto call = CallOp::create(builder, loc, types, host.getSymName(), operands(),
                              builder.getArrayAttr(constNames), constValues);
   unsigned count = consumer.getNumResults();
+  SmallVector<Value> replaced(consumer.getResults());
+  llvm::append_range(replaced, kept);
+  for (auto [old, now] : llvm::zip(replaced, call.getResults()))
+    if (StringRef name = nameOfResult(cast<OpResult>(old)); !name.empty())
+      nameResult(now, name);
   consumer.replaceAllUsesWith(call.getResults().take_front(count));
   consumer.erase();
   for (auto [old, now] : llvm::zip(kept, call.getResults().drop_front(count)))

@@ -154,11 +154,13 @@ double Fuser::bytesOf(Value tensor) {
   return bytes;
 }
 
-/// What the source calls it: an input, or the output of a call.
+/// What the source calls it: an input, what a call gives, else the output of its kernel.
 std::string Fuser::nameOf(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return graph.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name").str();
   auto result = cast<OpResult>(tensor);
+  if (StringRef name = nameOfResult(result); !name.empty())
+    return name.str();
   KernelOp kernel = shapes.kernelOf(cast<CallOp>(result.getOwner()));
   return kernel ? kernel.getParamName(outputPosition(kernel, result.getResultNumber())).str()
                 : "result";

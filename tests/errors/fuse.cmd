@@ -16,6 +16,7 @@ tilec fuse g.tile --dim M=7
 tilec fuse g.tile --dim N=x
 tilec fuse g.tile --explain=picture
 tilec fuse g.tile --why relu twice
+tilec fuse g.tile --why x y
 tilec fuse g.tile --why twice
 tilec fuse g.tile -o g.tile
 tilec fuse g.tile -o /none/x.txt
@@ -24,6 +25,28 @@ tilec run g.tile --in x=ones:8:f32 --fuse=fast
 tilec bench g.tile --in x=ones:8:f32 --fuse=on
 tilec compile g.tile --emit=artifact --fuse=yes -o a.tileart
 tilec fuse g.tile --dim N=1000 --device=h200 --why both.map0 twice
+tilec fuse g.tile --dim N=1000 --device=h200 --why 'relu(x)' 6:9
+# What a name means that several things have; and what has no name, or nobody reads.
+cat > n.tile <<'EOT'
+import std.nn
+kernel twice(x: f32[N]) -> (y: f32[N]) {
+    parallel i in tiles(N) { y[i] = x[i] * 2 }
+}
+kernel total(x: f32[N]) -> (s: f32[1] reduce +) {
+    parallel i in tiles(N) { s[0] += sum(x[i], i) }
+}
+graph names(x: f32[N], unread: f32[N]) -> (y: f32[N], s: f32[1]) {
+    let same = relu(x)
+    let total = twice(same)
+    y = total
+    s = total(relu(total) + relu(x))
+}
+EOT
+tilec fuse n.tile:names --why total y
+tilec fuse n.tile:names --why unread y
+tilec fuse n.tile:names --why y s --dim N=1000000
+tilec fuse n.tile:names --why 9:16 12:15 --dim N=1000000
+tilec fuse n.tile:names --device=h200 --dim N=1000000
 # What is wrong with a launch is told of the kernels as they are written.
 cat > m.tile <<'EOT'
 kernel add2(x: f32[N], y: f32[N]) -> (z: f32[N]) {

@@ -1,0 +1,113 @@
+//===- FusionJson.cpp - a report on fusion for programs -------------------===//
+
+#include "frontend/FusionText.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace tile;
+using namespace tile::frontend;
+using ir::FusionEntry;
+using ir::FusionLedger;
+using ir::KernelCost;
+using Verdict = FusionEntry::Verdict;
+namespace json = llvm::json;
+
+/// Infinite is what data decides; JSON has no such number.
+static json::Value number(double value) {
+  return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
+}
+
+static json::Object toJson(const KernelCost &cost) {
+  return json::Object{{"bytes_read", number(cost.bytesRead)},
+                      {"bytes_written", number(cost.bytesWritten)},
+                      {"operations", number(cost.operations)},
+                      {"intensity", number(cost.intensity())},
+                      {"bound", cost.bound()},
+                      {"seconds", number(cost.seconds)},
+                      {"launch_seconds", number(cost.launchSeconds)},
+                      {"memory_seconds", number(cost.memorySeconds)},
+                      {"compute_seconds", number(cost.computeSeconds)}};
+}
+
+static json::Object toJson(const FusionEntry &entry) {
+  json::Object object{{"transform", nameOf(entry.transform)},
+                      {"verdict", nameOf(entry.verdict)},
+                      {"first", json::Array(entry.first)},
+                      {"second", json::Array(entry.second)},
+                      {"tensor", entry.tensor},
+                      {"tensor_bytes", number(entry.tensorBytes)},
+                      {"reason", reasonOf(entry)}};
+  if (!entry.place.empty())
+    object["place"] = entry.place;
+  if (entry.verdict == Verdict::Fused || entry.verdict == Verdict::Slower) {
+    object["apart"] = toJson(entry.apart);
+    object["together"] = toJson(entry.together);
+  }
+  return object;
+}
+
+static json::Array toJson(llvm::ArrayRef<GraphView::Tensor> tensors) {
+  json::Array array;
+  for (const GraphView::Tensor &tensor : tensors)
+    array.push_back(json::Object{{"name", tensor.name},
+                                 {"type", tensor.type},
+                                 {"extents", json::Array(tensor.extents)},
+                                 {"bytes", number(tensor.bytes)},
+                                 {"from", tensor.from ? json::Value(*tensor.from) : nullptr},
+                                 {"to", json::Array(tensor.to)},
+                                 {"outputs", json::Array(tensor.outputs)}});
+  return array;
+}
+
+static json::Object toJson(const GraphView::Call &call, const KernelCost &cost) {
+  return json::Object{{"callee", call.callee},
+                      {"label", call.label},
+                      {"place", call.place},
+                      {"inputs", json::Array(call.inputs)},
+                      {"outputs", json::Array(call.outputs)},
+                      {"cost", toJson(cost)}};
+}
+
+static json::Array boundariesOf(const FusionLedger &ledger) {
+  json::Array array;
+  for (const FusionLedger::Boundary &boundary : ledger.boundaries) {
+    json::Object object{{"tensor", boundary.tensor},
+                        {"bytes", number(boundary.bytes)},
+                        {"from", boundary.from},
+                        {"to", boundary.to}};
+    if (boundary.entry) {
+      object["entry"] = *boundary.entry;
+      object["reason"] = reasonOf(ledger.entries[*boundary.entry]);
+    }
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+json::Object tile::frontend::toJson(const FusionReport &report) {
+  const FusionLedger &ledger = report.ledger;
+  json::Array calls, kernels, entries;
+  for (auto [call, planned] : llvm::zip(report.before.calls, ledger.calls))
+    calls.push_back(::toJson(call, planned.cost));
+  for (auto [call, kernel] : llvm::zip(report.after.calls, ledger.kernels))
+    kernels.push_back(json::Object{{"symbol", kernel.symbol},
+                                   {"calls", json::Array(kernel.calls)},
+                                   {"inputs", json::Array(call.inputs)},
+                                   {"outputs", json::Array(call.outputs)},
+                                   {"cost", ::toJson(kernel.cost)}});
+  for (const FusionEntry &entry : ledger.entries)
+    entries.push_back(::toJson(entry));
+  return json::Object{{"graph", report.graph},
+                      {"device", report.device},
+                      {"dims", json::Array(report.dims)},
+                      {"calls", std::move(calls)},
+                      {"tensors", ::toJson(report.before.tensors)},
+                      {"kernels", std::move(kernels)},
+                      {"tensors_after", ::toJson(report.after.tensors)},
+                      {"ledger", std::move(entries)},
+                      {"boundaries", boundariesOf(ledger)},
+                      {"before", ::toJson(ledger.before())},
+                      {"after", ::toJson(ledger.after())}};
+}

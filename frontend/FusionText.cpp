@@ -1,0 +1,87 @@
+//===- FusionText.cpp - words of a report on fusion -----------------------===//
+
+#include "frontend/FusionText.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using ir::FusionEntry;
+using Transform = FusionEntry::Transform;
+using Verdict = FusionEntry::Verdict;
+
+static std::string number(double value, const char *format) {
+  char buffer[48];
+  snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+std::string tile::frontend::bytesText(double bytes) {
+  return bytes >= 1e15   ? number(bytes / 1e15, "%.2f PB")
+         : bytes >= 1e12 ? number(bytes / 1e12, "%.2f TB")
+         : bytes >= 1e9  ? number(bytes / 1e9, "%.2f GB")
+         : bytes >= 1e6  ? number(bytes / 1e6, "%.2f MB")
+         : bytes >= 1e3  ? number(bytes / 1e3, "%.2f KB")
+                         : number(bytes, "%.0f B");
+}
+
+std::string tile::frontend::timeText(double seconds) {
+  return seconds >= 1      ? number(seconds, "%.3f s")
+         : seconds >= 1e-3 ? number(seconds * 1e3, "%.3f ms")
+                           : number(seconds * 1e6, "%.2f us");
+}
+
+std::string tile::frontend::intensityText(const ir::KernelCost &cost) {
+  return cost.bytes() > 0 ? number(cost.intensity(), "%.2f") : "-";
+}
+
+llvm::StringRef tile::frontend::nameOf(Transform transform) {
+  switch (transform) {
+  case Transform::Inline:
+    return "inline";
+  case Transform::InlineAll:
+    return "inline into all";
+  case Transform::InlineAndKeep:
+    return "inline and keep";
+  case Transform::Merge:
+    return "merge";
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::StringRef tile::frontend::nameOf(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Fused:
+    return "fused";
+  case Verdict::Illegal:
+    return "illegal";
+  case Verdict::TooLarge:
+    return "too large";
+  case Verdict::Slower:
+    return "slower";
+  }
+  llvm_unreachable("covered switch");
+}
+
+std::string tile::frontend::reasonOf(const FusionEntry &entry) {
+  switch (entry.verdict) {
+  case Verdict::Fused:
+    return "fused";
+  case Verdict::Illegal:
+  case Verdict::TooLarge:
+    return entry.reason;
+  case Verdict::Slower:
+    return "as one they would take " + timeText(entry.together.seconds) + " instead of " +
+           timeText(entry.apart.seconds) + ": " +
+           (entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
+                                                          : "what is computed again costs more "
+                                                            "than the bytes that are saved");
+  }
+  llvm_unreachable("covered switch");
+}
+
+std::string tile::frontend::labelsOf(const FusionReport &report, llvm::ArrayRef<unsigned> calls) {
+  return llvm::join(
+      llvm::map_range(calls, [&](unsigned n) { return report.before.calls[n].label; }), ", ");
+}

@@ -1,0 +1,24 @@
+//===- FusionText.h - words of a report on fusion -------------------------===//
+#ifndef TILE_FRONTEND_FUSIONTEXT_H
+#define TILE_FRONTEND_FUSIONTEXT_H
+
+#include "frontend/FusionReport.h"
+
+namespace tile::frontend {
+
+/// "33.55 MB", "146.84 us", and operations a byte: "40.58", or "-" where nothing moves.
+std::string bytesText(double bytes);
+std::string timeText(double seconds);
+std::string intensityText(const ir::KernelCost &cost);
+
+llvm::StringRef nameOf(ir::FusionEntry::Transform transform);
+llvm::StringRef nameOf(ir::FusionEntry::Verdict verdict);
+/// Why two kernels stay apart; "fused" if they don't.
+std::string reasonOf(const ir::FusionEntry &entry);
+
+/// "s = norm, y = scale"
+std::string labelsOf(const FusionReport &report, llvm::ArrayRef<unsigned> calls);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_FUSIONTEXT_H
