@@ -168,7 +168,8 @@ Location GraphElaborator::named(const dsl::Expr &expr) {
   constexpr size_t most = 40;
   StringRef text = file.source.text().substr(expr.range.begin, expr.range.end - expr.range.begin);
   SmallVector<StringRef> words;
-  llvm::SplitString(text, words, " \t\r\n");
+  for (StringRef line : llvm::split(text, '\n'))
+    llvm::SplitString(line.split("//").first, words, " \t\r"); // without comments
   std::string line = llvm::join(words, " ");
   if (line.size() > most) {
     size_t end = most;
