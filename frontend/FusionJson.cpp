@@ -39,6 +39,8 @@ static json::Object toJson(const FusionEntry &entry) {
                       {"tensor", entry.tensor},
                       {"tensor_bytes", number(entry.tensorBytes)},
                       {"reason", reasonOf(entry)}};
+  if (llvm::StringRef hint = hintOf(entry); !hint.empty())
+    object["hint"] = hint;
   if (!entry.place.empty())
     object["place"] = entry.place;
   if (entry.verdict == Verdict::Fused || entry.verdict == Verdict::Slower) {
@@ -78,8 +80,13 @@ static json::Array boundariesOf(const FusionLedger &ledger) {
                         {"from", boundary.from},
                         {"to", boundary.to}};
     if (boundary.entry) {
+      const FusionEntry &entry = ledger.entries[*boundary.entry];
       object["entry"] = *boundary.entry;
-      object["reason"] = reasonOf(ledger.entries[*boundary.entry]);
+      object["reason"] = reasonOf(entry);
+      if (llvm::StringRef hint = hintOf(entry); !hint.empty())
+        object["hint"] = hint;
+      if (!entry.place.empty())
+        object["place"] = entry.place;
     }
     array.push_back(std::move(object));
   }

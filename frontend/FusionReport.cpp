@@ -28,6 +28,8 @@ static void printBoundary(const FusionReport &report, const FusionLedger::Bounda
     stream << ": " << reasonOf(entry);
     if (!entry.place.empty())
       stream << "\n              at " << entry.place;
+    if (llvm::StringRef hint = hintOf(entry); !hint.empty())
+      stream << "\n              hint: " << hint;
   }
   stream << "\n";
 }

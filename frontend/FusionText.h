@@ -15,6 +15,8 @@ llvm::StringRef nameOf(ir::FusionEntry::Transform transform);
 llvm::StringRef nameOf(ir::FusionEntry::Verdict verdict);
 /// Why two kernels stay apart; "fused" if they don't.
 std::string reasonOf(const ir::FusionEntry &entry);
+/// What to change so that they may become one; empty where nothing helps.
+llvm::StringRef hintOf(const ir::FusionEntry &entry);
 
 /// "s = norm, y = scale"
 std::string labelsOf(const FusionReport &report, llvm::ArrayRef<unsigned> calls);

@@ -112,6 +112,8 @@ static void printEntry(const FusionReport &report, const FusionEntry &entry,
            << timeText(entry.apart.seconds) << ", " << bytesText(entry.together.bytes())
            << " instead of " << bytesText(entry.apart.bytes());
   stream << "\n";
+  if (llvm::StringRef hint = hintOf(entry); !hint.empty())
+    stream << "  hint: " << hint << "\n";
 }
 
 Outcome<std::string> tile::frontend::explainPair(const FusionReport &report,

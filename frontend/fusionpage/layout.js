@@ -100,7 +100,7 @@ function placeAcross(layers, gap) {
       x += item.width + gap;
     }
   }
-  for (let sweep = 0; sweep < 16; ++sweep) {
+  for (let sweep = 0; sweep < 17; ++sweep) {
     const isDown = sweep % 2 === 0;
     for (const layer of isDown ? layers : [...layers].reverse()) {
       let offset = 0;

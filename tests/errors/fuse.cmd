@@ -47,6 +47,25 @@ tilec fuse n.tile:names --why unread y
 tilec fuse n.tile:names --why y s --dim N=1000000
 tilec fuse n.tile:names --why 9:16 12:15 --dim N=1000000
 tilec fuse n.tile:names --device=h200 --dim N=1000000
+# What to change, where that helps.
+cat > h.tile <<'EOT'
+kernel total(x: f32[N]) -> (s: f32[1] reduce +) {
+    parallel i in tiles(N) { s[0] += sum(x[i], i) }
+}
+kernel share(x: f32[N], s: f32[1]) -> (y: f32[N]) {
+    parallel i in tiles(N) { y[i] = x[i] / s[0] }
+}
+kernel edge(x: f32[N]) -> (y: f32[N]) {
+    parallel i in tiles(N) { y[i] = x.clamp[i - 1] }
+}
+graph parts(x: f32[N]) -> (y: f32[N]) {
+    let s = total(x)
+    let part = share(x, s)
+    y = edge(part)
+}
+EOT
+tilec fuse h.tile:parts --device=h200 --dim N=1000000
+tilec fuse h.tile:parts --device=h200 --why part y
 # What is wrong with a launch is told of the kernels as they are written.
 cat > m.tile <<'EOT'
 kernel add2(x: f32[N], y: f32[N]) -> (z: f32[N]) {

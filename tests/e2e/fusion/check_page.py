@@ -188,7 +188,8 @@ def driven(browser, page, report):
             problems.append(f"a click on {call['label']} shows {panel[:200]}")
     for n, kernel in enumerate(report["kernels"]):
         panel = found["panels"].get(f"kernel-{n + 1}", "nothing")
-        reasons = [boundary.get("reason", "") for boundary in report["boundaries"] if n in (boundary["from"], boundary["to"])]
+        reasons = [boundary.get(what, "") for boundary in report["boundaries"] if n in (boundary["from"], boundary["to"])
+                   for what in ("reason", "hint", "place")]
         if kernel["symbol"] not in panel or not all(reason in panel for reason in reasons):
             problems.append(f"a click on kernel {n + 1} shows {panel[:200]}")
     for key, prefix in (("tensors", "tensor"), ("tensors_after", "kept")):

@@ -1,0 +1,54 @@
+//===- FusionHints.cpp - what to change so that kernels become one --------===//
+
+#include "frontend/FusionText.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using Verdict = ir::FusionEntry::Verdict;
+
+namespace {
+struct Hint {
+  /// What the reason has in it, and so what kind of reason it is. tests/frontend/check_hints.py
+  /// looks whether the fuser still says so.
+  llvm::StringLiteral reason;
+  llvm::StringLiteral text;
+};
+} // namespace
+
+static constexpr Hint hints[] = {
+    {"is complete only when all programs of", "where one program can go over all of it, reduce "
+                                              "along a whole axis instead of into a `reduce` "
+                                              "output"},
+    {"is a grid kernel", "write it with `parallel` if its programs need nothing of each other"},
+    {"in place", "give the result as an output of its own instead of `inout`"},
+    {"asserts or prints", "move what it asserts or prints to a kernel of its own"},
+    {"a graph is called, not a kernel", "write what that graph calls into this one"},
+    {"stores at an index that it computes",
+     "store at the binders' own elements, and compute the index where it is read"},
+    {"stores at an index that is data",
+     "store at the binders' own elements, and gather by the data where it is read"},
+    {"is not found from its index",
+     "store at binders, or at sums of them with factors that divide each other: `4*i + r`"},
+    {"clamped to its edges", "read it with `pad` or `within` if the edges allow that"},
+    {"has a loop, and would run in a loop of",
+     "write the two as one kernel if that pays, as std.nn has `attention`"},
+    {"just once, so that others could have it",
+     "read it at its own element, without an offset, in the kernel that is to store it, too"},
+    {"go along different dimensions", "let both have programs along one dimension"},
+    {"have different programs", "let both have binders of one kind over the same dimensions"},
+    {"has programs for each block of",
+     "let both have binders of one kind over the same dimensions"},
+    {"writes in a loop", "store after the loop"},
+    {"with extents that are not proved to be those of",
+     "declare the two dimensions under one name"},
+    {"a program's loop would carry",
+     "shorter rows fit: reduce parts of a row, and the parts in a second kernel"},
+};
+
+llvm::StringRef tile::frontend::hintOf(const ir::FusionEntry &entry) {
+  if (entry.verdict == Verdict::Illegal || entry.verdict == Verdict::TooLarge)
+    for (const Hint &hint : hints)
+      if (llvm::StringRef(entry.reason).contains(hint.reason))
+        return hint.text;
+  return "";
+}
