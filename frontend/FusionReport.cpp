@@ -44,6 +44,8 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
                           "read", "written", "time", "FLOP/B", "bound");
   printTotals("before", ledger.calls.size(), ledger.before(), stream);
   printTotals("after", ledger.kernels.size(), ledger.after(), stream);
+  if (ledger.kernels.empty())
+    return;
   stream << llvm::formatv("\n{0,-8} {1,12} {2,12} {3,10}  {4}\n", "kernels:", "bytes", "time",
                           "FLOP/B", "bound");
   for (auto [n, kernel] : llvm::enumerate(ledger.kernels))

@@ -19,7 +19,8 @@ const timeText = seconds => scaled(seconds, [[1, "s", 3], [1e-3, "ms", 3], [1e-6
 const workText = count => scaled(count, [[1e12, "T", 2], [1e9, "G", 2], [1e6, "M", 2], [1, "", 0]]);
 const intensityText = cost => cost.intensity === null ? "–" : `${cost.intensity.toFixed(2)} FLOP/B`;
 const bytesOf = cost => cost.bytes_read + cost.bytes_written;
-const summaryOf = cost => `${bytesText(bytesOf(cost))} · ${timeText(cost.seconds)} · ${cost.bound}`;
+const isKnown = cost => cost.bound !== "-"; // of a graph that is called it is not
+const summaryOf = cost => !isKnown(cost) ? "a graph of its own" : `${bytesText(bytesOf(cost))} · ${timeText(cost.seconds)} · ${cost.bound}`;
 const shortened = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
 //===-- Elements ----------------------------------------------------------===//
@@ -195,6 +196,8 @@ function drawGraphs() {
 const row = (head, ...cell) => make("tr", {}, make("th", {scope: "row"}, head), make("td", {}, ...cell));
 
 function costTable(cost, hue) {
+  if (!isKnown(cost))
+    return make("p", {}, "It is a graph of its own: what its kernels cost is not counted here.");
   const most = Math.max(cost.launch_seconds, cost.memory_seconds, cost.compute_seconds);
   const meter = seconds => [make("span", {class: "meter", "aria-hidden": "true"}, make("i", {"width%": 100 * seconds / most, hue})),
                             timeText(seconds)];
