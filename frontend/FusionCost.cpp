@@ -22,6 +22,8 @@ static constexpr double operationsOfFunction = 16;
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
 
+double FusionCost::launchSeconds() const { return device.launchSeconds(); }
+
 double FusionCost::bandwidth() const { return device.bandwidth() > 0 ? device.bandwidth() : 1e11; }
 
 ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {

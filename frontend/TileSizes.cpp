@@ -191,6 +191,10 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   return Done{};
 }
 
+bool TileSizes::isNamed(ir::KernelOp kernel) const {
+  return llvm::any_of(byKernel, [&](const auto &entry) { return isMeant(entry.first, kernel); });
+}
+
 ir::Bindings TileSizes::of(ir::KernelOp kernel) const {
   ir::Bindings bindings;
   auto module = kernel->getParentOfType<ModuleOp>();

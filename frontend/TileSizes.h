@@ -33,6 +33,8 @@ struct TileSizes {
 
   /// Whether each name means something among these kernels.
   Outcome<std::monostate> check(llvm::ArrayRef<ir::KernelOp> kernels) const;
+  /// Whether sizes are given by a name that means this kernel.
+  bool isNamed(ir::KernelOp kernel) const;
   /// Those of one kernel.
   ir::Bindings of(ir::KernelOp kernel) const;
 };

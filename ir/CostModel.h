@@ -56,6 +56,10 @@ public:
 
   /// A launch of a kernel's template. `dims` are the values of its dims, by their position.
   virtual KernelCost costOf(KernelOp kernel, llvm::ArrayRef<int64_t> dims) = 0;
+  /// Whether something is asked of a kernel by its name: then no equal one can stand for it.
+  virtual bool isNamed(KernelOp kernel) const { return false; }
+  /// No launch takes less than this, and what its bytes take by the bandwidth.
+  virtual double launchSeconds() const = 0;
   /// Bytes a second that the memory moves.
   virtual double bandwidth() const = 0;
 };

@@ -7,7 +7,6 @@
 #include "ir/Spelling.h"
 #include "ir/fusion/UniteAxes.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -336,8 +335,34 @@ SmallVector<AffineExpr> FusedKernel::callDims() {
   return shapes.bind(host, operands(), attrs.getArrayAttr(constNames), constValues);
 }
 
+/// Moves a call behind all that it needs, and what needs it behind it; all else stays in order.
+static void putInOrder(CallOp call) {
+  Operation *last = call;
+  for (Value operand : call->getOperands())
+    if (Operation *op = operand.getDefiningOp(); op && last->isBeforeInBlock(op))
+      last = op;
+  SmallVector<Operation *> open(call->getUsers()), early;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (!op->isBeforeInBlock(last) || !seen.insert(op).second)
+      continue;
+    early.push_back(op);
+    llvm::append_range(open, op->getUsers());
+  }
+  llvm::sort(early, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  if (last != call)
+    call->moveAfter(last);
+  Operation *before = call;
+  for (Operation *op : early) {
+    op->moveAfter(before);
+    before = op;
+  }
+}
+
 CallOp FusedKernel::commit() {
-  shapes.symbolTable().insert(owned.release(), std::next(origin->getIterator()));
+  if (owned)
+    shapes.symbolTable().insert(owned.release(), std::next(origin->getIterator()));
   OpBuilder builder(consumer);
   Location loc = FusedLoc::get(consumer.getContext(), {producer.getLoc(), consumer.getLoc()});
   SmallVector<Type> types(consumer.getResultTypes());
@@ -355,7 +380,7 @@ CallOp FusedKernel::commit() {
   for (auto [old, now] : llvm::zip(kept, call.getResults().drop_front(count)))
     old.replaceAllUsesWith(now);
   if (!kept.empty())
-    sortTopologically(call->getBlock());
+    putInOrder(call);
   shapes.add(call);
   return call;
 }

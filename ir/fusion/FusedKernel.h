@@ -27,6 +27,14 @@ public:
 
   /// The consumer's body under the new signature, and the tensors still parameters, the last ones.
   void build();
+  /// In place of building it: the kernel that was made for two calls just like these, which is in
+  /// the module, or was taken before it got there.
+  void reuse(KernelOp kernel) { host = kernel; }
+  void reuse(mlir::OwningOpRef<KernelOp> kernel) {
+    host = *kernel;
+    owned = std::move(kernel);
+  }
+  mlir::OwningOpRef<KernelOp> take() { return std::move(owned); }
   KernelOp kernel() { return host; }
   /// Which of the tensors the memory is, by number; none if it is something else.
   std::optional<unsigned> tensorAt(mlir::Value memory) const;
@@ -48,10 +56,10 @@ public:
 
   /// What its call would bind its dims to, by their position.
   llvm::SmallVector<mlir::AffineExpr> callDims();
-  /// Inserts the kernel into the module, and its call in place of the consumer's. What is kept is
-  /// taken from it, and the graph's calls are put in order again. The producer's call stays; it is
-  /// the caller's to erase if nobody uses it any more. The calls must be as they were when this was
-  /// made.
+  /// Inserts the kernel into the module, unless it is reused, and its call in place of the
+  /// consumer's. What is kept is taken from it, and the graph's calls are put in order again. The
+  /// producer's call stays; it is the caller's to erase if nobody uses it any more. The calls must
+  /// be as they were when this was made.
   CallOp commit();
 
 private:

@@ -1,12 +1,12 @@
 //===- Fuser.cpp - which kernels of a graph become one --------------------===//
 
 #include "ir/fusion/Fuser.h"
-#include "ir/AffineEval.h"
 #include "ir/FormFma.h"
 #include "ir/Specialize.h"
 #include "ir/Spelling.h"
-#include "ir/fusion/InlineProducer.h"
-#include "ir/fusion/MergeSiblings.h"
+#include "ir/fusion/EqualKernels.h"
+#include "ir/fusion/Proposals.h"
+#include "ir/fusion/Readers.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -49,7 +49,6 @@ struct Live {
   /// The calls of the graph as it was that it does.
   std::vector<unsigned> calls;
   KernelCost cost;
-  unsigned operations = 0;
 };
 
 /// Two calls that may become one.
@@ -88,22 +87,23 @@ struct Proposal {
 class Fuser {
 public:
   Fuser(GraphOp graph, CostModel &model, const FuseOptions &options)
-      : graph(graph), model(model), options(options), shapes(graph) {}
+      : graph(graph), shapes(graph), costs(graph, model, options, shapes),
+        proposals(shapes, costs, options) {}
   FusionLedger run();
 
 private:
+  void shareKernels();
+
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
-  int64_t valueOf(AffineExpr expr);
-  double bytesOf(Value tensor);
   std::string nameOf(Value tensor);
-  KernelCost costOf(KernelOp kernel, ArrayRef<AffineExpr> dims);
-  KernelCost costOf(FusedKernel &fused) { return costOf(fused.kernel(), fused.callDims()); }
 
   // Candidates.
   void collect(unsigned id, bool isFirst = false);
   void collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst);
+  double mostSaved(unsigned first, unsigned second, double bytesGone = 0);
+  bool readsAll(CallOp call);
   void push(bool isMerge, unsigned first, unsigned second, unsigned tensor, double most);
   Value tensorOf(const Candidate &candidate);
 
@@ -112,13 +112,11 @@ private:
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateAll(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateMerging(const Candidate &candidate, FusionRefusal &refusal);
-  std::unique_ptr<FusedKernel> inlined(CallOp producer, CallOp consumer, ArrayRef<Value> tensors,
-                                       const InlineOptions &how, FusionRefusal &refusal);
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, bool isSingle,
                                            FusionRefusal &refusal);
-  bool isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const;
   void commit(const Candidate &candidate, const Proposal &proposal);
-  unsigned replace(FusedKernel &fused, unsigned first, unsigned second, bool firstStays);
+  void forget(unsigned id);
+  unsigned replace(Pairing pairing, bool guestStays);
 
   // The ledger.
   void note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
@@ -126,12 +124,12 @@ private:
   void finish();
 
   GraphOp graph;
-  CostModel &model;
-  const FuseOptions &options;
   GraphShapes shapes;
-  std::vector<int64_t> symbols;
+  GraphCosts costs;
+  Proposals proposals;
   std::vector<Live> live;
   DenseMap<Operation *, unsigned> ids;
+  Readers readers;
   std::priority_queue<Candidate> open;
   unsigned commits = 0;
   FusionLedger ledger;
@@ -141,18 +139,6 @@ private:
 } // namespace
 
 //===-- What is known of calls --------------------------------------------===//
-
-int64_t Fuser::valueOf(AffineExpr expr) {
-  symbols.resize(shapes.numSymbols(), options.usualExtent);
-  return std::max<int64_t>(0, evaluateAffine(expr, {}, symbols).value_or(options.usualExtent));
-}
-
-double Fuser::bytesOf(Value tensor) {
-  double bytes = std::max(1U, getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth() / 8);
-  for (AffineExpr extent : shapes.shapeOf(tensor))
-    bytes *= static_cast<double>(valueOf(extent));
-  return bytes;
-}
 
 /// What the source calls it: an input, what a call gives, else the output of its kernel.
 std::string Fuser::nameOf(Value tensor) {
@@ -166,22 +152,11 @@ std::string Fuser::nameOf(Value tensor) {
                 : "result";
 }
 
-KernelCost Fuser::costOf(KernelOp kernel, ArrayRef<AffineExpr> dims) {
-  SmallVector<int64_t> values;
-  for (AffineExpr dim : dims)
-    values.push_back(valueOf(dim));
-  return model.costOf(kernel, values);
-}
-
 unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
   unsigned id = live.size();
-  Live entry{call, std::move(calls), {}, 0};
-  if (KernelOp kernel = shapes.kernelOf(call)) {
-    entry.cost = costOf(kernel, shapes.dimsOf(call));
-    kernel.walk([&](Operation *) { ++entry.operations; });
-  }
-  live.push_back(std::move(entry));
+  live.push_back({call, std::move(calls), costs.costOf(call)});
   ids[call] = id;
+  readers.add(call, id);
   return id;
 }
 
@@ -197,14 +172,44 @@ Value Fuser::tensorOf(const Candidate &candidate) {
                            : first.getResult(candidate.tensor);
 }
 
+/// Seconds that are saved at most where two calls become one that does all that both do, but for
+/// moving so many bytes and reading twice what both read.
+double Fuser::mostSaved(unsigned first, unsigned second, double bytesGone) {
+  CallOp a = live[first].call, b = live[second].call;
+  llvm::SmallSetVector<Value, 8> common;
+  for (Value input : a.getInputs())
+    if (isa<TensorType>(input.getType()) && llvm::is_contained(b.getInputs(), input))
+      common.insert(input);
+  for (Value input : common)
+    bytesGone += costs.bytesOf(input);
+  const KernelCost &x = live[first].cost, &y = live[second].cost;
+  double least = costs.leastSeconds(x.bytes() + y.bytes() - bytesGone);
+  // What is equal but for rounding is decided by what is found, not by this.
+  return (x.seconds + y.seconds - least) * (1 + 1e-9);
+}
+
+/// Whether a call reads every element of all its inputs.
+bool Fuser::readsAll(CallOp call) {
+  llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());
+  double bytes = 0;
+  for (Value input : inputs)
+    if (isa<TensorType>(input.getType()))
+      bytes += costs.bytesOf(input);
+  return live[ids.at(call)].cost.bytesRead >= bytes;
+}
+
 /// All that a call may become one with; at first only calls before it, so that each pair comes
 /// once.
 void Fuser::collect(unsigned id, bool isFirst) {
   CallOp call = live[id].call;
   auto addEdge = [&](Value tensor, CallOp producer, CallOp consumer) {
     unsigned first = ids.at(producer), second = ids.at(consumer);
-    // At most the work of the producer is saved, and what the tensor moves.
-    double most = live[first].cost.seconds + 2 * bytesOf(tensor) / model.bandwidth();
+    // At most the work of the producer is saved, and what the tensor moves. Where all of it is
+    // needed, the producer's work is, too.
+    double bytes = costs.bytesOf(tensor);
+    double most = live[first].cost.seconds + 2 * bytes / costs.bandwidth();
+    if (tensor.hasOneUse() && producer.getNumResults() == 1 && readsAll(consumer))
+      most = std::min(most, mostSaved(first, second, 2 * bytes));
     push(false, first, second, cast<OpResult>(tensor).getResultNumber(), most);
   };
   llvm::SmallSetVector<Value, 8> inputs;
@@ -230,59 +235,14 @@ void Fuser::collect(unsigned id, bool isFirst) {
 /// Others that read a tensor, the nearest few.
 void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst) {
   constexpr size_t few = 8;
-  SmallVector<unsigned> others;
-  llvm::SmallPtrSet<Operation *, 8> seen;
-  for (Operation *user : tensor.getUsers())
-    if (auto other = dyn_cast<CallOp>(user); other && ids.at(other) != id &&
-                                             !(isFirst && ids.at(other) > id) &&
-                                             seen.insert(other).second)
-      others.push_back(ids.at(other));
-  llvm::sort(others, [&](unsigned a, unsigned b) {
-    auto distance = [&](unsigned n) { return n > id ? n - id : id - n; };
-    return std::pair(distance(a), a) < std::pair(distance(b), b);
-  });
-  for (unsigned other : ArrayRef(others).take_front(few)) {
+  for (unsigned other : readers.nearest(tensor, id, few, isFirst)) {
     // The one must take as long as the longer of the two.
-    double most = std::min(live[id].cost.seconds, live[other].cost.seconds);
+    double most = std::min({live[id].cost.seconds, live[other].cost.seconds, mostSaved(id, other)});
     push(true, id, other, input, most);
   }
 }
 
 //===-- Proposals ---------------------------------------------------------===//
-
-bool Fuser::isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const {
-  unsigned operations = 0;
-  fused.kernel().walk([&](Operation *) { ++operations; });
-  if (operations > options.mostOperations)
-    refusal.reason = "as one they would have " + std::to_string(operations) +
-                     " operations, more than " + std::to_string(options.mostOperations);
-  else if (fused.kernel().getNumArguments() > options.mostParameters)
-    refusal.reason = "as one they would have " + std::to_string(fused.kernel().getNumArguments()) +
-                     " parameters, more than " + std::to_string(options.mostParameters);
-  else
-    return false;
-  refusal.isLimit = true;
-  return true;
-}
-
-/// The loop of the consumer that would contract again and again what the producer contracts; null
-/// if there is none. What is kept from one block of it to the next needs rewriting that isn't here.
-static Operation *contractingLoop(KernelOp producer, KernelOp consumer, CallOp call,
-                                  ArrayRef<Value> tensors) {
-  bool contracts = false;
-  producer.walk(
-      [&](Operation *op) { contracts |= isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op); });
-  Operation *found = nullptr;
-  for (auto [operand, n] : llvm::zip(call.getInputs(), inputPositions(consumer))) {
-    if (!llvm::is_contained(tensors, operand) || !contracts)
-      continue;
-    for (Operation *user : consumer.getArgument(n).getUsers())
-      for (Operation *loop = user->getParentOp(); loop != consumer; loop = loop->getParentOp())
-        if (isa<ForOp, scf::ForOp, scf::WhileOp>(loop))
-          found = loop;
-  }
-  return found;
-}
 
 /// Whether the device can't run the new kernel well, and could those that it is made of.
 static bool isHindered(const KernelCost &together, std::initializer_list<const KernelCost *> parts,
@@ -293,20 +253,6 @@ static bool isHindered(const KernelCost &together, std::initializer_list<const K
   refusal.reason = "as one, " + together.obstacle;
   refusal.isLimit = true;
   return true;
-}
-
-std::unique_ptr<FusedKernel> Fuser::inlined(CallOp producer, CallOp consumer,
-                                            ArrayRef<Value> tensors, const InlineOptions &how,
-                                            FusionRefusal &refusal) {
-  KernelOp guest = shapes.kernelOf(producer), host = shapes.kernelOf(consumer);
-  if (Operation *loop = guest && host ? contractingLoop(guest, host, consumer, tensors) : nullptr) {
-    refusal.reason = "`" + guest.getSymName().str() + "` has a loop, and would run in a loop of `" +
-                     host.getSymName().str() + "`, again for each of its blocks";
-    refusal.loc = loop->getLoc();
-    return nullptr;
-  }
-  auto fused = proposeInlining(producer, consumer, tensors, how, shapes, refusal);
-  return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
 }
 
 /// Whether elements of the kernel's outputs are made of several: then it matters whether a consumer
@@ -349,8 +295,8 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
   std::optional<Proposal> best;
   auto attempt = [&](InlineOptions how) {
     FusionRefusal why;
-    auto fused = inlined(producer, consumer, tensors, how, why);
-    if (!fused) {
+    auto together = proposals.costOf({producer, consumer, tensors, how}, why);
+    if (!together) {
       if (refusal.reason.empty())
         refusal = std::move(why);
       return;
@@ -358,7 +304,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
     Proposal proposal{how.keeps ? Transform::InlineAndKeep : Transform::Inline, how, isSingle};
     proposal.apart = first.cost;
     proposal.apart += second.cost;
-    proposal.together = costOf(*fused);
+    proposal.together = *together;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       return;
     if (givesMore || (hasOthers && !how.keeps))
@@ -379,24 +325,26 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
 /// All consumers compute what they read of the producer, and that goes.
 std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRefusal &refusal) {
   CallOp producer = live[candidate.first].call;
-  llvm::SmallSetVector<Operation *, 8> users(producer->user_begin(), producer->user_end());
   constexpr size_t few = 8;
+  for (Value result : producer.getResults())
+    if (readers.count(result) > few)
+      return {};
+  llvm::SmallSetVector<Operation *, 8> users(producer->user_begin(), producer->user_end());
   if (users.size() < 2 || users.size() > few || !llvm::all_of(users, llvm::IsaPred<CallOp>))
     return {};
   Proposal proposal{Transform::InlineAll, {.widens = true}};
   proposal.apart = live[candidate.first].cost;
   for (Operation *user : users) {
     auto consumer = cast<CallOp>(user);
-    auto fused =
-        inlined(producer, consumer, tensorsBetween(producer, consumer), proposal.options, refusal);
-    if (!fused)
+    auto together = proposals.costOf(
+        {producer, consumer, tensorsBetween(producer, consumer), proposal.options}, refusal);
+    if (!together)
       return {};
     const KernelCost &other = live[ids.at(user)].cost;
-    KernelCost together = costOf(*fused);
-    if (isHindered(together, {&live[candidate.first].cost, &other}, refusal))
+    if (isHindered(*together, {&live[candidate.first].cost, &other}, refusal))
       return {};
     proposal.apart += other;
-    proposal.together += together;
+    proposal.together += *together;
   }
   return proposal;
 }
@@ -410,9 +358,9 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
   std::optional<Proposal> best;
   for (bool isSwapped : {false, true}) {
     FusionRefusal why;
-    auto fused = isSwapped ? proposeMerging(second.call, first.call, shapes, why)
-                           : proposeMerging(first.call, second.call, shapes, why);
-    if (!fused || isTooLarge(*fused, why)) {
+    auto together = proposals.costOf(
+        {isSwapped ? second.call : first.call, isSwapped ? first.call : second.call, {}}, why);
+    if (!together) {
       if (refusal.reason.empty())
         refusal = std::move(why);
       continue;
@@ -420,7 +368,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
     Proposal proposal{Transform::Merge, {}, false, isSwapped};
     proposal.apart = first.cost;
     proposal.apart += second.cost;
-    proposal.together = costOf(*fused);
+    proposal.together = *together;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       continue;
     if (!best || proposal.gain() > best->gain())
@@ -466,7 +414,7 @@ void Fuser::note(const Candidate &candidate, Verdict verdict, const FusionRefusa
   entry.second = live[candidate.second].calls;
   Value tensor = tensorOf(candidate);
   entry.tensor = nameOf(tensor);
-  entry.tensorBytes = bytesOf(tensor);
+  entry.tensorBytes = costs.bytesOf(tensor);
   entry.reason = refusal.reason;
   if (refusal.loc)
     entry.place = placeOf(refusal.loc);
@@ -499,7 +447,7 @@ void Fuser::finish() {
       auto producer = input.getDefiningOp<CallOp>();
       if (!producer)
         continue;
-      FusionLedger::Boundary boundary{nameOf(input), bytesOf(input), numbers.at(producer),
+      FusionLedger::Boundary boundary{nameOf(input), costs.bytesOf(input), numbers.at(producer),
                                       numbers.at(call), std::nullopt};
       auto last = lastEntry.find({live[ids.at(producer)].calls, live[ids.at(call)].calls});
       if (last != lastEntry.end())
@@ -513,20 +461,30 @@ void Fuser::finish() {
 
 //===-- The search --------------------------------------------------------===//
 
-/// Puts a fused kernel's call in the place of two; the first may have to stay for others.
-unsigned Fuser::replace(FusedKernel &fused, unsigned first, unsigned second, bool firstStays) {
+/// A call is about to go.
+void Fuser::forget(unsigned id) {
+  readers.remove(live[id].call, id);
+  ids.erase(live[id].call);
+  live[id].call = nullptr;
+}
+
+/// Puts a fused kernel's call in the place of two; the guest may have to stay for others.
+unsigned Fuser::replace(Pairing pairing, bool guestStays) {
+  unsigned guest = ids.at(pairing.guest), host = ids.at(pairing.host);
   llvm::SetVector<unsigned> members;
-  members.insert(live[first].calls.begin(), live[first].calls.end());
-  members.insert(live[second].calls.begin(), live[second].calls.end());
+  members.insert(live[guest].calls.begin(), live[guest].calls.end());
+  members.insert(live[host].calls.begin(), live[host].calls.end());
   std::vector<unsigned> calls(members.begin(), members.end());
   llvm::sort(calls);
-  ids.erase(live[second].call);
-  live[second].call = nullptr;
-  CallOp call = fused.commit();
-  if (!firstStays) {
-    ids.erase(live[first].call);
-    live[first].call.erase();
-    live[first].call = nullptr;
+  SmallVector<Value> results(pairing.host.getResults());
+  llvm::append_range(results, pairing.kept());
+  forget(host);
+  CallOp call = proposals.commit(pairing);
+  for (auto [old, now] : llvm::zip_equal(results, call.getResults()))
+    readers.replace(old, now);
+  if (!guestStays) {
+    forget(guest);
+    pairing.guest.erase();
   }
   return add(call, std::move(calls));
 }
@@ -534,53 +492,53 @@ unsigned Fuser::replace(FusedKernel &fused, unsigned first, unsigned second, boo
 void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
   ++commits;
   note(candidate, Verdict::Fused, {}, &proposal);
-  FusionRefusal unused;
+  CallOp first = live[candidate.first].call, second = live[candidate.second].call;
   if (proposal.transform == Transform::Merge) {
-    unsigned guest = candidate.first, host = candidate.second;
     if (proposal.isSwapped)
-      std::swap(guest, host);
-    auto fused = proposeMerging(live[guest].call, live[host].call, shapes, unused);
-    collect(replace(*fused, guest, host, /*firstStays=*/false));
+      std::swap(first, second);
+    collect(replace({first, second, {}}, /*guestStays=*/false));
     return;
   }
-  CallOp producer = live[candidate.first].call;
-  SmallVector<unsigned> consumers = {candidate.second};
+  Value tensor = tensorOf(candidate);
+  SmallVector<CallOp> consumers = {second};
   if (proposal.transform == Transform::InlineAll) {
-    llvm::SmallSetVector<unsigned, 8> all;
-    for (Operation *user : producer->getUsers())
-      all.insert(ids.at(user));
-    consumers.assign(all.begin(), all.end());
+    llvm::SmallSetVector<Operation *, 8> all(first->user_begin(), first->user_end());
+    consumers = llvm::map_to_vector(all, llvm::CastTo<CallOp>);
   }
   SmallVector<unsigned> made;
-  for (unsigned consumer : consumers) {
-    Operation *user = live[consumer].call;
-    SmallVector<Value> tensors = tensorsBetween(producer, live[consumer].call);
+  for (CallOp consumer : consumers) {
+    SmallVector<Value> tensors = tensorsBetween(first, consumer);
     if (proposal.isSingle)
-      tensors.assign({tensorOf(candidate)});
-    auto fused =
-        proposeInlining(producer, live[consumer].call, tensors, proposal.options, shapes, unused);
+      tensors.assign({tensor});
     // Whether the producer's call is needed afterwards: for the tensors by others, for what else it
     // gives by the new kernel, too.
-    bool isNeeded = llvm::any_of(producer.getResults(), [&](Value result) {
+    bool isNeeded = llvm::any_of(first.getResults(), [&](Value result) {
       if (!llvm::is_contained(tensors, result))
         return !result.use_empty();
       return !proposal.options.keeps &&
-             llvm::any_of(result.getUsers(), [&](Operation *op) { return op != user; });
+             llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
     });
-    made.push_back(replace(*fused, candidate.first, consumer, isNeeded));
+    made.push_back(replace({first, consumer, tensors, proposal.options}, isNeeded));
   }
   for (unsigned id : made)
     collect(id);
 }
 
+/// Calls of equal kernels call the same one, so that equal pairs of calls are seen to be equal.
+void Fuser::shareKernels() {
+  EqualKernels kernels;
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    if (KernelOp kernel = shapes.kernelOf(call); kernel && !costs.isNamed(kernel))
+      call.setCallee(kernels.firstOf(kernel).getSymName());
+}
+
 FusionLedger Fuser::run() {
-  symbols.assign(graph.getDims().size(), options.usualExtent);
-  for (auto [n, name] : llvm::enumerate(graph.getDims().getAsValueRange<StringAttr>()))
-    if (auto known = options.dims.find(name); known != options.dims.end())
-      symbols[n] = known->second;
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    ledger.calls.push_back({call.getCallee().str(), placeOf(call.getLoc()), {}});
+  shareKernels();
   for (CallOp call : graph.getBody().getOps<CallOp>()) {
     unsigned id = add(call, {static_cast<unsigned>(live.size())});
-    ledger.calls.push_back({call.getCallee().str(), placeOf(call.getLoc()), live[id].cost});
+    ledger.calls[id].cost = live[id].cost;
   }
   for (unsigned id = 0, e = live.size(); id < e; ++id)
     collect(id, /*isFirst=*/true);
@@ -603,6 +561,7 @@ FusionLedger Fuser::run() {
       open.push(candidate);
   }
   finish();
+  ledger.effort = proposals.effort;
   return std::move(ledger);
 }
 

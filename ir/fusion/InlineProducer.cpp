@@ -35,13 +35,9 @@ private:
     refusal.reason = reason.str();
     return failure();
   }
-  bool hasOthers(Value tensor) const {
-    return llvm::any_of(tensor.getUsers(), [&](Operation *user) { return user != consumer; });
-  }
   LogicalResult check();
   LogicalResult checkGuest();
   LogicalResult checkInPlace();
-  LogicalResult checkKept();
   LogicalResult findStore(Edge &edge);
   void forEachDimension(
       llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit);
@@ -70,14 +66,29 @@ private:
 //===-- What can be inlined at all ----------------------------------------===//
 
 bool tile::ir::reaches(CallOp from, CallOp to) {
-  SmallVector<Operation *> open(from->getUsers());
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val();
-    if (op == to)
+  if (!from->isBeforeInBlock(to))
+    return false;
+  // From both ends by turns, an edge at a time: often one of the two soon leads nowhere.
+  SmallVector<std::pair<Operation::user_iterator, Operation::user_iterator>> down;
+  SmallVector<std::pair<Operation::operand_iterator, Operation::operand_iterator>> up;
+  down.emplace_back(from->user_begin(), from->user_end());
+  up.emplace_back(to->operand_begin(), to->operand_end());
+  llvm::SmallPtrSet<Operation *, 16> below = {from}, above = {to};
+  while (!down.empty() && !up.empty()) {
+    if (auto &[use, end] = down.back(); use == end) {
+      down.pop_back();
+    } else if (Operation *op = *use++; above.contains(op)) {
       return true;
-    if (seen.insert(op).second && op->isBeforeInBlock(to))
-      llvm::append_range(open, op->getUsers());
+    } else if (op->isBeforeInBlock(to) && below.insert(op).second) {
+      down.emplace_back(op->user_begin(), op->user_end());
+    }
+    if (auto &[operand, end] = up.back(); operand == end) {
+      up.pop_back();
+    } else if (Operation *op = (*operand++).getDefiningOp(); op && below.contains(op)) {
+      return true;
+    } else if (op && from->isBeforeInBlock(op) && above.insert(op).second) {
+      up.emplace_back(op->operand_begin(), op->operand_end());
+    }
   }
   return false;
 }
@@ -88,6 +99,37 @@ SmallVector<Value> tile::ir::tensorsBetween(CallOp producer, CallOp consumer) {
     if (llvm::is_contained(consumer.getInputs(), result))
       tensors.push_back(result);
   return tensors;
+}
+
+SmallVector<Value> tile::ir::readByOthers(CallOp consumer, ArrayRef<Value> tensors) {
+  SmallVector<Value> read;
+  for (Value tensor : tensors)
+    if (llvm::any_of(tensor.getUsers(), [&](Operation *user) { return user != consumer; }))
+      read.push_back(tensor);
+  return read;
+}
+
+bool tile::ir::mayKeep(CallOp producer, CallOp consumer, ArrayRef<Value> tensors,
+                       FusionRefusal &refusal) {
+  SmallVector<Operation *> open = {consumer};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  auto isKept = [&](Value operand) { return llvm::is_contained(tensors, operand); };
+  while (!open.empty()) {
+    for (Value operand : open.pop_back_val()->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      if (!op || !producer->isBeforeInBlock(op) || !seen.insert(op).second)
+        continue;
+      open.push_back(op);
+      if (auto other = dyn_cast<CallOp>(op); other && llvm::any_of(op->getOperands(), isKept)) {
+        refusal.reason = ("`" + consumer.getCallee() + "` needs `" + other.getCallee() +
+                          "`, which needs `" + producer.getCallee() + "`")
+                             .str();
+        refusal.loc = consumer.getLoc();
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 LogicalResult Inliner::checkGuest() {
@@ -122,17 +164,6 @@ LogicalResult Inliner::checkInPlace() {
   return success();
 }
 
-/// What others read is there only when the consumer has run: none of them may come before.
-LogicalResult Inliner::checkKept() {
-  for (const Edge &edge : edges)
-    for (Operation *user : edge.tensor.getUsers())
-      if (auto other = dyn_cast<CallOp>(user);
-          other && other != consumer && reaches(other, consumer))
-        return refuse("`" + origin.getSymName() + "` needs `" + other.getCallee() +
-                      "`, which needs `" + guest.getSymName() + "`");
-  return success();
-}
-
 LogicalResult Inliner::findStore(Edge &edge) {
   edge.output = outputPosition(guest, cast<OpResult>(edge.tensor).getResultNumber());
   if (guest.getParamMode(edge.output) == ParamMode::Reduce)
@@ -151,7 +182,7 @@ LogicalResult Inliner::findStore(Edge &edge) {
 LogicalResult Inliner::check() {
   if (!guest || !origin)
     return refuse("a graph is called, not a kernel");
-  if ((options.keeps && failed(checkKept())) || failed(checkGuest()) || failed(checkInPlace()))
+  if (failed(checkGuest()) || failed(checkInPlace()))
     return failure();
   for (Edge &edge : edges)
     if (failed(findStore(edge)))
@@ -429,12 +460,12 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   refusal.loc = consumer.getLoc();
   if (failed(check()))
     return {};
-  SmallVector<Value> tensors, kept;
-  for (const Edge &edge : edges) {
-    tensors.push_back(edge.tensor);
-    if (options.keeps && hasOthers(edge.tensor))
-      kept.push_back(edge.tensor);
-  }
+  auto tensors = llvm::map_to_vector(edges, [](const Edge &edge) { return edge.tensor; });
+  SmallVector<Value> kept;
+  if (options.keeps)
+    kept = readByOthers(consumer, tensors);
+  if (!mayKeep(producer, consumer, kept, refusal))
+    return {};
   fused = std::make_unique<FusedKernel>(producer, consumer, tensors, kept, shapes);
   if (std::string conflict = fused->conflict(); !conflict.empty()) {
     refusal.reason = std::move(conflict);

@@ -49,6 +49,13 @@ struct InlineOptions {
   bool keeps = false;
 };
 
+/// Whether a consumer may store tensors for all others: not if it needs one of those.
+bool mayKeep(CallOp producer, CallOp consumer, llvm::ArrayRef<mlir::Value> tensors,
+             FusionRefusal &refusal);
+
+/// Those of the tensors that others than the consumer read: it would have to keep them.
+llvm::SmallVector<mlir::Value> readByOthers(CallOp consumer, llvm::ArrayRef<mlir::Value> tensors);
+
 /// The kernel that would take the consumer's place, and compute what that reads of `tensors`,
 /// results of the producer's call, itself. Unless it keeps them, other users of the producer
 /// keep its call. Null, and why, if there is no such kernel. Nothing changes before it is

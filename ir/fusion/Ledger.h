@@ -73,11 +73,16 @@ struct FusionLedger {
     /// The last entry about it; none if nobody has looked.
     std::optional<unsigned> entry;
   };
+  /// What the search took: fused kernels that it asked for, and those that were built for it.
+  struct Effort {
+    unsigned long asked = 0, built = 0;
+  };
   std::vector<Call> calls;
   std::vector<Kernel> kernels;
   std::vector<FusionEntry> entries;
   /// The largest first.
   std::vector<Boundary> boundaries;
+  Effort effort;
 
   KernelCost before() const {
     KernelCost sum;

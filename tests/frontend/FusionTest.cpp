@@ -1,7 +1,9 @@
 // Graphs whose kernels are made one, against the same graphs as they stand: the same bits, on fresh
 // random inputs of odd sizes, in the interpreter and on the CPU.
 
+#include "frontend/Fusion.h"
 #include "dsl/Elaborator.h"
+#include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
 #include "ir/AffineEval.h"
 #include "ir/fusion/FuseGraph.h"
@@ -10,6 +12,7 @@
 
 #include <cstring>
 #include <random>
+#include <set>
 
 using namespace tile;
 using namespace tile::frontend;
@@ -289,6 +292,81 @@ TEST_P(Fusion, equalsUnfused) {
       }
     }
   }
+}
+
+/// A residual network of so many layers, all alike but for their names and weights.
+std::string layersSource(unsigned count) {
+  std::string params = "x0: f32[M, N]", body;
+  for (unsigned n = 0; n < count; ++n) {
+    std::string now = std::to_string(n), next = std::to_string(n + 1);
+    params += ", g" + now + ": f32[N], b" + now + ": f32[N], w" + now + ": f32[N, N]";
+    body += "let n" + now + " = layer_norm(x" + now + ", g" + now + ", b" + now + ")\n";
+    body += "let p" + now + " = matmul(n" + now + ", w" + now + ")\n";
+    body += "let x" + next + " = x" + now + " + gelu(p" + now + ")\n";
+  }
+  return "import std.nn\ngraph layers(" + params + ") -> (y: f32[M, N]) {\n" + body + "y = x" +
+         std::to_string(count) + "\n}\n";
+}
+
+/// The layers, fused for a GPU.
+struct Layers {
+  explicit Layers(unsigned count, const TileSizes &sizes = {}) {
+    dsl::LoadedFile *file = program.load("layers.tile", layersSource(count));
+    symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+    EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
+    fused = fuseGraph(elaborator.module(), symbol, usualDescription(/*isGpu=*/true), {}, sizes);
+    for (const auto &kernel : fused.ledger.kernels)
+      symbols.insert(kernel.symbol);
+  }
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  dsl::DiagnosticEngine diags;
+  dsl::Program program{diags, {}};
+  dsl::Elaborator elaborator{context, program, diags};
+  std::string symbol;
+  FusedGraph fused;
+  std::set<std::string> symbols;
+};
+
+TEST(FusionOfLayers, equalLayersShareKernels) {
+  Layers few(4), many(12);
+  EXPECT_EQ(few.fused.ledger.calls.size(), 12u);
+  EXPECT_LT(few.fused.ledger.kernels.size(), 12u);
+  EXPECT_GT(many.fused.ledger.kernels.size(), few.fused.ledger.kernels.size());
+  EXPECT_EQ(few.symbols, many.symbols);
+  EXPECT_EQ(few.fused.ledger.effort.built, many.fused.ledger.effort.built);
+  EXPECT_LT(few.fused.ledger.effort.asked, many.fused.ledger.effort.asked);
+  // In the ledger each call has the name and the place that the source gives it.
+  EXPECT_NE(many.fused.ledger.calls[2].callee, many.fused.ledger.calls[5].callee);
+  EXPECT_NE(many.fused.ledger.calls[2].place, many.fused.ledger.calls[5].place);
+}
+
+TEST(FusionOfLayers, aKernelWithSizesOfItsOwnIsNotShared) {
+  TileSizes sizes;
+  ASSERT_TRUE(bool(sizes.parse("layers.map2.i1=64")));
+  Layers named(4, sizes), free(4);
+  EXPECT_GT(named.symbols.size(), free.symbols.size());
+}
+
+TEST(FusionOfLayers, sharedKernelsComputeTheSame) {
+  Layers layers(3);
+  std::mt19937_64 random(std::random_device{}());
+  int64_t rows = 1 + static_cast<int64_t>(random() % 40), columns = 1 + random() % 40;
+  Arguments arguments;
+  auto graph = mlir::cast<ir::GraphOp>(layers.elaborator.module().lookupSymbol(layers.symbol));
+  auto f32 = mlir::Float32Type::get(&layers.context);
+  for (unsigned n = 0; n < graph.getNumArguments(); ++n) {
+    std::vector<int64_t> shape = n == 0       ? std::vector{rows, columns}
+                                 : n % 3 == 0 ? std::vector{columns, columns}
+                                              : std::vector{columns};
+    arguments.push_back({randomTensor(f32, shape, random)});
+  }
+  Compiler compiler;
+  Executor executor(compiler, layers.elaborator.module(), Device::Interp);
+  auto expected = executor.run(layers.symbol, arguments, {}),
+       actual = executor.run(layers.fused.symbol, arguments, {});
+  ASSERT_TRUE(expected && actual);
+  for (int64_t n = 0; n < (*expected)[0]->numElements(); ++n)
+    ASSERT_EQ((*expected)[0]->getDouble(n), (*actual)[0]->getDouble(n)) << "element " << n;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Fusion, testing::ValuesIn(graphs),

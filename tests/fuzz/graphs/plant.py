@@ -27,7 +27,7 @@ BUGS = [
      "load.getBounds() == BoundsMode::clamp", "false"),
     # Which calls may be one.
     ("a path through a third kernel is not seen", "InlineProducer", "e",
-     "reaches(other, consumer)", "false"),
+     "llvm::is_contained(op->getOperands(), tensor)", "false"),
     # A value in the midst of another kernel.
     ("a clamp of the producer's is dropped", "Transplant", "e",
      "op.getBounds()",

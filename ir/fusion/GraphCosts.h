@@ -1,0 +1,51 @@
+//===- GraphCosts.h - what a graph's kernels and tensors cost -------------===//
+//
+// The model's answers for the values that are taken for a graph's dims. No
+// question is put to the model twice.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_FUSION_GRAPHCOSTS_H
+#define TILE_IR_FUSION_GRAPHCOSTS_H
+
+#include "ir/CostModel.h"
+#include "ir/fusion/Fuser.h"
+#include "ir/fusion/GraphShapes.h"
+
+#include <map>
+
+namespace tile::ir {
+
+class GraphCosts {
+public:
+  GraphCosts(GraphOp graph, CostModel &model, const FuseOptions &options, GraphShapes &shapes);
+
+  int64_t valueOf(mlir::AffineExpr expr);
+  llvm::SmallVector<int64_t> valuesOf(llvm::ArrayRef<mlir::AffineExpr> exprs);
+  double bytesOf(mlir::Value tensor);
+  bool isNamed(KernelOp kernel) const { return model.isNamed(kernel); }
+  double bandwidth() const { return model.bandwidth(); }
+  /// Of a kernel that moves so many bytes.
+  double leastSeconds(double bytes) const {
+    return model.launchSeconds() + bytes / model.bandwidth();
+  }
+  /// Of a launch; nothing for graphs.
+  const KernelCost &costOf(CallOp call);
+  /// What is known of a call's kernel already.
+  void remember(CallOp call, const KernelCost &cost);
+  /// Of a kernel that is not in the module.
+  KernelCost costOf(KernelOp kernel, llvm::ArrayRef<int64_t> dims) {
+    return model.costOf(kernel, dims);
+  }
+
+private:
+  CostModel &model;
+  GraphShapes &shapes;
+  int64_t usualExtent;
+  std::vector<int64_t> symbols;
+  /// Of kernels in the module, by the values of their dims.
+  std::map<std::pair<mlir::Operation *, llvm::SmallVector<int64_t>>, KernelCost> known;
+};
+
+} // namespace tile::ir
+
+#endif // TILE_IR_FUSION_GRAPHCOSTS_H

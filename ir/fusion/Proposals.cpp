@@ -1,0 +1,211 @@
+//===- Proposals.cpp - what two calls would become ------------------------===//
+
+#include "ir/fusion/Proposals.h"
+#include "ir/fusion/MergeSiblings.h"
+
+using namespace mlir;
+using namespace tile::ir;
+
+SmallVector<Value> Pairing::kept() const {
+  if (isMerge())
+    return llvm::to_vector_of<Value>(CallOp(guest).getResults());
+  return options.keeps ? readByOthers(host, tensors) : SmallVector<Value>();
+}
+
+//===-- What pairs have in common -----------------------------------------===//
+
+namespace {
+/// Numbers things in the order in which they first come.
+class Numbering {
+public:
+  uintptr_t operator()(const void *thing) {
+    return numbers.try_emplace(thing, numbers.size()).first->second;
+  }
+
+private:
+  llvm::SmallDenseMap<const void *, uintptr_t, 32> numbers;
+};
+} // namespace
+
+/// All that the kernel depends on: equal words, equal kernels. Pointers are to what is there as
+/// long as the module, and only ever compared.
+Proposals::Words Proposals::structureOf(const Pairing &pairing) {
+  auto word = [](const auto &thing) {
+    return reinterpret_cast<uintptr_t>(thing.getAsOpaquePointer());
+  };
+  auto [guest, host, tensors, how] = pairing;
+  Words words = {reinterpret_cast<uintptr_t>(shapes.kernelOf(guest).getOperation()),
+                 reinterpret_cast<uintptr_t>(shapes.kernelOf(host).getOperation()),
+                 word(guest.getConstNamesAttr()), word(host.getConstNamesAttr()),
+                 tensors.empty() ? 0U : 1U + how.widens};
+  // The guest's results are themselves, whichever come first.
+  auto resultOf = [](CallOp call, Value value) {
+    auto result = dyn_cast<OpResult>(value);
+    return result && result.getOwner() == call;
+  };
+  for (ArrayRef<Value> results : {ArrayRef<Value>(tensors), ArrayRef<Value>(pairing.kept())}) {
+    words.push_back(results.size());
+    for (Value result : results)
+      words.push_back(cast<OpResult>(result).getResultNumber());
+  }
+  Numbering values, dims;
+  for (CallOp call : {host, guest}) {
+    for (Value input : call.getInputs())
+      words.push_back(resultOf(guest, input) ? 2 * cast<OpResult>(input).getResultNumber() + 1
+                                             : 2 * values(input.getAsOpaquePointer()));
+    for (AffineExpr dim : shapes.dimsOf(call))
+      words.push_back(dims(dim.getAsOpaquePointer()));
+  }
+  return words;
+}
+
+/// What the cost depends on besides.
+SmallVector<int64_t> Proposals::valuesOf(const Pairing &pairing) {
+  SmallVector<int64_t> values;
+  for (CallOp call : {pairing.guest, pairing.host}) {
+    llvm::append_range(values, costs.valuesOf(shapes.dimsOf(call)));
+    for (Value input : call.getInputs())
+      llvm::append_range(values, costs.valuesOf(shapes.shapeOf(input)));
+  }
+  return values;
+}
+
+//===-- What can't be, or not well ----------------------------------------===//
+
+static bool isMore(size_t count, const char *what, unsigned most, FusionRefusal &refusal) {
+  if (count <= most)
+    return false;
+  refusal.reason = "as one they would have " + std::to_string(count) + " " + what + ", more than " +
+                   std::to_string(most);
+  refusal.isLimit = true;
+  return true;
+}
+
+bool Proposals::isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const {
+  unsigned operations = 0;
+  fused.kernel().walk([&](Operation *) { ++operations; });
+  return isMore(operations, "operations", options.mostOperations, refusal) ||
+         isMore(fused.kernel().getNumArguments(), "parameters", options.mostParameters, refusal);
+}
+
+/// What is too large without a doubt need not be built.
+bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const {
+  auto [guest, host, tensors, how] = pairing;
+  KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
+  if (!producer || !consumer)
+    return false;
+  llvm::SmallSetVector<Value, 32> inputs(host.getInputs().begin(), host.getInputs().end());
+  inputs.insert(guest.getInputs().begin(), guest.getInputs().end());
+  for (Value tensor : tensors)
+    inputs.remove(tensor);
+  size_t outputs = consumer.getNumArguments() - host.getInputs().size() + pairing.kept().size();
+  refusal.loc = host.getLoc();
+  return isMore(inputs.size() + outputs, "parameters", options.mostParameters, refusal);
+}
+
+/// Whether a loop of the consumer would contract again and again what the producer contracts. What
+/// is kept from one block of it to the next needs rewriting that isn't here.
+bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusal) {
+  auto [guest, host, tensors, how] = pairing;
+  KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
+  if (!producer || !consumer)
+    return false;
+  bool contracts = false;
+  producer.walk(
+      [&](Operation *op) { contracts |= isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op); });
+  if (!contracts)
+    return false;
+  for (auto [operand, n] : llvm::zip(host.getInputs(), inputPositions(consumer))) {
+    if (!llvm::is_contained(tensors, operand))
+      continue;
+    for (Operation *user : consumer.getArgument(n).getUsers())
+      for (Operation *loop = user->getParentOp(); loop != consumer; loop = loop->getParentOp())
+        if (isa<ForOp, scf::ForOp, scf::WhileOp>(loop))
+          refusal.loc = loop->getLoc();
+  }
+  if (!refusal.loc)
+    return false;
+  refusal.reason = "`" + producer.getSymName().str() +
+                   "` has a loop, and would run in a loop of `" + consumer.getSymName().str() +
+                   "`, again for each of its blocks";
+  return true;
+}
+
+//===-- Kernels -----------------------------------------------------------===//
+
+std::unique_ptr<FusedKernel> Proposals::build(const Pairing &pairing, FusionRefusal &refusal) {
+  ++effort.built;
+  if (hasTooMany(pairing, refusal))
+    return nullptr;
+  auto [guest, host, tensors, how] = pairing;
+  if (pairing.isMerge()) {
+    auto fused = proposeMerging(guest, host, shapes, refusal);
+    return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
+  }
+  auto fused = proposeInlining(guest, host, tensors, how, shapes, refusal);
+  return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
+}
+
+std::optional<KernelCost> Proposals::costOf(const Pairing &pairing, FusionRefusal &refusal) {
+  ++effort.asked;
+  auto [found, isFirst] = known.try_emplace(structureOf(pairing));
+  Known &entry = found->second;
+  FusionRefusal why;
+  if (isFirst && hasContractingLoop(pairing, why))
+    entry.refusal = why;
+  if (entry.refusal) {
+    refusal = *entry.refusal;
+    if (!refusal.loc)
+      refusal.loc = CallOp(pairing.host).getLoc();
+    return {};
+  }
+  // The one answer that depends on what else is in the graph.
+  if (!pairing.isMerge() && !mayKeep(pairing.guest, pairing.host, pairing.kept(), refusal))
+    return {};
+  auto [cost, isNew] = entry.costs.try_emplace(valuesOf(pairing));
+  if (!isNew)
+    return cost->second;
+  if (auto fused = build(pairing, why)) {
+    cost->second = costs.costOf(fused->kernel(), costs.valuesOf(fused->callDims()));
+    keep(entry, *fused);
+    return cost->second;
+  }
+  refusal = why;
+  if (why.loc == LocationAttr(CallOp(pairing.host).getLoc()))
+    why.loc = {};
+  entry.refusal = std::move(why);
+  return {};
+}
+
+/// What looks good is committed soon; to keep all would take too much memory.
+void Proposals::keep(Known &entry, FusedKernel &fused) {
+  constexpr size_t most = 500;
+  entry.body = fused.take();
+  recent.push_back(&entry);
+  if (recent.size() <= most)
+    return;
+  recent.front()->body = {};
+  recent.pop_front();
+}
+
+CallOp Proposals::commit(const Pairing &pairing) {
+  Known &entry = known[structureOf(pairing)];
+  auto cost = entry.costs.find(valuesOf(pairing));
+  auto finish = [&](FusedKernel &fused) {
+    entry.kernel = fused.kernel();
+    CallOp call = fused.commit();
+    if (cost != entry.costs.end())
+      costs.remember(call, cost->second);
+    return call;
+  };
+  if (!entry.kernel && !entry.body) {
+    FusionRefusal unused;
+    return finish(*build(pairing, unused));
+  }
+  FusedKernel fused(pairing.guest, pairing.host, pairing.tensors, pairing.kept(), shapes);
+  if (entry.kernel)
+    fused.reuse(entry.kernel);
+  else
+    fused.reuse(std::move(entry.body));
+  return finish(fused);
+}

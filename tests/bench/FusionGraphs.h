@@ -1,0 +1,39 @@
+//===- FusionGraphs.h - large graphs for the fuser ------------------------===//
+//
+// Sources of graphs as models have them: thousands of calls of a handful of
+// kernels. A seed gives the same graph on every machine.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TESTS_BENCH_FUSIONGRAPHS_H
+#define TILE_TESTS_BENCH_FUSIONGRAPHS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tile::bench {
+
+enum class GraphFamily {
+  /// Pointwise calls, each on the result of the one before.
+  Chain,
+  /// Layers of a transformer: norms, products, softmax, residuals.
+  Tower,
+  /// Layers that all read one input, each a few times.
+  Wide,
+  /// Pieces of those, in random order, with skips between them.
+  Mix,
+  /// Each call is any kernel on any of the last few tensors: hardly two places are alike.
+  Random,
+};
+
+inline constexpr GraphFamily allFamilies[] = {GraphFamily::Chain, GraphFamily::Tower,
+                                              GraphFamily::Wide, GraphFamily::Mix,
+                                              GraphFamily::Random};
+const char *nameOf(GraphFamily family);
+
+/// A graph `large` of about as many calls: the last piece of a family is written whole.
+std::string graphSource(GraphFamily family, unsigned calls, uint64_t seed);
+
+} // namespace tile::bench
+
+#endif // TILE_TESTS_BENCH_FUSIONGRAPHS_H
