@@ -144,6 +144,11 @@ Value CodeBuilder::either(Value a, Value b) {
   return fold<arith::OrIOp>(v[0], v[1]);
 }
 
+Value CodeBuilder::any(Value lanes) {
+  return widthOf(lanes) == 1 ? lanes
+                             : Value(LLVM::vector_reduce_or::create(*this, getI1Type(), lanes));
+}
+
 Value CodeBuilder::select(Value condition, Value a, Value b) {
   if (!condition)
     return a;

@@ -48,6 +48,8 @@ public:
   /// Null stands for "always".
   Value both(Value a, Value b);
   Value either(Value a, Value b);
+  /// Whether a lane is true.
+  Value any(Value lanes);
   Value select(Value condition, Value a, Value b);
   Value bitcast(Value value, Type type);
   /// Division toward −∞ for all inputs: x / 0 = 0.

@@ -149,10 +149,10 @@ Value ScalarLowering::readElements(const Memory &memory, const Place &place, int
   Value rest = mask && otherwise ? toMemory(b.splat(otherwise, width), memory.element) : Value();
   Value raw;
   if (width == 1 || (!place.offset.counts && widthOf(place.offset.value) == 1)) {
-    // One element, for all lanes; the mask is a scalar then.
+    // One element, for all lanes: it is read if any of them has it.
     Value pointer = b.at(place.pointer, place.offset.value, element);
     if (mask)
-      pointer = b.select(mask, pointer, sinkFor(element));
+      pointer = b.select(b.any(mask), pointer, sinkFor(element));
     raw = memory.isShared ? b.loadShared(element, pointer)
                           : b.load(element, pointer, memory.isInvariant && !mask);
     if (rest)

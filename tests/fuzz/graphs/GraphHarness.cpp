@@ -313,11 +313,6 @@ bool GraphCheck::runOnCpu(mlir::ModuleOp fused, bool isWatched) {
   return outputs && compare(*outputs, run, loose ? &*loose : nullptr);
 }
 
-/// LLVM 22 stops at, or dies of, some kernels whose vectors are two f16 or bf16
-/// (`f32(f16(x.pad(0)[i - i]))` among others, in tiles of 2): graphs with such numbers run in the
-/// interpreter alone.
-static bool hasHalves(const std::string &text) { return text.find("f16") != std::string::npos; }
-
 GraphOutcome GraphCheck::run() {
   if (!elaborate())
     return outcome;
@@ -359,8 +354,7 @@ GraphOutcome GraphCheck::run() {
   bool isExact = program.values == Values::Exact;
   if (isExact && choice.chance(60) && !interpretWithSizes(*fused))
     return outcome;
-  if (choice.chance(static_cast<int>(options.percentOnCpu)) && program.values != Values::Rough &&
-      !hasHalves(program.str()))
+  if (choice.chance(static_cast<int>(options.percentOnCpu)) && program.values != Values::Rough)
     (void)runOnCpu(*fused, choice.chance(static_cast<int>(options.percentWatched)));
   return outcome;
 }
