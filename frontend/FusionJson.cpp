@@ -63,13 +63,20 @@ static json::Array toJson(llvm::ArrayRef<GraphView::Tensor> tensors) {
   return array;
 }
 
-static json::Object toJson(const GraphView::Call &call, const KernelCost &cost) {
-  return json::Object{{"callee", call.callee},
+static json::Object toJson(const GraphView::Call &call, const FusionLedger &ledger, unsigned n) {
+  const FusionLedger::Call &planned = ledger.calls[n];
+  json::Object object{{"callee", call.callee},
                       {"label", call.label},
                       {"place", call.place},
+                      {"callers", json::Array(planned.callers)},
                       {"inputs", json::Array(call.inputs)},
                       {"outputs", json::Array(call.outputs)},
-                      {"cost", toJson(cost)}};
+                      {"cost", toJson(planned.cost)}};
+  if (std::string why = ledger.whyGone(n); !why.empty())
+    object["gone"] = why;
+  if (planned.fate == FusionLedger::Call::Fate::Equal)
+    object["same"] = planned.same;
+  return object;
 }
 
 static json::Array boundariesOf(const FusionLedger &ledger) {
@@ -96,8 +103,8 @@ static json::Array boundariesOf(const FusionLedger &ledger) {
 json::Object tile::frontend::toJson(const FusionReport &report) {
   const FusionLedger &ledger = report.ledger;
   json::Array calls, kernels, entries;
-  for (auto [call, planned] : llvm::zip(report.before.calls, ledger.calls))
-    calls.push_back(::toJson(call, planned.cost));
+  for (auto [n, call] : llvm::enumerate(report.before.calls))
+    calls.push_back(::toJson(call, ledger, n));
   for (auto [call, kernel] : llvm::zip(report.after.calls, ledger.kernels))
     kernels.push_back(json::Object{{"symbol", kernel.symbol},
                                    {"calls", json::Array(kernel.calls)},

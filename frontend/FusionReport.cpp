@@ -34,6 +34,15 @@ static void printBoundary(const FusionReport &report, const FusionLedger::Bounda
   stream << "\n";
 }
 
+/// "  `norm` at net.tile:12:9: nobody uses what it gives"
+static void printGone(const FusionLedger &ledger, llvm::raw_ostream &stream) {
+  llvm::StringRef title = "\ngone before:\n";
+  for (unsigned n = 0; n < ledger.calls.size(); ++n)
+    if (std::string why = ledger.whyGone(n); !why.empty())
+      stream << std::exchange(title, "") << "  `" << ledger.calls[n].callee << "` at "
+             << ledger.placeOf(n) << ": " << why << "\n";
+}
+
 void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &stream) {
   const FusionLedger &ledger = report.ledger;
   stream << "graph `" << report.graph << "` on " << report.device << ", predicted";
@@ -53,6 +62,7 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
                             bytesText(kernel.cost.bytes()), timeText(kernel.cost.seconds),
                             intensityText(kernel.cost), kernel.cost.bound(),
                             labelsOf(report, kernel.calls));
+  printGone(ledger, stream);
   if (ledger.boundaries.empty())
     return;
   stream << "\nbetween kernels stay:\n";

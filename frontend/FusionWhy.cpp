@@ -42,7 +42,8 @@ static std::vector<Meaning> meaningsOf(const FusionReport &report, const std::st
   for (auto [n, call] : llvm::enumerate(graph.calls)) {
     if (call.callee == name || sourceName(call.callee) == name)
       byKernel.push_back(n);
-    if (llvm::StringRef(call.place).ends_with(":" + name))
+    auto isHere = [&](llvm::StringRef place) { return place.ends_with(":" + name); };
+    if (isHere(call.place) || llvm::any_of(report.ledger.calls[n].callers, isHere))
       byPlace.push_back(n);
   }
   if (!byKernel.empty())
@@ -97,8 +98,10 @@ static std::string whereabouts(const FusionLedger &ledger, const std::string &na
   for (auto [n, kernel] : llvm::enumerate(ledger.kernels))
     if (meets(kernel.calls, meaning.calls))
       kernels.push_back(std::to_string(n + 1));
-  return std::string(meaning.isInput ? "what reads " : "") + "`" + name + "` is in kernel" +
-         (kernels.size() == 1 ? " " : "s ") + llvm::join(kernels, ", ");
+  std::string text = std::string(meaning.isInput ? "what reads " : "") + "`" + name + "` is in ";
+  if (kernels.empty())
+    return text + "no kernel";
+  return text + "kernel" + (kernels.size() == 1 ? " " : "s ") + llvm::join(kernels, ", ");
 }
 
 static void printEntry(const FusionReport &report, const FusionEntry &entry,
@@ -130,6 +133,13 @@ Outcome<std::string> tile::frontend::explainPair(const FusionReport &report,
   llvm::raw_string_ostream stream(text);
   stream << whereabouts(ledger, first, *one) << ", " << whereabouts(ledger, second, *other) << "\n";
   bool isTried = false;
+  for (const Calls &calls : {one->calls, other->calls})
+    for (unsigned n : calls)
+      if (std::string why = ledger.whyGone(n); !why.empty()) {
+        stream << "`" << ledger.calls[n].callee << "` at " << ledger.placeOf(n) << ": " << why
+               << "\n";
+        isTried = true;
+      }
   for (const FusionEntry &entry : ledger.entries)
     if ((meets(entry.first, one->calls) && meets(entry.second, other->calls)) ||
         (meets(entry.first, other->calls) && meets(entry.second, one->calls))) {

@@ -50,13 +50,20 @@ Failure Executor::explain(const Plan &plan, runtime::GraphFailure failure,
   return Failure::reported();
 }
 
-/// Where a call of a kernel stands, and the calls of the graphs around it.
+/// Where a call of a kernel stands, and the calls of the graphs around it, be they frames or
+/// flattened.
 SmallVector<Location> Executor::callersOf(const Plan &plan, uint32_t call) {
-  auto placeOf = [](ir::CallOp caller) { return caller.getLoc(); };
-  SmallVector<Location> places{placeOf(plan.source.calls[call])};
+  SmallVector<Location> places;
+  auto add = [&](ir::CallOp caller) {
+    Location loc = caller.getLoc();
+    for (; auto site = dyn_cast<CallSiteLoc>(loc); loc = site.getCaller())
+      places.push_back(site.getCallee());
+    places.push_back(loc);
+  };
+  add(plan.source.calls[call]);
   for (uint32_t frame = plan.plan.calls[call].frame; frame != 0;
        frame = plan.plan.frames[frame].caller)
-    places.push_back(placeOf(plan.source.frames[frame]));
+    add(plan.source.frames[frame]);
   return places;
 }
 

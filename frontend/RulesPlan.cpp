@@ -3,6 +3,8 @@
 #include "frontend/Rules.h"
 #include "ir/Spelling.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
@@ -70,7 +72,7 @@ Outcome<uint32_t> Planner::open(ir::GraphOp graph, ir::CallOp call) {
   }
   frame.program = builder.program;
   if (call)
-    frame.place = ir::placeOf(call.getLoc());
+    frame.place = llvm::join(ir::placesOf(call.getLoc()), ", called at ");
   programs.push_back(std::move(builder));
   plan.frames.push_back(std::move(frame));
   plan.steps.push_back({PlanStep::Kind::Open, index});
@@ -116,8 +118,9 @@ Outcome<Done> Planner::visit(ir::CallOp call, uint32_t frame) {
 
 void Planner::visitKernel(ir::CallOp call, ir::KernelOp callee, uint32_t frame) {
   auto index = static_cast<uint32_t>(plan.calls.size());
-  runtime::PlanCall entry{numbers.of(callee),       frame, operandsOf(call, frame),
-                          constantsOf(call, frame), {},    ir::placeOf(call.getLoc())};
+  runtime::PlanCall entry{
+      numbers.of(callee),       frame, operandsOf(call, frame),
+      constantsOf(call, frame), {},    llvm::join(ir::placesOf(call.getLoc()), ", called at ")};
   for (Value result : call.getResults()) {
     tensors[result] = plan.numTensors;
     entry.outputs.push_back(plan.numTensors++);

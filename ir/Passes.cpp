@@ -4,6 +4,9 @@
 #include "ir/FormFma.h"
 #include "ir/Proofs.h"
 #include "ir/StaticAssertions.h"
+#include "ir/fusion/DeadCalls.h"
+#include "ir/fusion/EqualCalls.h"
+#include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FuseGraph.h"
 #include "ir/fusion/Summary.h"
 
@@ -127,6 +130,9 @@ void tile::ir::registerTilePasses() {
   registerPass([] { return createFormFmaPass(); });
   registerPass([] { return createProvePass(); });
   registerPass([] { return createSummariesPass(); });
+  registerPass([] { return createFlattenGraphsPass(); });
+  registerPass([] { return createMergeEqualCallsPass(); });
+  registerPass([] { return createDropDeadCallsPass(); });
   registerPass([] { return createInlineProducersPass(); });
   registerPass([] { return createMergeSiblingsPass(); });
 }

@@ -51,6 +51,16 @@ std::string tile::ir::placeOf(Location loc) {
          std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
 }
 
+std::vector<std::string> tile::ir::placesOf(Location loc) {
+  auto site = dyn_cast<CallSiteLoc>(loc);
+  if (!site)
+    return {placeOf(loc)};
+  std::vector<std::string> places = placesOf(site.getCallee()),
+                           callers = placesOf(site.getCaller());
+  places.insert(places.end(), callers.begin(), callers.end());
+  return places;
+}
+
 Spelled Spelling::join(Spelled left, StringRef op, Spelled right) {
   bool isSum = op == "+" || op == "-";
   Spelled::Level level = isSum ? Spelled::Sum : Spelled::Product;

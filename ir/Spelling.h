@@ -67,6 +67,9 @@ void nameResult(mlir::OpResult result, llvm::StringRef name);
 /// "net.tile:12:9", wherever the file is; empty where no place is known.
 std::string placeOf(mlir::Location loc);
 
+/// The place, then those of the calls that lead there; at least one, which may be empty.
+std::vector<std::string> placesOf(mlir::Location loc);
+
 } // namespace tile::ir
 
 #endif // TILE_IR_SPELLING_H

@@ -8,6 +8,7 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
+#include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
 
@@ -165,6 +166,7 @@ Outcome<std::monostate> Fuse::execute() {
     FusedGraph fused = fuseGraph(session.module(), *symbol, *device, *dims);
     report.ledger = std::move(fused.ledger);
     int64_t usual = ir::FuseOptions().usualExtent;
+    (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls
     report.before = GraphView(graph, *dims, usual);
     auto after = session.module().lookupSymbol<ir::GraphOp>(fused.symbol);
     report.after = GraphView(after, *dims, usual);

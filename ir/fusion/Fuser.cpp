@@ -4,7 +4,10 @@
 #include "ir/FormFma.h"
 #include "ir/Specialize.h"
 #include "ir/Spelling.h"
+#include "ir/fusion/DeadCalls.h"
+#include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
+#include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/Proposals.h"
 #include "ir/fusion/Readers.h"
 
@@ -93,6 +96,7 @@ public:
 
 private:
   void shareKernels();
+  DenseMap<Operation *, unsigned> dropCalls();
 
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
@@ -532,14 +536,37 @@ void Fuser::shareKernels() {
       call.setCallee(kernels.firstOf(kernel).getSymName());
 }
 
-FusionLedger Fuser::run() {
-  for (CallOp call : graph.getBody().getOps<CallOp>())
-    ledger.calls.push_back({call.getCallee().str(), placeOf(call.getLoc()), {}});
-  shareKernels();
+/// All calls as they are written, by number. Those that are equal to others go, then those that
+/// nobody needs.
+DenseMap<Operation *, unsigned> Fuser::dropCalls() {
+  using Fate = FusionLedger::Call::Fate;
+  DenseMap<Operation *, unsigned> numbers;
   for (CallOp call : graph.getBody().getOps<CallOp>()) {
-    unsigned id = add(call, {static_cast<unsigned>(live.size())});
-    ledger.calls[id].cost = live[id].cost;
+    std::vector<std::string> places = placesOf(call.getLoc());
+    numbers[call] = ledger.calls.size();
+    ledger.calls.push_back(
+        {call.getCallee().str(), places.front(), {places.begin() + 1, places.end()}, {}});
   }
+  shareKernels();
+  for (auto [call, number] : numbers)
+    ledger.calls[number].cost = costs.costOf(cast<CallOp>(call));
+  auto goes = [&](CallOp call, Fate fate) -> FusionLedger::Call & {
+    FusionLedger::Call &entry = ledger.calls[numbers.at(call)];
+    numbers.erase(call);
+    entry.fate = fate;
+    return entry;
+  };
+  mergeEqualCalls(graph, [&](CallOp call, CallOp same) {
+    goes(call, Fate::Equal).same = numbers.at(same);
+  });
+  dropDeadCalls(graph, [&](CallOp call) { goes(call, Fate::Dead); });
+  return numbers;
+}
+
+FusionLedger Fuser::run() {
+  DenseMap<Operation *, unsigned> numbers = dropCalls();
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    add(call, {numbers.at(call)});
   for (unsigned id = 0, e = live.size(); id < e; ++id)
     collect(id, /*isFirst=*/true);
   while (!open.empty()) {
@@ -566,5 +593,6 @@ FusionLedger Fuser::run() {
 }
 
 FusionLedger tile::ir::fuse(GraphOp graph, CostModel &model, const FuseOptions &options) {
+  (void)flattenGraph(graph); // the language has no graph that calls itself
   return Fuser(graph, model, options).run();
 }

@@ -30,7 +30,8 @@ struct FuseOptions {
 void prepareForFusion(GraphOp graph);
 
 /// Fuses calls of kernels in a graph, in place; new kernels are inserted into its module. The graph
-/// is prepared. Calls of graphs stay as they are.
+/// is prepared. Before that, calls of graphs become those graphs' calls (FlattenGraph.h), and calls
+/// go that give what others give (EqualCalls.h) or that nobody needs (DeadCalls.h).
 FusionLedger fuse(GraphOp graph, CostModel &model, const FuseOptions &options);
 
 } // namespace tile::ir

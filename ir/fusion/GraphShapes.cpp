@@ -7,11 +7,14 @@
 using namespace mlir;
 using namespace tile::ir;
 
-SmallVector<unsigned> tile::ir::inputPositions(KernelOp kernel) {
+SmallVector<unsigned> tile::ir::inputPositions(FunctionOpInterface callee) {
   SmallVector<unsigned> positions;
-  for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
-    if (ParamMode mode = kernel.getParamMode(n); mode == ParamMode::In || mode == ParamMode::InOut)
+  auto kernel = dyn_cast<KernelOp>(callee.getOperation());
+  for (unsigned n = 0, e = callee.getNumArguments(); n < e; ++n) {
+    ParamMode mode = kernel ? kernel.getParamMode(n) : ParamMode::In;
+    if (mode == ParamMode::In || mode == ParamMode::InOut)
       positions.push_back(n);
+  }
   return positions;
 }
 
@@ -60,6 +63,16 @@ AffineExpr GraphShapes::integer(Value value) {
   return unknown(value);
 }
 
+Value GraphShapes::valueOf(OpBuilder &builder, Location loc, unsigned symbol) {
+  if (symbol < graph.getDims().size())
+    return DimOp::create(builder, loc, builder.getI64Type(),
+                         cast<StringAttr>(graph.getDims()[symbol]));
+  for (auto [value, expr] : numbers)
+    if (expr == builder.getAffineSymbolExpr(symbol))
+      return value;
+  return {};
+}
+
 /// The extents of a parameter over its function's dims; null for scalars.
 static AffineMap shapeOfParam(FunctionOpInterface function, unsigned n) {
   auto shape = function.getArgAttrOfType<AffineMapAttr>(n, "tile.shape");
@@ -70,11 +83,7 @@ SmallVector<AffineExpr> GraphShapes::bind(FunctionOpInterface callee, ValueRange
                                           ArrayAttr constNames, ValueRange constValues) {
   auto dims = callee->getAttrOfType<ArrayAttr>("dims");
   SmallVector<AffineExpr> exprs(dims.size());
-  auto kernel = dyn_cast<KernelOp>(callee.getOperation());
-  SmallVector<unsigned> positions =
-      kernel ? inputPositions(kernel)
-             : llvm::to_vector(llvm::seq<unsigned>(0, callee.getNumArguments()));
-  for (auto [operand, n] : llvm::zip(inputs, positions)) {
+  for (auto [operand, n] : llvm::zip(inputs, inputPositions(callee))) {
     AffineMap shape = shapeOfParam(callee, n);
     if (!shape)
       continue;

@@ -15,8 +15,9 @@
 
 namespace tile::ir {
 
-/// The parameters that take a call's inputs, and that which is one of its results, in their order.
-llvm::SmallVector<unsigned> inputPositions(KernelOp kernel);
+/// The parameters of a kernel or graph that take a call's inputs, and that which is one of its
+/// results, in their order.
+llvm::SmallVector<unsigned> inputPositions(mlir::FunctionOpInterface callee);
 unsigned outputPosition(KernelOp kernel, unsigned result);
 
 class GraphShapes {
@@ -37,6 +38,8 @@ public:
   KernelOp kernelOf(CallOp call) { return symbols.lookup<KernelOp>(call.getCallee()); }
   /// The symbols of all extents so far: the graph's dims come first.
   unsigned numSymbols() const { return symbolCount; }
+  /// The number of the graph that a symbol stands for; null if it is none.
+  mlir::Value valueOf(mlir::OpBuilder &builder, mlir::Location loc, unsigned symbol);
   /// Adds a call that took the place of others.
   void add(CallOp call);
 

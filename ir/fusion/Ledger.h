@@ -54,9 +54,21 @@ struct FusionLedger {
   struct Call {
     /// What it calls, as the source has it.
     std::string callee;
-    /// file:line:column
+    /// file:line:column; then those of the calls of graphs that it stands in.
     std::string place;
+    std::vector<std::string> callers;
     KernelCost cost;
+    /// What became of it before anything was fused.
+    enum class Fate {
+      Stays,
+      /// Nobody uses what it gives, so it goes.
+      Dead,
+      /// It gives what an earlier call gives.
+      Equal,
+    };
+    Fate fate = Fate::Stays;
+    /// That call, by number.
+    unsigned same = 0;
   };
   struct Kernel {
     std::string symbol;
@@ -77,6 +89,7 @@ struct FusionLedger {
   struct Effort {
     unsigned long asked = 0, built = 0;
   };
+  /// All calls of kernels as they are written, those in graphs that it calls included.
   std::vector<Call> calls;
   std::vector<Kernel> kernels;
   std::vector<FusionEntry> entries;
@@ -84,6 +97,26 @@ struct FusionLedger {
   std::vector<Boundary> boundaries;
   Effort effort;
 
+  /// "file:line:column, called at file:line:column"
+  std::string placeOf(unsigned call) const {
+    std::string text = calls[call].place;
+    for (const std::string &caller : calls[call].callers)
+      text += ", called at " + caller;
+    return text;
+  }
+  /// Why a call is in no kernel; empty if it is in one.
+  std::string whyGone(unsigned call) const {
+    switch (calls[call].fate) {
+    case Call::Fate::Stays:
+      return "";
+    case Call::Fate::Dead:
+      return "nobody uses what it gives";
+    case Call::Fate::Equal:
+      return "it gives what `" + calls[calls[call].same].callee + "` at " +
+             placeOf(calls[call].same) + " gives";
+    }
+    return "";
+  }
   KernelCost before() const {
     KernelCost sum;
     for (const Call &call : calls)

@@ -149,10 +149,14 @@ Value makeNumber(OpBuilder &builder, Location loc, int64_t value) {
 } // namespace
 
 Value tile::ir::materializeDims(OpBuilder &builder, Location loc, AffineExpr expr, ArrayAttr dims) {
-  auto constant = [&](int64_t value) { return makeNumber(builder, loc, value); };
-  auto symbol = [&](unsigned position) -> Value {
+  return materializeDims(builder, loc, expr, [&](unsigned position) -> Value {
     return DimOp::create(builder, loc, builder.getI64Type(), cast<StringAttr>(dims[position]));
-  };
+  });
+}
+
+Value tile::ir::materializeDims(OpBuilder &builder, Location loc, AffineExpr expr,
+                                function_ref<Value(unsigned)> symbol) {
+  auto constant = [&](int64_t value) { return makeNumber(builder, loc, value); };
   auto binary = [&](AffineExprKind kind, Value lhs, Value rhs) {
     return makeInteger(builder, loc, kind, lhs, rhs);
   };

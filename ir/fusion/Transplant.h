@@ -72,6 +72,9 @@ private:
 /// place.
 mlir::Value materializeDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
                             mlir::ArrayAttr dims);
+/// The same, with the values of the symbols from a function; null if one has none.
+mlir::Value materializeDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
+                            llvm::function_ref<mlir::Value(unsigned)> symbol);
 
 class Transplant {
 public:

@@ -5,3 +5,8 @@ for device in cpu interp; do
 done
 tilec compile $KERNELS/calls.tile --emit=artifact -o calls.tileart
 tilec run calls.tileart --entry outer --in x=arange:4:i32 --json
+# Fused, the graph has the calls of those that it calls; the places are the same.
+tilec run $KERNELS/calls.tile --entry outer --in x=arange:4:i32 --fuse=exact
+echo "and: $?"
+tilec compile $KERNELS/calls.tile --emit=artifact --fuse=exact -o calls.tileart
+tilec run calls.tileart --entry outer --in x=arange:4:i32

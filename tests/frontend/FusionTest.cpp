@@ -6,6 +6,9 @@
 #include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
 #include "ir/AffineEval.h"
+#include "ir/fusion/DeadCalls.h"
+#include "ir/fusion/EqualCalls.h"
+#include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FuseGraph.h"
 
 #include <gtest/gtest.h>
@@ -141,6 +144,16 @@ kernel blocks(x: f32[M, 8*G]) -> (y: f32[M, 8*G]) requires G >= 0 {
         y[i, 8*g + c] = t / max(abs(t), c)
     }
 }
+kernel noisy(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] * rand(7, 0, i, j) }
+}
+graph pair(x: f32[A, B], s: f32[A]) -> (y: f32[A, B], z: f32[A]) requires A >= 0 {
+    y = scale(x, s)
+    z = largest(y)
+}
+graph slanted_ranks(x: f32[A, B]) -> (y: f32[A, B]) {
+    y = slanted(ranks(x))
+}
 )";
 
 /// A graph over x: f32[M, N] and what else it names, and how many calls it has when all that can be
@@ -206,6 +219,13 @@ const Graph graphs[] = {
      1},
     {"triangle_dot", "w: f32[N, K]", "y: f32[K, M]",
      "let t = lower_product(x, w)\n y = transpose(t)", 1},
+    {"nested", "s: f32[M]", "y: f32[M, N]",
+     "let (t, r) = pair(x, s)\n let (u, v) = pair(t, r)\n y = u", 1},
+    {"dead", "", "y: f32[M, N]", "let t = slanted_ranks(x)\n y = relu(x)", 1},
+    {"equal", "", "y: f32[M, N]",
+     "let t = slanted_ranks(x)\n let u = slanted_ranks(x)\n y = t - 2 * u", 2},
+    {"equal_random", "", "y: f32[M, N], z: f32[M, N]",
+     "y = noisy(x)\n let t = noisy(x)\n z = t + 1", 1},
     {"triangle_first", "", "y: f32[M, N]", "let s = lower(x)\n y = scale(x, s)", 1},
 };
 
@@ -242,6 +262,9 @@ TEST_P(Fusion, equalsUnfused) {
   ASSERT_EQ(diags.errorCount(), 0u) << diags.print(false);
   mlir::OwningOpRef<mlir::ModuleOp> fused(elaborator.module().clone());
   auto op = fused->lookupSymbol<ir::GraphOp>(symbol);
+  ASSERT_TRUE(mlir::succeeded(ir::flattenGraph(op)));
+  ir::mergeEqualCalls(op, [](ir::CallOp, ir::CallOp) {});
+  ir::dropDeadCalls(op, [](ir::CallOp) {});
   ir::inlineProducers(op);
   ir::mergeSiblings(op);
   auto calls = op.getBody().getOps<ir::CallOp>();

@@ -4,8 +4,8 @@
     check_fusion.py TILEC [GRAPH…] [--device cpu|cuda] [--server PROGRAM]
 
 Each graph of figures.json is planned for an H200 and for a CPU with the dims that are named there. `kernels` are those
-before and after (by device where they differ), `bytes` what has to move, as expressions over the dims; `reason` stands for what stays apart. Then the
-graph runs, as it is and fused, on odd sizes: in the interpreter both have the same bits, on the device they are near.
+before and after (by device where they differ), `bytes` what has to move, as expressions over the dims; `reason` stands for what stays apart, `gone` for
+calls that go before anything is fused, and why. Then the graph runs, as it is and fused, on odd sizes: in the interpreter both have the same bits, on the device they are near.
 """
 
 import argparse
@@ -41,6 +41,11 @@ def plan(tilec, graph, case, device):
     reasons = [boundary.get("reason", "") for boundary in report["boundaries"]]
     if "reason" in case and not any(case["reason"] in reason for reason in reasons):
         problems.append(f"none of {reasons} says `{case['reason']}`")
+    gone = [(call["callee"], call["gone"]) for call in report["calls"] if "gone" in call]
+    wanted = case.get("gone", [])
+    if len(gone) != len(wanted) or any(name != callee or not why.startswith(text)
+                                       for (name, text), (callee, why) in zip(wanted, gone)):
+        problems.append(f"{gone} are gone for {device}, not {wanted}")
     return problems
 
 
