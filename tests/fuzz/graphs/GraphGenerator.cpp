@@ -251,8 +251,35 @@ GraphProgram GraphGenerator::run() {
     for (const GraphTensor &result : call.results)
       if (!used.count(result.name) || random.chance(4))
         program.outputs.push_back(result.name);
-  program.dropDead();
+  repeatSome();
   return std::move(program);
+}
+
+/// What fusion drops first: calls that give what others give, by the same kernel or one that is
+/// equal, and calls that nobody needs.
+void GraphGenerator::repeatSome() {
+  Random extra(program.seed ^ 0x94d049bb133111eb);
+  if (program.calls.empty() || !extra.chance(40))
+    return;
+  for (int64_t count = extra.between(1, 3); count > 0; --count) {
+    size_t at = extra.below(program.calls.size());
+    GraphCall copy = program.calls[at];
+    if (!copy.declaration.empty() && extra.chance(50))
+      copy.declaration += "\n"; // a kernel of its own
+    for (GraphTensor &result : copy.results) {
+      std::string old = std::exchange(result.name, newName());
+      for (size_t user = at + 1; user < program.calls.size(); ++user)
+        for (std::string &operand : program.calls[user].operands)
+          if (operand == old && extra.chance(40))
+            operand = result.name;
+      if (extra.chance(20))
+        program.outputs.push_back(result.name);
+    }
+    program.calls.insert(program.calls.begin() + static_cast<int64_t>(at) + 1, std::move(copy));
+  }
+  if (program.outputs.size() > 1)
+    program.outputs.erase(program.outputs.begin() +
+                          static_cast<int64_t>(extra.below(program.outputs.size())));
 }
 
 GraphProgram tile::fuzz::generateGraph(uint64_t seed) { return GraphGenerator(seed).run(); }

@@ -61,6 +61,7 @@ private:
   bool kernelCall();
   bool templateCall();
   bool randomKernel();
+  void repeatSome();
 
   Random random;
   GraphProgram program;
