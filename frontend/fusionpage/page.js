@@ -249,7 +249,7 @@ function boundaryList(list) {
 function describeCall(n) {
   const call = data.calls[n], source = data.sources[n], kernels = kernelsOf(n);
   return [make("p", {class: "title"}, call.label), make("p", {class: "place"}, call.place),
-    make("p", {}, kernels.length > 1 ? "computed in " : "becomes part of ",
+    make("p", {}, call.gone ? `is in no kernel: ${call.gone}` : kernels.length > 1 ? "computed in " : "becomes part of ",
          joined(kernels.map(kernel => link(`kernel-${kernel + 1}`, `kernel ${kernel + 1}`)))),
     make("p", {}, "reads ", tensorLinks(call.inputs, data.tensors, "tensor"), "; gives ", tensorLinks(call.outputs, data.tensors, "tensor")),
     costTable(call.cost, hueOf(kernels[0] ?? 0)), excerpt(source.call), source.kernel ? excerpt(source.kernel) : [],

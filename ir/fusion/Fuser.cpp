@@ -556,9 +556,8 @@ DenseMap<Operation *, unsigned> Fuser::dropCalls() {
     entry.fate = fate;
     return entry;
   };
-  mergeEqualCalls(graph, [&](CallOp call, CallOp same) {
-    goes(call, Fate::Equal).same = numbers.at(same);
-  });
+  mergeEqualCalls(
+      graph, [&](CallOp call, CallOp same) { goes(call, Fate::Equal).same = numbers.at(same); });
   dropDeadCalls(graph, [&](CallOp call) { goes(call, Fate::Dead); });
   return numbers;
 }
