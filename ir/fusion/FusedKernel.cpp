@@ -204,6 +204,22 @@ void FusedKernel::cloneRequires(OpBuilder &builder) {
   }
 }
 
+/// A loop that computed nothing is gone; another one that gets its name must not get its size.
+static void dropStaleSizes(KernelOp kernel) {
+  DictionaryAttr schedule = kernel.getScheduleAttr();
+  if (!schedule)
+    return;
+  llvm::SmallPtrSet<Attribute, 8> names;
+  for (Attribute binder : kernel.getParallel().getNames())
+    names.insert(binder);
+  kernel.walk([&](ForOp loop) { names.insert(loop.getNameAttr()); });
+  NamedAttrList kept;
+  for (NamedAttribute entry : schedule)
+    if (names.contains(entry.getName()))
+      kept.append(entry);
+  kernel.setScheduleAttr(kept.getDictionary(kernel.getContext()));
+}
+
 void FusedKernel::build() {
   MLIRContext *context = origin.getContext();
   Builder attrs(context);
@@ -255,6 +271,7 @@ void FusedKernel::build() {
   }
   builder.setInsertionPointToStart(&body);
   cloneRequires(builder);
+  dropStaleSizes(host);
 }
 
 std::optional<unsigned> FusedKernel::tensorAt(Value memory) const {

@@ -43,7 +43,8 @@ Proposals::Words Proposals::structureOf(const Pairing &pairing) {
     auto result = dyn_cast<OpResult>(value);
     return result && result.getOwner() == call;
   };
-  for (ArrayRef<Value> results : {ArrayRef<Value>(tensors), ArrayRef<Value>(pairing.kept())}) {
+  SmallVector<Value> kept = pairing.kept();
+  for (ArrayRef<Value> results : {ArrayRef<Value>(tensors), ArrayRef<Value>(kept)}) {
     words.push_back(results.size());
     for (Value result : results)
       words.push_back(cast<OpResult>(result).getResultNumber());

@@ -116,6 +116,19 @@ kernel moments(x: f32[M, N]) -> (m: f32[M], v: f32[M]) {
 kernel standard(x: f32[M, N], m: f32[M], v: f32[M]) -> (y: f32[M, N]) {
     parallel i in tiles(M), j in tiles(N) { y[i, j] = (x[i, j] - m[i]) * rsqrt(v[i] + 0.01) }
 }
+kernel idle(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        for k in tiles(N) {}
+        y[i, :] = 2 * x[i, :]
+    }
+} schedule { k = 7 }
+kernel looped(x: f32[M, N]) -> (y: f32[M]) {
+    parallel i in tiles(M) {
+        var t = zeros(f32, i)
+        for k in tiles(N) { t += sum(x[i, k], k) }
+        y[i] = t
+    }
+}
 kernel ranks(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M) { y[i, :] = f32(argsort(x[i, :], N)) }
 }
@@ -210,6 +223,8 @@ const Graph graphs[] = {
      "let t = recent(c)\n y = blur(t, w)", 1},
     {"later_beside", "", "y: i64[M, N], z: f32[M, N]", "y = later(x)\n z = flipped(x)", 1},
     {"chosen_in_loops", "", "y: f32[M, N]", "let t = folded(x)\n y = twice_read(t)", 1},
+    {"size_of_no_loop", "", "y: f32[M, N], z: f32[M]",
+     "let t = 2 * x\n y = idle(t)\n z = looped(x)", 1},
     {"two_between", "", "y: f32[M, N]", "let (m, v) = moments(x)\n y = standard(x, m, v)", 1},
     {"two_between_one_kept", "", "y: f32[M, N], v: f32[M]",
      "let (m, t) = moments(x)\n v = t\n y = standard(x, m, t)", 1},
