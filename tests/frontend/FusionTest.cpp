@@ -224,7 +224,7 @@ const Graph graphs[] = {
     {"later_beside", "", "y: i64[M, N], z: f32[M, N]", "y = later(x)\n z = flipped(x)", 1},
     {"chosen_in_loops", "", "y: f32[M, N]", "let t = folded(x)\n y = twice_read(t)", 1},
     {"size_of_no_loop", "", "y: f32[M, N], z: f32[M]",
-     "let t = 2 * x\n y = idle(t)\n z = looped(x)", 1},
+     "let t = 2 * x\n z = looped(x)\n y = idle(t)", 1},
     {"two_between", "", "y: f32[M, N]", "let (m, v) = moments(x)\n y = standard(x, m, v)", 1},
     {"two_between_one_kept", "", "y: f32[M, N], v: f32[M]",
      "let (m, t) = moments(x)\n v = t\n y = standard(x, m, t)", 1},
