@@ -150,6 +150,7 @@ private:
 
   Scope *withOwnAxes(llvm::ArrayRef<mlir::StringAttr> axes, Scope *scope);
   bool makeAxis(mlir::StringAttr axis, Scope *scope);
+  Scope *scopeOfAxis(mlir::Value span, Scope *from);
   bool conditionsOf(mlir::StringAttr axis, Scope *scope,
                     llvm::SmallVectorImpl<RestrictOp> &restricts);
   bool emitRestrict(RestrictOp op, Scope *scope);

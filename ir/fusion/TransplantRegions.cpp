@@ -56,6 +56,32 @@ Transplant::Scope *Transplant::withOwnAxes(ArrayRef<StringAttr> axes, Scope *sco
   return scope;
 }
 
+/// The outermost scope in which a whole axis of the guest means the same: its conditions, too,
+/// don't meet other axes there than here.
+Transplant::Scope *Transplant::scopeOfAxis(Value span, Scope *from) {
+  Scope *outermost = scopeOf(span, from), *result = from;
+  auto meetsSame = [&](Scope *scope) {
+    return !guest
+                .walk([&](RestrictOp restrict) {
+                  auto differs = [&](Value other) {
+                    const HostIndex *index = indexOf(axisOf(other), scope);
+                    return other != span && index && index != indexOf(axisOf(other), from);
+                  };
+                  bool isIts = llvm::is_contained(restrict.getDims(), span);
+                  return isIts && llvm::any_of(restrict.getDims(), differs)
+                             ? WalkResult::interrupt()
+                             : WalkResult::advance();
+                })
+                .wasInterrupted();
+  };
+  for (Scope *scope = from;; scope = scope->parent) {
+    if (meetsSame(scope))
+      result = scope;
+    if (scope == outermost)
+      return result;
+  }
+}
+
 /// The guest's conditions that an axis comes with: those whose other axes mean something already,
 /// or are whole. The latter are made here: made later, further out, they would not find this one,
 /// and the condition would be lost.
@@ -70,11 +96,14 @@ bool Transplant::conditionsOf(StringAttr axis, Scope *scope,
     bool isBound = true;
     for (Value span : restrict.getDims()) {
       StringAttr other = axisOf(span);
-      if (isAxis(span) || indexOf(other, scope))
+      if (isAxis(span))
         continue;
-      bool isWhole = span.getDefiningOp<AxisOp>() && !beingMade.contains(other.getValue());
-      ok &= !isWhole || makeAxis(other, scope);
-      isBound &= isWhole;
+      if (beingMade.contains(other.getValue())) {
+        isBound = false; // it comes with the condition
+      } else if (!indexOf(other, scope)) {
+        isBound &= static_cast<bool>(span.getDefiningOp<AxisOp>());
+        ok &= !isBound || makeAxis(other, scope);
+      }
     }
     if (isBound)
       restricts.push_back(restrict);
@@ -91,7 +120,7 @@ bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
     return fail("a block of its axis `" + axis.getValue() + "` has no place in the other kernel"),
            false;
   if (!scope->axes.contains(axis.getValue()))
-    scope = scopeOf(guestSpan, scope);
+    scope = scopeOfAxis(guestSpan, scope);
   Value lower = cloneIn(op.getLower(), scope), upper = cloneIn(op.getUpper(), scope);
   if (!lower || !upper)
     return false;

@@ -87,6 +87,17 @@ kernel later(x: f32[M, N]) -> (y: i64[M, N]) {
         y[i, j] = argmax(zeros(f32, j, n), n)
     }
 }
+kernel nearby(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        let n = whole(N) if n <= j && n > j - 4
+        let t = max(x[i, n] + zeros(f32, i, n, j), n)
+        y[i, j] = t * rsqrt(mean(t * t, j) + 0.1)
+    }
+}
+kernel diagonal(x: f32[M, N]) -> (y: f32[M]) {
+    parallel i in tiles(M) { y[i] = x.pad(0)[i, i] }
+}
 kernel flipped(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M) {
         let j = whole(N)
@@ -223,6 +234,7 @@ const Graph graphs[] = {
      "let t = recent(c)\n y = blur(t, w)", 1},
     {"later_beside", "", "y: i64[M, N], z: f32[M, N]", "y = later(x)\n z = flipped(x)", 1},
     {"chosen_in_loops", "", "y: f32[M, N]", "let t = folded(x)\n y = twice_read(t)", 1},
+    {"nearby_diagonal", "", "y: f32[M]", "let t = nearby(x)\n y = diagonal(t)", 1},
     {"size_of_no_loop", "", "y: f32[M, N], z: f32[M]",
      "let t = 2 * x\n z = looped(x)\n y = idle(t)", 1},
     {"two_between", "", "y: f32[M, N]", "let (m, v) = moments(x)\n y = standard(x, m, v)", 1},
