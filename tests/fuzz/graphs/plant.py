@@ -27,7 +27,9 @@ BUGS = [
      "load.getBounds() == BoundsMode::clamp", "false"),
     # Which calls may be one.
     ("a path through a third kernel is not seen", "InlineProducer", "e",
-     "llvm::is_contained(op->getOperands(), tensor)", "false"),
+     "llvm::any_of(op->getOperands(), isKept)", "false"),
+    ("of two tensors between two calls the first is taken for both", "InlineProducer", "e",
+     "edges[*fused->tensorAt(load.getSource())]", "edges[0]"),
     # A value in the midst of another kernel.
     ("a clamp of the producer's is dropped", "Transplant", "e",
      "op.getBounds()",
@@ -43,6 +45,8 @@ BUGS = [
     ("an axis with a condition is taken for the whole one", "TransplantRegions", "e",
      "isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(span))",
      "false"),
+    ("an axis that another coordinate varies along, too, is taken for the whole one",
+     "TransplantRegions", "e", "isUsedBeside(axis, axisOf(span), scope)", "false"),
     ("a condition of the producer's domain is dropped", "TransplantRegions", "s",
      "RestrictOp::create(builder, op.getLoc(), set, dims, syms, unless);", ""),
     ("both branches are the first", "TransplantRegions", "s",
