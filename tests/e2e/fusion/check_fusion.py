@@ -3,9 +3,9 @@
 
     check_fusion.py TILEC [GRAPH…] [--device cpu|cuda] [--server PROGRAM]
 
-Each graph of figures.json is planned for an H200 and for a CPU with the dims that are named there. `kernels` are those
-before and after (by device where they differ), `bytes` what has to move, as expressions over the dims; `reason` stands for what stays apart, `gone` for
-calls that go before anything is fused, and why. Then the graph runs, as it is and fused, on odd sizes: in the interpreter both have the same bits, on the device they are near.
+Each graph of figures.json, from figures.tile if it names no `file`, is planned for an H200 and for a CPU with the dims that are named there.
+`kernels` are those before and after, `bytes` what has to move, as expressions over the dims, both by device where they differ; `reason` stands for
+what stays apart, `gone` for calls that go before anything is fused, and why. Then the graph runs, as it is and fused, on odd sizes: in the interpreter both have the same bits, on the device they are near.
 """
 
 import argparse
@@ -20,8 +20,12 @@ sys.path.insert(0, str(FOLDER.parent))
 import tilec_runs  # noqa: E402
 
 
+def source(case):
+    return FOLDER / case.get("file", "figures.tile")
+
+
 def plan(tilec, graph, case, device):
-    words = [tilec, "fuse", f"{FOLDER / 'figures.tile'}:{graph}", f"--device={device}", "--explain=json"]
+    words = [tilec, "fuse", f"{source(case)}:{graph}", f"--device={device}", "--explain=json"]
     for name, value in case["dim"].items():
         words += ["--dim", f"{name}={value}"]
     made = subprocess.run(words, capture_output=True, text=True, timeout=120)
@@ -30,8 +34,7 @@ def plan(tilec, graph, case, device):
     report, problems = json.loads(made.stdout), []
     for when, calls, kernels, expression in zip(("before", "after"), ("calls", "kernels"), case["kernels"],
                                                 case.get("bytes", [None, None])):
-        if isinstance(kernels, dict):
-            kernels = kernels[device]
+        kernels, expression = (value[device] if isinstance(value, dict) else value for value in (kernels, expression))
         if len(report[calls]) != kernels:
             problems.append(f"{len(report[calls])} kernels {when} for {device}, not {kernels}: "
                             + "; ".join(b.get("reason", "?") for b in report["boundaries"]))
@@ -50,7 +53,7 @@ def plan(tilec, graph, case, device):
 
 
 def checksums(runs, graph, case, device, mode):
-    words = ["run", FOLDER / "figures.tile", "--entry", graph, "--json", f"--device={device}", f"--fuse={mode}",
+    words = ["run", source(case), "--entry", graph, "--json", f"--device={device}", f"--fuse={mode}",
              *(["--check"] if device != "interp" else [])]
     for name, spec in case["in"].items():
         words += ["--in", f"{name}={spec}"]
