@@ -271,6 +271,13 @@ std::string KernelSummary::text() const {
 using llvm::json::Array;
 using llvm::json::Object;
 
+/// Names and messages of tile IR may be any bytes, JSON is UTF-8.
+static llvm::json::Value textOf(StringRef text) { return llvm::json::fixUTF8(text); }
+
+static Array textsOf(ArrayRef<std::string> texts) {
+  return Array(llvm::map_range(texts, [](StringRef text) { return textOf(text); }));
+}
+
 static Array positions(ArrayRef<unsigned> over) {
   Array array;
   for (unsigned n : over)
@@ -279,17 +286,17 @@ static Array positions(ArrayRef<unsigned> over) {
 }
 
 llvm::json::Value KernelSummary::json(const SpaceDimension &dimension) const {
-  Object object{{"kind", word(dimension.kind)}, {"name", dimension.name}};
+  Object object{{"kind", word(dimension.kind)}, {"name", textOf(dimension.name)}};
   Array roles;
   for (const DimensionRole &role : dimension.roles)
-    roles.push_back(role.text());
+    roles.push_back(textOf(role.text()));
   object["roles"] = std::move(roles);
   if (dimension.kind != SpaceDimension::Kind::While) {
-    object["lower"] = proofs->words.of(dimension.lower);
-    object["upper"] = proofs->words.of(dimension.upper);
+    object["lower"] = textOf(proofs->words.of(dimension.lower));
+    object["upper"] = textOf(proofs->words.of(dimension.upper));
   }
   if (dimension.kind == SpaceDimension::Kind::Counter)
-    object["step"] = proofs->words.of(dimension.step);
+    object["step"] = textOf(proofs->words.of(dimension.step));
   if (dimension.size)
     object["size"] = *dimension.size;
   if (StringRef cut = cutOf(dimension); !cut.empty())
@@ -299,46 +306,44 @@ llvm::json::Value KernelSummary::json(const SpaceDimension &dimension) const {
 
 llvm::json::Value KernelSummary::json(const AccessSummary &access) const {
   const Spelling &words = proofs->words;
-  Array element, where, reasons, data;
+  Array element, where, data;
   for (const Linear &index : access.element)
-    element.push_back(words.of(index));
+    element.push_back(textOf(words.of(index)));
   for (const Linear &sum : access.domain.notNegative)
-    where.push_back(spellCondition(sum, /*isZero=*/false));
+    where.push_back(textOf(spellCondition(sum, /*isZero=*/false)));
   for (const Linear &sum : access.domain.zero)
-    where.push_back(spellCondition(sum, /*isZero=*/true));
-  for (const std::string &reason : access.reasons)
-    reasons.push_back(reason);
+    where.push_back(textOf(spellCondition(sum, /*isZero=*/true)));
   for (unsigned tensor : access.data)
-    data.push_back(words.parameter(kernel().getArgument(tensor)));
+    data.push_back(textOf(words.parameter(kernel().getArgument(tensor))));
   Object object{{"kind", word(access.kind)},
                 {"parameter", static_cast<int64_t>(access.parameter)},
-                {"tensor", words.parameter(kernel().getArgument(access.parameter))},
-                {"type", kernel().getParamType(access.parameter)},
-                {"text", access.text},
+                {"tensor", textOf(words.parameter(kernel().getArgument(access.parameter)))},
+                {"type", textOf(kernel().getParamType(access.parameter))},
+                {"text", textOf(access.text)},
                 {"element", std::move(element)},
                 {"over", positions(access.over)},
                 {"where", std::move(where)},
                 {"outside", word(access.outside)},
                 {"precision", word(access.precision)},
-                {"reasons", std::move(reasons)},
+                {"reasons", textsOf(access.reasons)},
                 {"data", std::move(data)},
-                {"place", placeOf(access.op->getLoc())}};
+                {"place", textOf(placeOf(access.op->getLoc()))}};
   if (!access.combination.empty())
-    object["combines"] = access.combination;
+    object["combines"] = textOf(access.combination);
   return object;
 }
 
 llvm::json::Value KernelSummary::json(const EffectSummary &effect) const {
   Object object{{"kind", word(effect.kind)},
                 {"over", positions(effect.over)},
-                {"place", placeOf(effect.op->getLoc())}};
+                {"place", textOf(placeOf(effect.op->getLoc()))}};
   if (effect.kind == EffectSummary::Kind::Random) {
-    object["seed"] = proofs->words.of(effect.seed);
-    object["stream"] = proofs->words.of(effect.stream);
-    object["counter"] = proofs->words.of(effect.counter);
+    object["seed"] = textOf(proofs->words.of(effect.seed));
+    object["stream"] = textOf(proofs->words.of(effect.stream));
+    object["counter"] = textOf(proofs->words.of(effect.counter));
     object["exact"] = effect.isExact;
   } else {
-    object["message"] = effect.message;
+    object["message"] = textOf(effect.message);
   }
   return object;
 }
@@ -347,14 +352,14 @@ llvm::json::Value KernelSummary::json() const {
   KernelOp op = kernel();
   Array dims, parameters, space, accesses, effects;
   for (StringRef name : op.getDims().getAsValueRange<StringAttr>())
-    dims.push_back(name);
+    dims.push_back(textOf(name));
   for (unsigned n = 0, e = op.getNumArguments(); n < e; ++n) {
     ParamMode mode = op.getParamMode(n);
-    Object parameter{{"name", proofs->words.parameter(op.getArgument(n))},
-                     {"type", op.getParamType(n)},
+    Object parameter{{"name", textOf(proofs->words.parameter(op.getArgument(n)))},
+                     {"type", textOf(op.getParamType(n))},
                      {"mode", word(mode)}};
     if (auto shape = shapeOf(op, n))
-      parameter["shape"] = Array(*shape);
+      parameter["shape"] = textsOf(*shape);
     if (mode == ParamMode::Reduce)
       parameter["combines"] = wordOf(op.getParamReduce(n));
     parameters.push_back(std::move(parameter));
@@ -365,8 +370,8 @@ llvm::json::Value KernelSummary::json() const {
     accesses.push_back(json(access));
   for (const EffectSummary &effect : effectList)
     effects.push_back(json(effect));
-  return Object{{"kernel", op.getSymName()},    {"grid", op.isGrid()},
-                {"dims", std::move(dims)},      {"parameters", std::move(parameters)},
-                {"space", std::move(space)},    {"accesses", std::move(accesses)},
+  return Object{{"kernel", textOf(op.getSymName())}, {"grid", op.isGrid()},
+                {"dims", std::move(dims)},           {"parameters", std::move(parameters)},
+                {"space", std::move(space)},         {"accesses", std::move(accesses)},
                 {"effects", std::move(effects)}};
 }
