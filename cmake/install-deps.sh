@@ -11,22 +11,22 @@ build_packages=(
   python3 python3-numpy git
 )
 dev_packages=(clang-format-14 clang-tidy-22)
-fuzz_packages=(clang-22 libclang-rt-22-dev)
+sanitize_packages=(clang-22 libclang-rt-22-dev)
 browser_packages=(chromium)
 
 usage() {
   cat <<EOF
-Usage: cmake/install-deps.sh [--dev] [--fuzz] [--browser] [--check]
+Usage: cmake/install-deps.sh [--dev] [--sanitize] [--browser] [--check]
 
 Installs the Debian 12 packages that building and testing tilec needs, and nothing where all are
 there. Needs root or sudo, and the package sources of a default Debian 12 (main, updates and
 security; LLVM 22 comes from security).
 
-  --dev     also what checking the style of sources needs: ${dev_packages[*]}
-  --fuzz    also what the libFuzzer targets of tests/fuzz need: ${fuzz_packages[*]}
-  --browser also what looks at pages in a browser (tests/e2e/fusion/check_page.py): ${browser_packages[*]}
-  --check   install nothing; list what is missing, and fail if something is
-  --help    this text
+  --dev       also what checking the style of sources needs: ${dev_packages[*]}
+  --sanitize  also what the presets asan and fuzz need: ${sanitize_packages[*]}
+  --browser   also what looks at pages in a browser (tests/e2e/fusion/check_page.py): ${browser_packages[*]}
+  --check     install nothing; list what is missing, and fail if something is
+  --help      this text
 
 Packages: ${build_packages[*]}
 EOF
@@ -62,7 +62,7 @@ check=0
 for argument in "$@"; do
   case $argument in
     --dev) packages+=("${dev_packages[@]}") ;;
-    --fuzz) packages+=("${fuzz_packages[@]}") ;;
+    --sanitize) packages+=("${sanitize_packages[@]}") ;;
     --browser) packages+=("${browser_packages[@]}") ;;
     --check) check=1 ;;
     -h | --help) usage; exit 0 ;;

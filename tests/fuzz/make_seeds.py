@@ -2,7 +2,7 @@
 """Writes the seed corpus of a fuzzing target into a folder, a file a seed, named by its content.
 
     make_seeds.py source OUT          every .tile file, and every example of the language's specification
-    make_seeds.py ir OUT TILEC        the IR texts of the tests, and the IR of every sample's kernels
+    make_seeds.py ir OUT [TILEC]      the IR texts of the tests; with a compiler, the IR of every sample's kernels, too
 """
 
 import hashlib
@@ -39,12 +39,14 @@ def instances(text):
         yield re.sub(r"\$\w+", lambda match: values.get(match[0], match[0]), text)
 
 
-def ir_seeds(tilec):
+def ir_seeds(tilec=None):
     for folder in ("tests/codegen/kernels", "tests/ir/text", "tests/fuzz/findings"):
         for path in sorted((ROOT / folder).rglob("*.mlir")):
             for part in path.read_text().split("// -----"):
                 for text in instances(part):
                     yield text.encode()
+    if not tilec:
+        return
     for path in sorted([*(ROOT / "samples").rglob("*.tile"), *(ROOT / "tests/e2e/kernels").rglob("*.tile")]):
         for kernel in re.findall(r"^(?:kernel|graph) (\w+)", path.read_text(), re.M):
             for step in ("elaborate", "form-fma"):
@@ -55,13 +57,14 @@ def ir_seeds(tilec):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[0] not in ("source", "ir") or (arguments[0] == "ir" and len(arguments) != 3):
+    target, out, *tilec = arguments if len(arguments) > 1 else ("", "")
+    if target not in ("source", "ir") or len(tilec) > (target == "ir"):
         print(__doc__)
         return 2
-    out = pathlib.Path(arguments[1])
+    out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
     seeds = {hashlib.sha1(seed).hexdigest(): seed
-             for seed in (source_seeds() if arguments[0] == "source" else ir_seeds(arguments[2]))}
+             for seed in (source_seeds() if target == "source" else ir_seeds(*tilec))}
     for name, seed in seeds.items():
         (out / name).write_bytes(seed)
     print(f"{len(seeds)} seeds in {out}")
