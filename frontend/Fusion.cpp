@@ -2,6 +2,7 @@
 
 #include "frontend/Fusion.h"
 #include "frontend/FusionCost.h"
+#include "ir/fusion/Witness.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -49,6 +50,13 @@ tile::frontend::dimsOfInputs(ir::GraphOp graph,
   return dims;
 }
 
+static ir::FuseOptions optionsFor(const llvm::StringMap<int64_t> &dims) {
+  ir::FuseOptions options;
+  for (const auto &[name, value] : dims)
+    options.dims[name] = value;
+  return options;
+}
+
 FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol,
                                      const DeviceDescription &device,
                                      const llvm::StringMap<int64_t> &dims, const TileSizes &sizes) {
@@ -63,10 +71,15 @@ FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol,
   FusedGraph result;
   result.symbol = symbols.insert(fused, std::next(graph->getIterator())).str();
   FusionCost model(device, sizes);
-  ir::FuseOptions options;
-  for (const auto &[name, value] : dims)
-    options.dims[name] = value;
-  result.ledger = ir::fuse(fused, model, options);
+  result.ledger = ir::fuse(fused, model, optionsFor(dims));
   dropUnused(module, kernels);
   return result;
+}
+
+void tile::frontend::addWitnesses(ModuleOp module, FusedGraph &fused,
+                                  const DeviceDescription &device,
+                                  const llvm::StringMap<int64_t> &dims, const TileSizes &sizes) {
+  FusionCost model(device, sizes);
+  ir::addWitnesses(fused.ledger, module.lookupSymbol<ir::GraphOp>(fused.symbol), model,
+                   optionsFor(dims));
 }

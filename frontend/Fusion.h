@@ -34,6 +34,10 @@ struct FusedGraph {
 FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, const DeviceDescription &device,
                      const llvm::StringMap<int64_t> &dims, const TileSizes &sizes = {});
 
+/// Gives the boundaries between the kernels of a graph that was fused so their witnesses.
+void addWitnesses(mlir::ModuleOp module, FusedGraph &fused, const DeviceDescription &device,
+                  const llvm::StringMap<int64_t> &dims, const TileSizes &sizes = {});
+
 /// The dims of a graph that inputs of these shapes bind; none stands for a scalar.
 llvm::StringMap<int64_t> dimsOfInputs(ir::GraphOp graph,
                                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs);

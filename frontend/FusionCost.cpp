@@ -26,7 +26,7 @@ double FusionCost::launchSeconds() const { return device.launchSeconds(); }
 
 double FusionCost::bandwidth() const { return device.bandwidth() > 0 ? device.bandwidth() : 1e11; }
 
-ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);
   llvm::StringMap<int64_t> chosen =
       device.isGpu
@@ -40,7 +40,11 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
     SmallVector<int64_t> scheduled = ir::scheduledSizes(kernel, binder);
     bindings.sizes.try_emplace(binder, scheduled.empty() ? ir::defaultLoopSize : scheduled.front());
   }
+  return bindings.sizes;
+}
 
+ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims);
   unsigned count = kernel.getNumArguments();
   SmallVector<SmallVector<int64_t>> extents(count);
   for (unsigned n = 0; n < count; ++n)
@@ -49,7 +53,9 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
         extents[n].push_back(std::max<int64_t>(0, ir::evaluateAffine(expr, {}, dims).value_or(0)));
   SmallVector<ArrayRef<int64_t>> shapes(extents.begin(), extents.end());
   SmallVector<uint64_t> scalars(count);
-  Work work = countWork(kernel, dims, shapes, scalars, bindings.sizes);
+  // Where data decides how far a loop goes, it is taken to go as far as the largest dim.
+  double usual = dims.empty() ? 1 : static_cast<double>(*llvm::max_element(dims));
+  Work work = countWork(kernel, dims, shapes, scalars, blocks, usual);
 
   ir::KernelCost cost;
   double registers = 4 * device.figure("registers_per_multiprocessor");

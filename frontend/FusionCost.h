@@ -23,6 +23,7 @@ public:
       : device(device), sizes(std::move(sizes)) {}
 
   ir::KernelCost costOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims) override;
+  llvm::StringMap<int64_t> tileSizes(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims) override;
   bool isNamed(ir::KernelOp kernel) const override { return sizes.isNamed(kernel); }
   double launchSeconds() const override;
   double bandwidth() const override;

@@ -29,7 +29,15 @@ static constexpr Hint hints[] = {
      "store at the binders' own elements, and gather by the data where it is read"},
     {"is not found from its index",
      "store at binders, or at sums of them with factors that divide each other: `4*i + r`"},
+    {"share an element of", "leave out binders that the index of its store doesn't have, such as "
+                            "`each(1)`"},
+    {"in a loop, one block after the other",
+     "if a block needs nothing of those before it, let the loop's blocks be programs"},
+    {"in one place", "store it in one place, outside of loops and conditions"},
     {"clamped to its edges", "read it with `pad` or `within` if the edges allow that"},
+    {"data decides which elements of",
+     "gather what goes into the first one instead of what comes out of it"},
+    {"`, which needs `", "see why what is between them stays apart, with --why"},
     {"has a loop, and would run in a loop of",
      "write the two as one kernel if that pays, as std.nn has `attention`"},
     {"just once, so that others could have it",
@@ -39,6 +47,9 @@ static constexpr Hint hints[] = {
     {"has programs for each block of",
      "let both have binders of one kind over the same dimensions"},
     {"writes in a loop", "store after the loop"},
+    {"would differ within a block", "let both have `each` along the dimension that it differs in"},
+    {"does more than to store at the end", "store after all loops and conditions"},
+    {"parameters", "pass what belongs together as one tensor with a dimension more"},
     {"with extents that are not proved to be those of",
      "declare the two dimensions under one name"},
     {"a program's loop would carry",
@@ -46,7 +57,7 @@ static constexpr Hint hints[] = {
 };
 
 llvm::StringRef tile::frontend::hintOf(const ir::FusionEntry &entry) {
-  if (entry.verdict == Verdict::Illegal || entry.verdict == Verdict::TooLarge)
+  if (entry.verdict != Verdict::Fused)
     for (const Hint &hint : hints)
       if (llvm::StringRef(entry.reason).contains(hint.reason))
         return hint.text;

@@ -95,6 +95,11 @@ static json::Array boundariesOf(const FusionLedger &ledger) {
       if (!entry.place.empty())
         object["place"] = entry.place;
     }
+    if (const auto &witness = boundary.witness)
+      object["witness"] = json::Object{{"element", witness->element},
+                                       {"writers", json::Array(witness->writers)},
+                                       {"readers", json::Array(witness->readers)},
+                                       {"text", witnessOf(boundary)}};
     array.push_back(std::move(object));
   }
   return array;

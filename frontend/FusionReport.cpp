@@ -26,6 +26,8 @@ static void printBoundary(const FusionReport &report, const FusionLedger::Bounda
   if (boundary.entry) {
     const FusionEntry &entry = report.ledger.entries[*boundary.entry];
     stream << ": " << reasonOf(entry);
+    if (std::string witness = witnessOf(boundary); !witness.empty())
+      stream << "\n              " << witness;
     if (!entry.place.empty())
       stream << "\n              at " << entry.place;
     if (llvm::StringRef hint = hintOf(entry); !hint.empty())
@@ -39,7 +41,7 @@ static void printGone(const FusionLedger &ledger, llvm::raw_ostream &stream) {
   llvm::StringRef title = "\ngone before:\n";
   for (unsigned n = 0; n < ledger.calls.size(); ++n)
     if (std::string why = ledger.whyGone(n); !why.empty())
-      stream << std::exchange(title, "") << "  `" << ledger.calls[n].callee << "` at "
+      stream << std::exchange(title, "") << "  `" << ledger.calls[n].name << "` at "
              << ledger.placeOf(n) << ": " << why << "\n";
 }
 

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace tile;
 using namespace tile::frontend;
 using ir::FusionEntry;
@@ -27,13 +29,27 @@ std::string tile::frontend::bytesText(double bytes) {
 }
 
 std::string tile::frontend::timeText(double seconds) {
-  return seconds >= 1      ? number(seconds, "%.3f s")
-         : seconds >= 1e-3 ? number(seconds * 1e3, "%.3f ms")
-                           : number(seconds * 1e6, "%.2f us");
+  return !std::isfinite(seconds) ? "unknown"
+         : seconds >= 1          ? number(seconds, "%.3f s")
+         : seconds >= 1e-3       ? number(seconds * 1e3, "%.3f ms")
+                                 : number(seconds * 1e6, "%.2f us");
+}
+
+std::string tile::frontend::comparedText(const ir::KernelCost &together,
+                                         const ir::KernelCost &apart) {
+  std::string time = timeText(together.seconds), other = timeText(apart.seconds);
+  if (time != other)
+    return time + " instead of " + other;
+  if (together.seconds == apart.seconds)
+    return time + ", as apart";
+  double share = together.seconds / apart.seconds - 1;
+  return time + ", " + number(100 * std::abs(share), "%.1g") + " % " +
+         (share < 0 ? "less" : "more") + " than apart";
 }
 
 std::string tile::frontend::intensityText(const ir::KernelCost &cost) {
-  return cost.bytes() > 0 ? number(cost.intensity(), "%.2f") : "-";
+  return cost.bytes() > 0 && std::isfinite(cost.operations) ? number(cost.intensity(), "%.2f")
+                                                            : "-";
 }
 
 llvm::StringRef tile::frontend::nameOf(Transform transform) {
@@ -72,13 +88,37 @@ std::string tile::frontend::reasonOf(const FusionEntry &entry) {
   case Verdict::TooLarge:
     return entry.reason;
   case Verdict::Slower:
-    return "as one they would take " + timeText(entry.together.seconds) + " instead of " +
-           timeText(entry.apart.seconds) + ": " +
+    return "as one they would take " + comparedText(entry.together, entry.apart) + ": " +
            (entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
-                                                          : "what is computed again costs more "
-                                                            "than the bytes that are saved");
+            : entry.together.operations > entry.apart.operations
+                ? "what is computed again costs more than the bytes that are saved"
+                : "what smaller blocks read again costs more than the bytes that are saved") +
+           (entry.reason.empty()
+                ? ""
+                : "; nor can it store `" + entry.tensor + "` for others: " + entry.reason);
   }
   llvm_unreachable("covered switch");
+}
+
+/// "the programs (i = 0..64) and (i = 64..128) of kernel 1"
+static std::string programsText(llvm::ArrayRef<std::string> programs, unsigned kernel) {
+  auto inParentheses = [](const std::string &program) { return "(" + program + ")"; };
+  return (programs.size() == 1 ? "the program " : "the programs ") +
+         llvm::join(llvm::map_range(programs, inParentheses), " and ") + " of kernel " +
+         std::to_string(kernel + 1);
+}
+
+std::string tile::frontend::witnessOf(const ir::FusionLedger::Boundary &boundary) {
+  if (!boundary.witness)
+    return "";
+  const ir::FusionWitness &witness = *boundary.witness;
+  std::vector<std::string> parts;
+  if (!witness.writers.empty())
+    parts.push_back((witness.isUpdated ? "updated by " : "stored by ") +
+                    programsText(witness.writers, boundary.from));
+  if (!witness.readers.empty())
+    parts.push_back("read by " + programsText(witness.readers, boundary.to));
+  return "`" + witness.element + "` is " + llvm::join(parts, ", and ");
 }
 
 std::string tile::frontend::labelsOf(const FusionReport &report, llvm::ArrayRef<unsigned> calls) {

@@ -1,7 +1,7 @@
 //===- FusionWhy.cpp - what was tried between two calls -------------------===//
 
 #include "frontend/FusionText.h"
-#include "frontend/Interface.h"
+#include "ir/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -40,7 +40,7 @@ static std::vector<Meaning> meaningsOf(const FusionReport &report, const std::st
   }
   Calls byKernel, byPlace;
   for (auto [n, call] : llvm::enumerate(graph.calls)) {
-    if (call.callee == name || sourceName(call.callee) == name)
+    if (call.callee == name || ir::nameOfCallee(call.op) == name)
       byKernel.push_back(n);
     auto isHere = [&](llvm::StringRef place) { return place.ends_with(":" + name); };
     if (isHere(call.place) || llvm::any_of(report.ledger.calls[n].callers, isHere))
@@ -66,7 +66,7 @@ static std::string namesIn(const FusionReport &report) {
         values.push_back(output);
   }
   for (const GraphView::Call &call : report.before.calls)
-    kernels.push_back(call.callee + " (" + call.place + ")");
+    kernels.push_back(ir::nameOfCallee(call.op) + " (" + call.place + ")");
   return "it has the values " + llvm::join(values, ", ") + ", and calls " +
          llvm::join(kernels, ", ");
 }
@@ -104,17 +104,19 @@ static std::string whereabouts(const FusionLedger &ledger, const std::string &na
   return text + "kernel" + (kernels.size() == 1 ? " " : "s ") + llvm::join(kernels, ", ");
 }
 
-static void printEntry(const FusionReport &report, const FusionEntry &entry,
-                       llvm::raw_ostream &stream) {
+static void printEntry(const FusionReport &report, unsigned number, llvm::raw_ostream &stream) {
+  const FusionEntry &entry = report.ledger.entries[number];
   stream << nameOf(entry.transform) << " `" << entry.tensor << "` (" << bytesText(entry.tensorBytes)
          << ") of " << labelsOf(report, entry.first)
          << (entry.transform == FusionEntry::Transform::Merge ? " with " : " into ")
          << labelsOf(report, entry.second) << ": " << reasonOf(entry);
   if (entry.verdict == FusionEntry::Verdict::Fused)
-    stream << ", " << timeText(entry.together.seconds) << " instead of "
-           << timeText(entry.apart.seconds) << ", " << bytesText(entry.together.bytes())
-           << " instead of " << bytesText(entry.apart.bytes());
+    stream << ", " << comparedText(entry.together, entry.apart) << ", "
+           << bytesText(entry.together.bytes()) << " instead of " << bytesText(entry.apart.bytes());
   stream << "\n";
+  for (const FusionLedger::Boundary &boundary : report.ledger.boundaries)
+    if (boundary.entry == number && boundary.witness)
+      stream << "  " << witnessOf(boundary) << "\n";
   if (llvm::StringRef hint = hintOf(entry); !hint.empty())
     stream << "  hint: " << hint << "\n";
 }
@@ -136,14 +138,14 @@ Outcome<std::string> tile::frontend::explainPair(const FusionReport &report,
   for (const Calls &calls : {one->calls, other->calls})
     for (unsigned n : calls)
       if (std::string why = ledger.whyGone(n); !why.empty()) {
-        stream << "`" << ledger.calls[n].callee << "` at " << ledger.placeOf(n) << ": " << why
+        stream << "`" << ledger.calls[n].name << "` at " << ledger.placeOf(n) << ": " << why
                << "\n";
         isTried = true;
       }
-  for (const FusionEntry &entry : ledger.entries)
+  for (auto [n, entry] : llvm::enumerate(ledger.entries))
     if ((meets(entry.first, one->calls) && meets(entry.second, other->calls)) ||
         (meets(entry.first, other->calls) && meets(entry.second, one->calls))) {
-      printEntry(report, entry, stream);
+      printEntry(report, n, stream);
       isTried = true;
     }
   if (!isTried)

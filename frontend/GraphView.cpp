@@ -58,13 +58,6 @@ unsigned Viewer::add(GraphView &view, Value value, StringRef name, const Port &p
   return number;
 }
 
-bool GraphView::isExpression(ir::GraphOp graph, ir::CallOp call) {
-  // A fused graph has the kernels of the one that it was.
-  StringRef name = graph.getSymName();
-  name.consume_back(".fused");
-  return call.getCallee().starts_with((name + ".map").str());
-}
-
 void Viewer::addCall(GraphView &view, ir::CallOp op) {
   unsigned number = view.calls.size();
   GraphView::Call call{op.getCallee().str(), "", ir::placeOf(op.getLoc()), {}, {}, op};
@@ -84,7 +77,7 @@ void Viewer::addCall(GraphView &view, ir::CallOp op) {
     call.outputs.push_back(add(view, result, name, port));
     view.tensors.back().from = number;
   }
-  call.label = GraphView::isExpression(graph, op) ? expression.str() : call.callee;
+  call.label = ir::nameOfCallee(op);
   if (!given.empty())
     call.label = llvm::join(given, ", ") + " = " + call.label;
   else if (!expression.empty())

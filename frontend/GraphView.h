@@ -48,9 +48,6 @@ struct GraphView {
   GraphView() = default;
   /// Dims without a value are taken to have the usual extent.
   GraphView(ir::GraphOp graph, const llvm::StringMap<int64_t> &dims, int64_t usualExtent);
-
-  /// Whether a call is an expression of the graph itself, which has made a kernel of it.
-  static bool isExpression(ir::GraphOp graph, ir::CallOp call);
 };
 
 } // namespace tile::frontend

@@ -53,9 +53,9 @@ namespace {
 class Counter {
 public:
   Counter(ir::KernelOp kernel, ArrayRef<int64_t> dims, ArrayRef<ArrayRef<int64_t>> shapes,
-          ArrayRef<uint64_t> scalars, const llvm::StringMap<int64_t> &sizes)
-      : kernel(kernel), domains(kernel), dims(dims), shapes(shapes), scalars(scalars),
-        sizes(sizes) {}
+          ArrayRef<uint64_t> scalars, const llvm::StringMap<int64_t> &sizes, double unknownCount)
+      : kernel(kernel), domains(kernel), dims(dims), shapes(shapes), scalars(scalars), sizes(sizes),
+        unknownCount(unknownCount) {}
   Work count();
 
 private:
@@ -88,13 +88,12 @@ private:
   ArrayRef<ArrayRef<int64_t>> shapes;
   ArrayRef<uint64_t> scalars;
   const llvm::StringMap<int64_t> &sizes;
+  const double unknownCount;
   std::map<std::vector<std::string>, double> shares;
   Work work;
   /// Elements reached, by parameter.
   std::map<unsigned, double> read, written;
 };
-
-constexpr double unknownCount = std::numeric_limits<double>::infinity();
 
 /// 0 · ∞ is 0: what doesn't run doesn't run often.
 double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
@@ -223,7 +222,7 @@ std::optional<double> Counter::evaluateArgument(BlockArgument argument, const Po
   return {};
 }
 
-/// From here to there; to infinity if data decides where that is.
+/// From here to there; as far as is taken for it if data decides where that is.
 std::pair<double, double> Counter::range(Value lower, Value upper) {
   auto from = evaluate(lower, Point()), to = evaluate(upper, Point());
   if (from && to)
@@ -502,6 +501,6 @@ Work Counter::count() {
 
 Work tile::frontend::countWork(ir::KernelOp kernel, ArrayRef<int64_t> dims,
                                ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<uint64_t> scalars,
-                               const llvm::StringMap<int64_t> &sizes) {
-  return Counter(kernel, dims, shapes, scalars, sizes).count();
+                               const llvm::StringMap<int64_t> &sizes, double unknownCount) {
+  return Counter(kernel, dims, shapes, scalars, sizes, unknownCount).count();
 }

@@ -14,6 +14,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <limits>
+
 namespace tile::frontend {
 
 struct Work {
@@ -43,10 +45,12 @@ struct Work {
 };
 
 /// A launch of a kernel. By parameter: shapes (empty for scalars) and the bits of scalars. `sizes`
-/// has the tile sizes of the binders that are open in it; a specialized kernel needs none.
+/// has the tile sizes of the binders that are open in it; a specialized kernel needs none. What
+/// data decides happens `unknownCount` times.
 Work countWork(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes, llvm::ArrayRef<uint64_t> scalars,
-               const llvm::StringMap<int64_t> &sizes = {});
+               const llvm::StringMap<int64_t> &sizes = {},
+               double unknownCount = std::numeric_limits<double>::infinity());
 
 } // namespace tile::frontend
 

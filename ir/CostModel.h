@@ -11,6 +11,8 @@
 
 #include "ir/TileOps.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <string>
 
 namespace tile::ir {
@@ -56,6 +58,10 @@ public:
 
   /// A launch of a kernel's template. `dims` are the values of its dims, by their position.
   virtual KernelCost costOf(KernelOp kernel, llvm::ArrayRef<int64_t> dims) = 0;
+  /// The sizes of a kernel's blocks in such a launch, by binder, as far as they are known.
+  virtual llvm::StringMap<int64_t> tileSizes(KernelOp kernel, llvm::ArrayRef<int64_t> dims) {
+    return {};
+  }
   /// Whether something is asked of a kernel by its name: then no equal one can stand for it.
   virtual bool isNamed(KernelOp kernel) const { return false; }
   /// No launch takes less than this, and what its bytes take by the bandwidth.

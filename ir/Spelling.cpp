@@ -18,6 +18,8 @@ StringRef tile::ir::nameIn(Location loc) {
     for (Location part : fused.getLocations())
       if (StringRef name = nameIn(part); !name.empty())
         return name;
+  if (auto site = dyn_cast<CallSiteLoc>(loc))
+    return nameIn(site.getCallee());
   return {};
 }
 
@@ -41,6 +43,17 @@ void tile::ir::nameResult(OpResult result, StringRef name) {
     names.assign(known.begin(), known.end());
   names[result.getResultNumber()] = builder.getStringAttr(name);
   call->setAttr(namesOfResults, builder.getArrayAttr(names));
+}
+
+bool tile::ir::isExpression(CallOp call) {
+  // The n-th one that a graph `g` has is `g.map<n>`; nothing that a source names has a point in it.
+  StringRef number = call.getCallee().rsplit(".map").second;
+  return !number.empty() && llvm::all_of(number, llvm::isDigit);
+}
+
+std::string tile::ir::nameOfCallee(CallOp call) {
+  StringRef expression = isExpression(call) ? nameIn(call->getLoc()) : StringRef();
+  return (expression.empty() ? call.getCallee().split('.').first : expression).str();
 }
 
 std::string tile::ir::placeOf(Location loc) {

@@ -64,6 +64,11 @@ llvm::StringRef nameIn(mlir::Location loc);
 llvm::StringRef nameOfResult(mlir::OpResult result);
 void nameResult(mlir::OpResult result, llvm::StringRef name);
 
+/// Whether what is called is an expression of a graph, which has become a kernel.
+bool isExpression(CallOp call);
+/// What the source calls what is called: the kernel or graph, or the expression.
+std::string nameOfCallee(CallOp call);
+
 /// "net.tile:12:9", wherever the file is; empty where no place is known.
 std::string placeOf(mlir::Location loc);
 

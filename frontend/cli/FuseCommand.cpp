@@ -164,6 +164,7 @@ Outcome<std::monostate> Fuse::execute() {
   {
     StageTimer timer(session.compiler.times, "fuse");
     FusedGraph fused = fuseGraph(session.module(), *symbol, *device, *dims);
+    addWitnesses(session.module(), fused, *device, *dims);
     report.ledger = std::move(fused.ledger);
     int64_t usual = ir::FuseOptions().usualExtent;
     (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls

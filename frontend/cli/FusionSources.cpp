@@ -2,6 +2,8 @@
 
 #include "frontend/cli/FusionSources.h"
 
+#include "ir/Spelling.h"
+
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Path.h"
 
@@ -57,7 +59,7 @@ std::vector<CallSources> cli::sourcesOf(const GraphView &graph, const dsl::Progr
       sources.call = linesOf(*file, place.getStartLine(), place.getEndLine());
     Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, op.getCalleeAttr());
     auto declared = kernel->getLoc()->findInstanceOf<FileLineColRange>();
-    if (declared && !GraphView::isExpression(op->getParentOfType<ir::GraphOp>(), op))
+    if (declared && !ir::isExpression(op))
       sources.kernel = declarationAt(declared, program);
   }
   return all;

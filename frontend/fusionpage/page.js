@@ -235,7 +235,8 @@ function trials(calls) {
 
 function reasons(boundary) {
   const other = boundary.reason ?? "the search has not looked at it";
-  return [make("p", {}, other), boundary.hint ? make("p", {class: "hint"}, boundary.hint) : "",
+  return [make("p", {}, other), boundary.witness ? make("p", {class: "witness"}, boundary.witness.text) : "",
+          boundary.hint ? make("p", {class: "hint"}, boundary.hint) : "",
           boundary.place ? make("p", {class: "place"}, boundary.place) : ""];
 }
 

@@ -99,7 +99,7 @@ void FusedKernel::checkExtents() {
       if (expr.replaceSymbols(originDims) != extent)
         conflictText =
             ("`" + origin.getSymName() + "` wants `" + origin.getParamName(n) +
-             "` with extents that are not proved to be those of `" +
+             "` with extents that are not proved to be those of `" + guest.getSymName() + "." +
              guest.getParamName(outputPosition(guest, cast<OpResult>(operand).getResultNumber())) +
              "`")
                 .str();

@@ -8,6 +8,7 @@
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
 #include "ir/fusion/FlattenGraph.h"
+#include "ir/fusion/GraphNames.h"
 #include "ir/fusion/Proposals.h"
 #include "ir/fusion/Readers.h"
 
@@ -101,7 +102,8 @@ private:
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
-  std::string nameOf(Value tensor);
+  std::string nameOf(Value tensor) { return nameOfTensor(tensor, graph, shapes); }
+  std::string nameOf(unsigned id);
 
   // Candidates.
   void collect(unsigned id, bool isFirst = false);
@@ -123,6 +125,7 @@ private:
   unsigned replace(Pairing pairing, bool guestStays);
 
   // The ledger.
+  std::string told(StringRef reason, const Candidate &candidate);
   void note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
             const Proposal *proposal);
   void finish();
@@ -137,23 +140,17 @@ private:
   std::priority_queue<Candidate> open;
   unsigned commits = 0;
   FusionLedger ledger;
-  /// The last entry by the calls on either side.
-  std::map<std::pair<std::vector<unsigned>, std::vector<unsigned>>, unsigned> lastEntry;
+  /// The last entry by the calls on either side, and whether it is of siblings.
+  std::map<std::tuple<std::vector<unsigned>, std::vector<unsigned>, bool>, unsigned> lastEntry;
 };
 } // namespace
 
 //===-- What is known of calls --------------------------------------------===//
 
-/// What the source calls it: an input, what a call gives, else the output of its kernel.
-std::string Fuser::nameOf(Value tensor) {
-  if (auto argument = dyn_cast<BlockArgument>(tensor))
-    return graph.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name").str();
-  auto result = cast<OpResult>(tensor);
-  if (StringRef name = nameOfResult(result); !name.empty())
-    return name.str();
-  KernelOp kernel = shapes.kernelOf(cast<CallOp>(result.getOwner()));
-  return kernel ? kernel.getParamName(outputPosition(kernel, result.getResultNumber())).str()
-                : "result";
+/// What the source calls what a call does.
+std::string Fuser::nameOf(unsigned id) {
+  return joinNames(llvm::map_to_vector(
+      live[id].calls, [&](unsigned call) { return StringRef(ledger.calls[call].name); }));
 }
 
 unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
@@ -240,6 +237,10 @@ void Fuser::collect(unsigned id, bool isFirst) {
 void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst) {
   constexpr size_t few = 8;
   for (unsigned other : readers.nearest(tensor, id, few, isFirst)) {
+    // What one gives the other is looked at by itself.
+    if (!tensorsBetween(live[id].call, live[other].call).empty() ||
+        !tensorsBetween(live[other].call, live[id].call).empty())
+      continue;
     // The one must take as long as the longer of the two.
     double most = std::min({live[id].cost.seconds, live[other].cost.seconds, mostSaved(id, other)});
     push(true, id, other, input, most);
@@ -356,7 +357,11 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
 std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, FusionRefusal &refusal) {
   const Live &first = live[candidate.first], &second = live[candidate.second];
   if (reaches(first.call, second.call) || reaches(second.call, first.call)) {
-    refusal.reason = "one of them needs the other";
+    bool isFirst = reaches(first.call, second.call);
+    refusal.reason =
+        ("`" + CallOp(isFirst ? second.call : first.call).getCallee() + "` needs what `" +
+         CallOp(isFirst ? first.call : second.call).getCallee() + "` gives, through others")
+            .str();
     return {};
   }
   std::optional<Proposal> best;
@@ -399,13 +404,29 @@ std::optional<Proposal> Fuser::evaluate(const Candidate &candidate) {
     return {};
   }
   if (best->gain() <= 0) {
-    note(candidate, Verdict::Slower, {}, &*best);
+    // To compute it anew doesn't pay; why it can't be stored by the consumer is of interest then.
+    bool isKept = best->transform != Transform::Inline || tensorOf(candidate).hasOneUse();
+    note(candidate, Verdict::Slower, isKept ? FusionRefusal() : refusal, &*best);
     return {};
   }
   return best;
 }
 
 //===-- The ledger --------------------------------------------------------===//
+
+/// A reason in the words of the graph.
+std::string Fuser::told(StringRef reason, const Candidate &candidate) {
+  if (reason.empty())
+    return "";
+  auto named = [&](unsigned id) { return NamedCall{live[id].call, nameOf(id)}; };
+  return inWordsOfGraph(reason, named(candidate.first), named(candidate.second), graph, shapes,
+                        [&](StringRef symbol) -> std::string {
+                          for (auto [id, entry] : llvm::enumerate(live))
+                            if (entry.call && entry.call.getCallee() == symbol)
+                              return nameOf(id);
+                          return "";
+                        });
+}
 
 void Fuser::note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
                  const Proposal *proposal) {
@@ -419,7 +440,10 @@ void Fuser::note(const Candidate &candidate, Verdict verdict, const FusionRefusa
   Value tensor = tensorOf(candidate);
   entry.tensor = nameOf(tensor);
   entry.tensorBytes = costs.bytesOf(tensor);
-  entry.reason = refusal.reason;
+  entry.reason = told(refusal.reason, candidate);
+  entry.isShared = verdict == Verdict::Slower
+                       ? proposal->together.operations > proposal->apart.operations
+                       : refusal.isShared;
   if (refusal.loc)
     entry.place = placeOf(refusal.loc);
   if (proposal) {
@@ -427,7 +451,8 @@ void Fuser::note(const Candidate &candidate, Verdict verdict, const FusionRefusa
     entry.together = proposal->together;
   }
   // Pairs are looked at again after each change beside them: what is the same is said once.
-  auto [known, isNew] = lastEntry.try_emplace({entry.first, entry.second}, ledger.entries.size());
+  auto [known, isNew] =
+      lastEntry.try_emplace({entry.first, entry.second, candidate.isMerge}, ledger.entries.size());
   if (!isNew) {
     const FusionEntry &last = ledger.entries[known->second];
     if (last.verdict == verdict && last.reason == entry.reason && last.transform == entry.transform)
@@ -451,9 +476,14 @@ void Fuser::finish() {
       auto producer = input.getDefiningOp<CallOp>();
       if (!producer)
         continue;
-      FusionLedger::Boundary boundary{nameOf(input), costs.bytesOf(input), numbers.at(producer),
-                                      numbers.at(call), std::nullopt};
-      auto last = lastEntry.find({live[ids.at(producer)].calls, live[ids.at(call)].calls});
+      FusionLedger::Boundary boundary{nameOf(input),
+                                      costs.bytesOf(input),
+                                      numbers.at(producer),
+                                      numbers.at(call),
+                                      cast<OpResult>(input).getResultNumber(),
+                                      std::nullopt,
+                                      std::nullopt};
+      auto last = lastEntry.find({live[ids.at(producer)].calls, live[ids.at(call)].calls, false});
       if (last != lastEntry.end())
         boundary.entry = last->second;
       ledger.boundaries.push_back(std::move(boundary));
@@ -544,8 +574,11 @@ DenseMap<Operation *, unsigned> Fuser::dropCalls() {
   for (CallOp call : graph.getBody().getOps<CallOp>()) {
     std::vector<std::string> places = placesOf(call.getLoc());
     numbers[call] = ledger.calls.size();
-    ledger.calls.push_back(
-        {call.getCallee().str(), places.front(), {places.begin() + 1, places.end()}, {}});
+    ledger.calls.push_back({call.getCallee().str(),
+                            nameOfCallee(call),
+                            places.front(),
+                            {places.begin() + 1, places.end()},
+                            {}});
   }
   shareKernels();
   for (auto [call, number] : numbers)

@@ -1,6 +1,7 @@
 //===- InlineProducer.cpp - a producer's values in its consumer -----------===//
 
 #include "ir/fusion/InlineProducer.h"
+#include "ir/Spelling.h"
 #include "ir/fusion/FusedKernel.h"
 #include "ir/fusion/NarrowBinder.h"
 #include "ir/fusion/Transplant.h"
@@ -34,6 +35,10 @@ private:
   LogicalResult refuse(const Twine &reason) {
     refusal.reason = reason.str();
     return failure();
+  }
+  /// What the edge's tensor is called in a reason: the fuser has the graph's name for it.
+  std::string nameOf(const Edge &edge) {
+    return ("`" + guest.getSymName() + "." + guest.getParamName(edge.output) + "`").str();
   }
   LogicalResult check();
   LogicalResult checkGuest();
@@ -121,9 +126,15 @@ bool tile::ir::mayKeep(CallOp producer, CallOp consumer, ArrayRef<Value> tensors
         continue;
       open.push_back(op);
       if (auto other = dyn_cast<CallOp>(op); other && llvm::any_of(op->getOperands(), isKept)) {
-        refusal.reason = ("`" + consumer.getCallee() + "` needs `" + other.getCallee() +
-                          "`, which needs `" + producer.getCallee() + "`")
-                             .str();
+        auto nameOf = [](CallOp call, Value value) {
+          StringRef name = nameOfResult(cast<OpResult>(value));
+          return name.empty() ? call.getCallee() : name;
+        };
+        Value tensor = *llvm::find_if(op->getOperands(), isKept);
+        refusal.reason =
+            ("`" + consumer.getCallee() + "` needs `" + nameOf(other, other.getResult(0)) +
+             "`, which needs `" + nameOf(producer, tensor) + "`")
+                .str();
         refusal.loc = consumer.getLoc();
         return false;
       }
@@ -166,16 +177,22 @@ LogicalResult Inliner::checkInPlace() {
 
 LogicalResult Inliner::findStore(Edge &edge) {
   edge.output = outputPosition(guest, cast<OpResult>(edge.tensor).getResultNumber());
-  if (guest.getParamMode(edge.output) == ParamMode::Reduce)
-    return refuse("`" + guest.getParamName(edge.output) +
-                  "` is complete only when all programs of `" + guest.getSymName() +
+  if (guest.getParamMode(edge.output) == ParamMode::Reduce) {
+    refusal.isShared = true;
+    return refuse(nameOf(edge) + " is complete only when all programs of `" + guest.getSymName() +
                   "` have ended");
+  }
   for (StoreOp op : guest.getParallel().getOps<StoreOp>())
     if (op.getTarget() == guest.getArgument(edge.output))
       edge.store = op;
+  auto isInLoop = [](Operation *user) {
+    return isa<StoreOp>(user) && isa<ForOp, scf::ForOp, scf::WhileOp>(user->getParentOp());
+  };
+  if (!edge.store && llvm::any_of(guest.getArgument(edge.output).getUsers(), isInLoop))
+    return refuse("`" + guest.getSymName() + "` stores " + nameOf(edge) +
+                  " in a loop, one block after the other");
   if (!edge.store)
-    return refuse("`" + guest.getSymName() + "` does not store `" +
-                  guest.getParamName(edge.output) + "` in one place");
+    return refuse("`" + guest.getSymName() + "` does not store " + nameOf(edge) + " in one place");
   return success();
 }
 
@@ -226,8 +243,8 @@ LogicalResult Inliner::bindIndex(Transplant &transplant, const Edge &edge, Affin
     return success();
   auto digits = digitsOf(expr);
   if (!digits)
-    return refuse("which program of `" + guest.getSymName() + "` stores an element of `" +
-                  guest.getParamName(edge.output) + "` is not found from its index");
+    return refuse("which program of `" + guest.getSymName() + "` stores an element of " +
+                  nameOf(edge) + " is not found from its index");
   for (auto [n, digit] : llvm::enumerate(*digits)) {
     auto [factor, operand] = digit;
     HostIndex part = index;
@@ -265,8 +282,8 @@ LogicalResult Inliner::bindElement(Transplant &transplant, const Edge &edge, Loa
     bound.insert(value);
   for (Value binder : guest.getParallel().getBody().getArguments())
     if (!bound.contains(binder))
-      return refuse("several programs of `" + guest.getSymName() + "` share an element of `" +
-                    guest.getParamName(edge.output) + "`");
+      return refuse("several programs of `" + guest.getSymName() + "` share an element of " +
+                    nameOf(edge));
   return success();
 }
 
@@ -407,8 +424,7 @@ LogicalResult Inliner::keep(Edge &edge, LoadOp load, Value value) {
 
 LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   if (load.getBounds() == BoundsMode::clamp)
-    return refuse("`" + origin.getSymName() + "` reads `" + guest.getParamName(edge.output) +
-                  "` clamped to its edges");
+    return refuse("`" + origin.getSymName() + "` reads " + nameOf(edge) + " clamped to its edges");
   Transplant transplant(guest, load, names);
   fused->bindGuest(transplant);
   if (failed(bindElement(transplant, edge, load)))
@@ -450,9 +466,11 @@ LogicalResult Inliner::inlineLoads() {
     if (failed(replace(edges[*fused->tensorAt(load.getSource())], load, names)))
       return failure();
   for (const Edge &edge : edges)
-    if (fused->keptParam(edge.output) && !edge.kept)
-      return refuse("no load of `" + origin.getSymName() + "` computes each element of `" +
-                    guest.getParamName(edge.output) + "` just once, so that others could have it");
+    if (fused->keptParam(edge.output) && !edge.kept) {
+      refusal.isShared = true;
+      return refuse("no load of `" + origin.getSymName() + "` computes each element of " +
+                    nameOf(edge) + " just once, so that others could have it");
+    }
   return success();
 }
 

@@ -32,6 +32,8 @@ struct FusionRefusal {
   mlir::LocationAttr loc;
   /// They could be one, but for what a device or the compiler takes.
   bool isLimit = false;
+  /// Several programs write an element of a tensor, or would compute it again.
+  bool isShared = false;
 };
 
 /// Whether a call needs, itself or through others, what another gives. The graph is in order.

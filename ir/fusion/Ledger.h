@@ -46,14 +46,27 @@ struct FusionEntry {
   /// Why not; and where that shows, if a place is known.
   std::string reason;
   std::string place;
+  /// It is elements that programs share that keep the two apart: a boundary may have a witness.
+  bool isShared = false;
   /// Where the two are possible as one: what they cost apart, and as one.
   KernelCost apart, together;
 };
 
+/// An element that keeps two kernels apart, and the programs that meet in it.
+struct FusionWitness {
+  /// "s[0]"
+  std::string element;
+  /// Programs of the producer write parts of it, or one stores it.
+  bool isUpdated = false;
+  /// Programs of the producer that write it and of the consumer that read it, two at most: "i =
+  /// 0..64".
+  std::vector<std::string> writers, readers;
+};
+
 struct FusionLedger {
   struct Call {
-    /// What it calls, as the source has it.
-    std::string callee;
+    /// What it calls: the symbol, and what the source has.
+    std::string callee, name;
     /// file:line:column; then those of the calls of graphs that it stands in.
     std::string place;
     std::vector<std::string> callers;
@@ -82,8 +95,12 @@ struct FusionLedger {
     double bytes = 0;
     /// Kernels, by number.
     unsigned from = 0, to = 0;
+    /// Which of the producer's results it is.
+    unsigned result = 0;
     /// The last entry about it; none if nobody has looked.
     std::optional<unsigned> entry;
+    /// If it was looked for (Witness.h) and found.
+    std::optional<FusionWitness> witness;
   };
   /// What the search took: fused kernels that it asked for, and those that were built for it.
   struct Effort {
@@ -112,7 +129,7 @@ struct FusionLedger {
     case Call::Fate::Dead:
       return "nobody uses what it gives";
     case Call::Fate::Equal:
-      return "it gives what `" + calls[calls[call].same].callee + "` at " +
+      return "it gives what `" + calls[calls[call].same].name + "` at " +
              placeOf(calls[call].same) + " gives";
     }
     return "";

@@ -104,17 +104,85 @@ bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const
   return isMore(inputs.size() + outputs, "parameters", options.mostParameters, refusal);
 }
 
+/// Whether an element takes a loop of the kernel, or what is as long.
+static bool isContracting(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op) ? WalkResult::interrupt()
+                                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether a value is computed from what tensors hold.
+static bool isData(Value value) {
+  SmallVector<Value> open = {value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<LoadOp>(op))
+      return true;
+    if (op && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+/// Whether data decides where a load reaches in one of its dimensions.
+static bool isAtData(LoadOp load, unsigned dimension) {
+  bool found = false;
+  load.getMap().getResult(dimension).walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      found |= isData(load.getDims()[dim.getPosition()]);
+    else if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      found |= isData(load.getSyms()[symbol.getPosition()]);
+  });
+  return found;
+}
+
+/// Whether a program stores all of a dimension of its output.
+static bool storesWhole(KernelOp kernel, unsigned output, unsigned dimension) {
+  return llvm::any_of(kernel.getParallel().getOps<StoreOp>(), [&](StoreOp store) {
+    auto dim = dyn_cast<AffineDimExpr>(store.getMap().getResult(dimension));
+    return store.getTarget() == kernel.getArgument(output) && dim &&
+           isa_and_nonnull<AxisOp>(store.getDims()[dim.getPosition()].getDefiningOp());
+  });
+}
+
+/// Whether data decides which elements the consumer needs of what the producer contracts: nothing
+/// is known then of how often one would be contracted again.
+bool Proposals::gathersContracted(const Pairing &pairing, FusionRefusal &refusal) {
+  auto [guest, host, tensors, how] = pairing;
+  KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
+  if (!producer || !consumer || producer.isGrid() || !isContracting(producer))
+    return false;
+  for (auto [operand, n] : llvm::zip(host.getInputs(), inputPositions(consumer))) {
+    if (!llvm::is_contained(tensors, operand))
+      continue;
+    unsigned output = outputPosition(producer, cast<OpResult>(operand).getResultNumber());
+    for (Operation *user : consumer.getArgument(n).getUsers())
+      if (auto load = dyn_cast<LoadOp>(user))
+        for (unsigned k = 0, e = load.getMap().getNumResults(); k < e; ++k)
+          if (isAtData(load, k) && !storesWhole(producer, output, k))
+            refusal.loc = load.getLoc();
+    if (!refusal.loc)
+      continue;
+    StringRef name = producer.getSymName();
+    refusal.reason = ("data decides which elements of `" + name + "." +
+                      producer.getParamName(output) + "` the programs of `" +
+                      consumer.getSymName() + "` read, and each takes a loop of `" + name + "`")
+                         .str();
+    return true;
+  }
+  return false;
+}
+
 /// Whether a loop of the consumer would contract again and again what the producer contracts. What
 /// is kept from one block of it to the next needs rewriting that isn't here.
 bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusal) {
   auto [guest, host, tensors, how] = pairing;
   KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
-  if (!producer || !consumer)
-    return false;
-  bool contracts = false;
-  producer.walk(
-      [&](Operation *op) { contracts |= isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op); });
-  if (!contracts)
+  if (!producer || !consumer || !isContracting(producer))
     return false;
   for (auto [operand, n] : llvm::zip(host.getInputs(), inputPositions(consumer))) {
     if (!llvm::is_contained(tensors, operand))
@@ -129,6 +197,7 @@ bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusa
   refusal.reason = "`" + producer.getSymName().str() +
                    "` has a loop, and would run in a loop of `" + consumer.getSymName().str() +
                    "`, again for each of its blocks";
+  refusal.isShared = true;
   return true;
 }
 
@@ -152,7 +221,7 @@ std::optional<KernelCost> Proposals::costOf(const Pairing &pairing, FusionRefusa
   auto [found, isFirst] = known.try_emplace(structureOf(pairing));
   Known &entry = found->second;
   FusionRefusal why;
-  if (isFirst && hasContractingLoop(pairing, why))
+  if (isFirst && (hasContractingLoop(pairing, why) || gathersContracted(pairing, why)))
     entry.refusal = why;
   if (entry.refusal) {
     refusal = *entry.refusal;

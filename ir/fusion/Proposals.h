@@ -64,6 +64,7 @@ private:
   llvm::SmallVector<int64_t> valuesOf(const Pairing &pairing);
   std::unique_ptr<FusedKernel> build(const Pairing &pairing, FusionRefusal &refusal);
   bool hasContractingLoop(const Pairing &pairing, FusionRefusal &refusal);
+  bool gathersContracted(const Pairing &pairing, FusionRefusal &refusal);
   bool hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const;
   bool isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const;
 

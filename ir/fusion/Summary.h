@@ -133,6 +133,14 @@ public:
   bool forEachElement(const AccessSummary &access, const Point &launch,
                       llvm::ArrayRef<int64_t> shape, int64_t budget,
                       llvm::function_ref<void(const Point &, llvm::ArrayRef<int64_t>)> visit) const;
+  /// The same, only at some coordinates of each dimension of the space, by its position. `choose`
+  /// gets the range and the step.
+  using Choice =
+      llvm::function_ref<llvm::SmallVector<int64_t>(unsigned, int64_t, int64_t, int64_t)>;
+  bool
+  forSomeElements(const AccessSummary &access, const Point &launch, llvm::ArrayRef<int64_t> shape,
+                  int64_t budget, Choice choose,
+                  llvm::function_ref<void(const Point &, llvm::ArrayRef<int64_t>)> visit) const;
   /// By dims and parameters of the kernel; `scalars` are bits, not read of tensors.
   Point launchPoint(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<uint64_t> scalars) const;
   /// The number of the program, row-major; nothing if a binder has no value or no size.

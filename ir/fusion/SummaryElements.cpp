@@ -60,10 +60,10 @@ namespace {
 class Walk {
 public:
   Walk(const KernelSummary &summary, const AccessSummary &access, Point point,
-       ArrayRef<int64_t> shape, int64_t budget,
+       ArrayRef<int64_t> shape, int64_t budget, KernelSummary::Choice choose,
        llvm::function_ref<void(const Point &, ArrayRef<int64_t>)> visit)
       : summary(summary), solver(summary.context().solver), access(access), point(std::move(point)),
-        shape(shape), budget(budget), visit(visit) {}
+        shape(shape), budget(budget), choose(choose), visit(visit) {}
 
   bool run(size_t position = 0);
 
@@ -77,6 +77,7 @@ private:
   Point point;
   ArrayRef<int64_t> shape;
   int64_t budget;
+  KernelSummary::Choice choose; // null: all coordinates
   llvm::function_ref<void(const Point &, ArrayRef<int64_t>)> visit;
 };
 } // namespace
@@ -106,13 +107,19 @@ bool Walk::run(size_t position) {
     return run(position + 1);      // it has some value
   if (!atom || point.count(*atom)) // it is the lower end, the only one
     return *lower >= *upper || run(position + 1);
-  for (int64_t at = *lower; at < *upper; at += *step) {
+  auto isDoneAt = [&](int64_t at) {
     point[*atom] = at;
-    if (!run(position + 1))
-      return false;
-  }
-  point.erase(*atom);
-  return true;
+    return run(position + 1);
+  };
+  bool isDone = true;
+  if (choose)
+    isDone = llvm::all_of(choose(access.over[position], *lower, *upper, *step), isDoneAt);
+  else
+    for (int64_t at = *lower; isDone && at < *upper; at += *step)
+      isDone = isDoneAt(at);
+  if (isDone)
+    point.erase(*atom);
+  return isDone;
 }
 
 bool Walk::reach(size_t dimension, SmallVectorImpl<int64_t> &element) {
@@ -149,5 +156,11 @@ bool Walk::reach(size_t dimension, SmallVectorImpl<int64_t> &element) {
 bool KernelSummary::forEachElement(
     const AccessSummary &access, const Point &launch, ArrayRef<int64_t> shape, int64_t budget,
     llvm::function_ref<void(const Point &, ArrayRef<int64_t>)> visit) const {
-  return Walk(*this, access, launch, shape, budget, visit).run();
+  return Walk(*this, access, launch, shape, budget, nullptr, visit).run();
+}
+
+bool KernelSummary::forSomeElements(
+    const AccessSummary &access, const Point &launch, ArrayRef<int64_t> shape, int64_t budget,
+    Choice choose, llvm::function_ref<void(const Point &, ArrayRef<int64_t>)> visit) const {
+  return Walk(*this, access, launch, shape, budget, choose, visit).run();
 }

@@ -3,25 +3,69 @@
 
     check_fusion.py TILEC [GRAPH…] [--device cpu|cuda] [--server PROGRAM]
 
-Each graph of figures.json, from figures.tile if it names no `file`, is planned for an H200 and for a CPU with the dims that are named there.
-`kernels` are those before and after, `bytes` what has to move, as expressions over the dims, both by device where they differ; `reason` stands for
-what stays apart, `gone` for calls that go before anything is fused, and why. Then the graph runs, as it is and fused, on odd sizes: in the interpreter both have the same bits, on the device they are near.
+Each graph of figures.json and refusals.json, from figures.tile or refusals.tile if it names no `file`, is planned for an H200 and for a CPU with the dims
+that are named there. `kernels` are those before and after, `bytes` what has to move, as expressions over the dims, both by device where they differ.
+`reason` stands for what stays apart, between kernels or (`"merge": true`) side by side, `hint` for what helps, `gone` for calls that go before anything
+is fused, and why. `writes` and `reads` have the elements of a tensor that a point of its producer writes and one of its consumer reads, over
+their binders: the report has to show a witness, and that has to agree with them. Then the graph runs, as it is and fused, on odd sizes: in the
+interpreter both have the same bits, on the device they are near.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).parent
+TABLES = ["figures", "refusals"]
 sys.path.insert(0, str(FOLDER.parent))
 import tilec_runs  # noqa: E402
 
 
 def source(case):
-    return FOLDER / case.get("file", "figures.tile")
+    return FOLDER / case["file"]
+
+
+def is_at(program, elements, element):
+    """Whether one of a program's points, "i = 0..64, n = 3", has the element among its own."""
+    ranges = [re.fullmatch(r"(\w+) = (\d+)(?:\.\.(\d+))?", binder).groups() for binder in program.split(", ")]
+    spans = [range(int(low), int(high or int(low) + 1)) for _, low, high in ranges]
+    names = [name for name, _, _ in ranges]
+    return any(element in eval(elements, dict(zip(names, point))) for point in itertools.product(*spans))
+
+
+def check_witness(boundary, wanted):
+    found = boundary.get("witness")
+    if not found:
+        return [f"no witness for `{boundary['tensor']}`"]
+    name, indices = re.fullmatch(r"(\w+)\[(.*)\]", found["element"]).groups()
+    element = tuple(map(int, indices.split(", ")))
+    problems = [f"the program ({program}) does not {what[:-1]} {found['element']}" for what, who in (("writes", "writers"), ("reads", "readers"))
+                for program in found[who] if not is_at(program, wanted[what], element)]
+    several = max(found["writers"], found["readers"], key=len)
+    if name != boundary["tensor"] or len(set(several)) != 2 or len(found["writers"] + found["readers"]) != 3:
+        problems.append(f"the witness is {found}")
+    return problems
+
+
+def refusals(report, case, device):
+    wanted, problems = case.get("reason"), []
+    if isinstance(wanted, dict):
+        wanted = wanted.get(device)
+    if wanted is None:
+        return problems
+    places = [entry for entry in report["ledger"] if entry["transform"] == "merge"] if case.get("merge") else report["boundaries"]
+    found = [place for place in places if wanted in place.get("reason", "")]
+    if not found:
+        return [f"none of {[place.get('reason') for place in places]} says `{wanted}` for {device}"]
+    if case.get("hint", "") not in found[0].get("hint", "none"):
+        problems.append(f"the hint is `{found[0].get('hint')}`")
+    problems += [f"no source has a name that is in: {entry['reason']}" for entry in report["ledger"] if re.search(r"`\w+(\.\w+)+`", entry["reason"])]
+    return problems + (check_witness(found[0], case) if "reads" in case else [])
 
 
 def plan(tilec, graph, case, device):
@@ -41,9 +85,7 @@ def plan(tilec, graph, case, device):
         moved = report[when]["bytes_read"] + report[when]["bytes_written"]
         if expression and moved != eval(expression, {}, dict(case["dim"])):
             problems.append(f"{moved:.0f} bytes {when} for {device}, not {expression}")
-    reasons = [boundary.get("reason", "") for boundary in report["boundaries"]]
-    if "reason" in case and not any(case["reason"] in reason for reason in reasons):
-        problems.append(f"none of {reasons} says `{case['reason']}`")
+    problems += refusals(report, case, device)
     gone = [(call["callee"], call["gone"]) for call in report["calls"] if "gone" in call]
     wanted = case.get("gone", [])
     if len(gone) != len(wanted) or any(name != callee or not why.startswith(text)
@@ -84,7 +126,8 @@ def main():
     parser.add_argument("--server", metavar="PROGRAM")
     options = parser.parse_args()
     tilec = os.path.abspath(options.tilec)
-    cases = json.loads((FOLDER / "figures.json").read_text())
+    cases = {graph: {"file": f"{table}.tile", **case} for table in TABLES
+             for graph, case in json.loads((FOLDER / f"{table}.json").read_text()).items()}
     runs = tilec_runs.runs_of(tilec, options.server, options.device)
     failed = 0
     try:

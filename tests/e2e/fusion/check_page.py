@@ -199,6 +199,8 @@ def driven(browser, page, report):
         panel = found["panels"].get(f"kernel-{n + 1}", "nothing")
         reasons = [boundary.get(what, "") for boundary in report["boundaries"] if n in (boundary["from"], boundary["to"])
                    for what in ("reason", "hint", "place")]
+        reasons += [boundary["witness"]["text"] for boundary in report["boundaries"]
+                    if "witness" in boundary and n in (boundary["from"], boundary["to"])]
         if kernel["symbol"] not in panel or not all(reason in panel for reason in reasons):
             problems.append(f"a click on kernel {n + 1} shows {panel[:200]}")
     for key, prefix in (("tensors", "tensor"), ("tensors_after", "kept")):

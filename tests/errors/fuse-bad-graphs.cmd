@@ -1,0 +1,65 @@
+# Graphs that aren't any, and those that only look so: told before anything is fused, or fused to the same result.
+cat > bad.tile <<'END'
+import std.nn
+kernel twice(x: f32[N]) -> (y: f32[N]) {
+    parallel i in tiles(N) { y[i] = x[i] * 2 }
+}
+kernel add2(x: f32[N], y: f32[N]) -> (z: f32[N]) {
+    parallel i in tiles(N) { z[i] = x[i] + y[i] }
+}
+kernel bump(inout x: f32[N]) -> () {
+    parallel i in tiles(N) { x[i] = x[i] + 1 }
+}
+graph ranks(x: f32[4, 8], y: f32[5]) -> (z: f32[5]) {
+    z = add2(twice(y), x)
+}
+graph extents(x: f32[4], y: f32[5]) -> (z: f32[5]) {
+    z = add2(relu(x), y)
+}
+graph types(x: f32[N], i: i32[N]) -> (z: f32[N]) {
+    z = add2(x, i)
+}
+graph unassigned(x: f32[N]) -> (y: f32[N], z: f32[N]) {
+    y = twice(x)
+}
+graph assigned_twice(x: f32[N]) -> (y: f32[N]) {
+    y = twice(x)
+    y = relu(x)
+}
+graph cycle(x: f32[N]) -> (y: f32[N]) {
+    let t = add2(x, u)
+    let u = twice(t)
+    y = u
+}
+graph statement(x: f32[N]) -> (y: f32[N]) {
+    bump(x)
+    y = twice(x)
+}
+graph changed_twice(x: f32[N]) -> (y: f32[N], z: f32[N]) {
+    let t = twice(x)
+    let u = bump(t)
+    let v = bump(u)
+    y = add2(u, v)
+    z = add2(t, u)
+}
+graph unused(x: f32[N]) -> (y: f32[N]) {
+    let t = twice(x)
+    let u = bump(t)
+    y = relu(x)
+}
+END
+for graph in ranks extents types unassigned assigned_twice cycle statement; do
+    tilec fuse bad.tile:$graph
+done
+for graph in changed_twice unused; do
+    tilec fuse bad.tile:$graph --device=h200
+    for mode in off exact; do
+        tilec run bad.tile:$graph --in x=arange:3:f32 --fuse=$mode --device=interp
+    done
+done
+# Devices that nothing is known of.
+echo '{' > broken.json
+echo '{"name": "toy", "title": "toy", "kind": "spoon"}' > toy.json
+for device in none.json broken.json toy.json interp; do
+    tilec fuse bad.tile:unused --device=$device
+done
