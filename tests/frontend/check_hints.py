@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Looks whether each reason that `tilec fuse` has a hint for is still one that the fuser gives.
+"""Looks whether each reason that `tilec fuse` has a hint for is still one that the fuser gives, and whether what
+docs/fusion.md says in its table is what tests/e2e/fusion/refusals.json has the tool say.
 
     check_hints.py ROOT
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -25,4 +27,14 @@ unsaid = [kind for kind in kinds if not any(kind in text for text in said)]
 for kind in unsaid:
     print(f"frontend/FusionHints.cpp has a hint for `{kind}`, which the fuser doesn't say any more")
 print(f"{len(kinds)} hints, {len(unsaid)} of them for nothing")
-sys.exit(bool(unsaid) or len(kinds) < 10)
+
+told = set()
+for case in json.loads((root / "tests" / "e2e" / "fusion" / "refusals.json").read_text()).values():
+    reason = case.get("reason")
+    told.add((reason["h200"] if isinstance(reason, dict) else reason, case.get("hint", "nothing: it is slower")))
+page = (root / "docs" / "fusion.md").read_text()
+rows = [line.strip("| ").split(" | ") for line in page.split("| what is said | what to change |\n|---|---|---|---|\n")[1].split("\n\n")[0].split("\n")]
+wrong = [row for row in rows if tuple(row[2:]) not in told]
+for row in wrong:
+    print(f"docs/fusion.md has a row that no refusal agrees with: {row}")
+sys.exit(bool(unsaid or wrong) or len(kinds) < 10 or len(rows) < 10)
