@@ -42,9 +42,9 @@ std::string tile::frontend::comparedText(const ir::KernelCost &together,
     return time + " instead of " + other;
   if (together.seconds == apart.seconds)
     return time + ", as apart";
-  double share = together.seconds / apart.seconds - 1;
-  return time + ", " + number(100 * std::abs(share), "%.1g") + " % " +
-         (share < 0 ? "less" : "more") + " than apart";
+  double percent = 100 * std::abs(together.seconds / apart.seconds - 1);
+  return time + ", " + (percent < 0.001 ? "less than 0.001" : number(percent, "%.1g")) + " % " +
+         (together.seconds < apart.seconds ? "less" : "more") + " than apart";
 }
 
 std::string tile::frontend::intensityText(const ir::KernelCost &cost) {
