@@ -72,7 +72,7 @@ Outcome<uint32_t> Planner::open(ir::GraphOp graph, ir::CallOp call) {
   }
   frame.program = builder.program;
   if (call)
-    frame.place = llvm::join(ir::placesOf(call.getLoc()), ", called at ");
+    frame.place = llvm::join(ir::placesOf(call.getLoc()), "\n");
   programs.push_back(std::move(builder));
   plan.frames.push_back(std::move(frame));
   plan.steps.push_back({PlanStep::Kind::Open, index});
@@ -120,7 +120,7 @@ void Planner::visitKernel(ir::CallOp call, ir::KernelOp callee, uint32_t frame) 
   auto index = static_cast<uint32_t>(plan.calls.size());
   runtime::PlanCall entry{
       numbers.of(callee),       frame, operandsOf(call, frame),
-      constantsOf(call, frame), {},    llvm::join(ir::placesOf(call.getLoc()), ", called at ")};
+      constantsOf(call, frame), {},    llvm::join(ir::placesOf(call.getLoc()), "\n")};
   for (Value result : call.getResults()) {
     tensors[result] = plan.numTensors;
     entry.outputs.push_back(plan.numTensors++);

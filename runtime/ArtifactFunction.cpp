@@ -3,6 +3,7 @@
 #include "runtime/KernelReports.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace tile::runtime {
 
@@ -163,8 +164,9 @@ ArtifactFunction::State::launchKernel(uint32_t kernel, std::span<const GraphInpu
 /// Where a call of a kernel stands, and the calls of the graphs around it.
 static std::vector<std::string> callersOf(const GraphPlan &plan, uint32_t call) {
   std::vector<std::string> notes;
-  auto add = [&](const std::string &place) {
-    if (!place.empty())
+  auto add = [&](const std::string &places) {
+    std::istringstream lines(places);
+    for (std::string place; std::getline(lines, place);)
       notes.push_back(place + ": called here");
   };
   add(plan.calls[call].place);

@@ -161,6 +161,7 @@ struct PlanCall {
   std::vector<PlanConstant> constants;
   /// Tensors, one an output; each is written by this call alone.
   std::vector<uint32_t> outputs;
+  /// Where it stands; in further lines the calls of the graphs that it was a part of.
   std::string place;
 };
 
