@@ -335,3 +335,23 @@ TypedAttr tile::codegen::identityOf(CombineKind kind, Type element) {
   }
   llvm_unreachable("no combination of integers");
 }
+
+CodeBuilder::Values tile::codegen::emitCombination(CodeBuilder &b, const TargetInfo &target,
+                                                   Block &body, ValueRange arguments,
+                                                   llvm::function_ref<Value(Value)> scalar) {
+  DenseMap<Value, Value> emitted;
+  for (auto [argument, value] : llvm::zip(body.getArguments(), arguments))
+    emitted[argument] = value;
+  auto valueOf = [&](Value value) {
+    Value known = emitted.lookup(value);
+    return known ? known : scalar(value);
+  };
+  for (Operation &op : body.without_terminator()) {
+    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), valueOf);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      emitted[constant] = emitConstant(b, constant.getValue());
+    else
+      emitted[op.getResult(0)] = emitElementwise(b, target, &op, operands);
+  }
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), valueOf);
+}

@@ -235,6 +235,7 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](LoadOp op) { return executeLoad(op); })
       .Case([&](StoreOp op) { return executeStore(op); })
       .Case([&](UpdateOp op) { return executeUpdate(op); })
+      .Case([&](FinishOp) { return success(); }) // by finishOutputs
       .Case([&](AtomicOp op) { return executeAtomic(op); })
       .Case([&](AssertOp op) { return executeAssert(op); })
       .Case([&](PrintOp op) { return executePrint(op); })

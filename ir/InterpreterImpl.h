@@ -179,6 +179,7 @@ private:
   LogicalResult executeUpdate(UpdateOp op);
   LogicalResult executeAtomic(AtomicOp op);
   LogicalResult finishOutputs();
+  LogicalResult finish(FinishOp op);
   void noteTouch(mlir::Operation *op, int64_t element) {
     if (options.touch)
       options.touch(op, program - 1, element);

@@ -361,5 +361,20 @@ LogicalResult Machine::finishOutputs() {
           writeFloat(memory.number, addressOf(memory, element), readFloat(memory.sumNumber, sum));
       }
   }
+  for (FinishOp op : kernel.getBody().front().getOps<FinishOp>())
+    if (failed(finish(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Machine::finish(FinishOp op) {
+  Memory &memory = memories.at(op.getOutput());
+  for (int64_t element = 0; element < memory.size; ++element) {
+    char *address = addressOf(memory, element);
+    setScalar(op.getBody().getArgument(0), readUnsigned(memory.number, address));
+    if (failed(runBlock(op.getBody().front())))
+      return failure();
+    std::memcpy(address, values.at(op.getFinished()).at(0), byteWidth(memory.number));
+  }
   return success();
 }

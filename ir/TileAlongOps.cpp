@@ -148,17 +148,11 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-LogicalResult ScanOp::verifyRegions() {
-  Block &body = getCombine().front();
-  SmallVector<Type> elements = llvm::map_to_vector(
-      getInits().getTypes(), [](Type type) { return getElementTypeOrSelf(type); });
-  SmallVector<Type> arguments(elements);
-  arguments.append(elements);
-  if (!llvm::equal(body.getArgumentTypes(), arguments))
-    return emitOpError("combines the state's parts with the elements, all scalars");
+/// A region of scalar ops that gives values of these types.
+static LogicalResult verifyCombination(Operation *parent, Block &body, TypeRange types) {
   if (!body.mightHaveTerminator() || !isa<CombinedOp>(body.getTerminator()) ||
-      !llvm::equal(body.getTerminator()->getOperandTypes(), elements))
-    return emitOpError("needs a tile.combined of the state's types at the end");
+      body.getTerminator()->getOperandTypes() != types)
+    return parent->emitOpError("needs a tile.combined of ") << types << " at the end";
   for (Operation &op : body.without_terminator()) {
     bool isScalar =
         llvm::all_of(op.getResultTypes(), [](Type type) { return axesOf(type).empty(); });
@@ -168,6 +162,46 @@ LogicalResult ScanOp::verifyRegions() {
       return op.emitOpError("is no elementwise op on scalars, as a combination is made of");
   }
   return success();
+}
+
+LogicalResult ScanOp::verifyRegions() {
+  Block &body = getCombine().front();
+  SmallVector<Type> elements = llvm::map_to_vector(
+      getInits().getTypes(), [](Type type) { return getElementTypeOrSelf(type); });
+  SmallVector<Type> arguments(elements);
+  arguments.append(elements);
+  if (!llvm::equal(body.getArgumentTypes(), arguments))
+    return emitOpError("combines the state's parts with the elements, all scalars");
+  return verifyCombination(*this, body, elements);
+}
+
+//===-- Finish ------------------------------------------------------------===//
+
+LogicalResult FinishOp::verify() {
+  auto kernel = cast<KernelOp>((*this)->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(getOutput());
+  if (!argument || kernel.getParamMode(argument.getArgNumber()) != ParamMode::Reduce)
+    return emitOpError("finishes a `reduce` output of its kernel");
+  for (FinishOp other : kernel.getBody().front().getOps<FinishOp>())
+    if (other != *this && other.getOutput() == getOutput())
+      return emitOpError("is not the only one of its output");
+  if (kernel.getParallel()->getBlock() != (*this)->getBlock() ||
+      (*this)->isBeforeInBlock(kernel.getParallel()))
+    return emitOpError("stands behind tile.parallel");
+  return success();
+}
+
+LogicalResult FinishOp::verifyRegions() {
+  Type element = cast<MemRefType>(getOutput().getType()).getElementType();
+  if (!llvm::equal(getBody().getArgumentTypes(), ArrayRef<Type>(element)))
+    return emitOpError("begins with an element of its output");
+  ParallelOp parallel = cast<KernelOp>((*this)->getParentOp()).getParallel();
+  for (Operation &op : getBody().front())
+    for (Value operand : op.getOperands())
+      if (Operation *above = operand.getDefiningOp();
+          above && above->getBlock() == parallel->getBlock() && parallel->isBeforeInBlock(above))
+        return op.emitOpError("uses what is computed behind tile.parallel");
+  return verifyCombination(*this, getBody().front(), element);
 }
 
 //===-- Sort --------------------------------------------------------------===//

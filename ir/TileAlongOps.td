@@ -40,8 +40,9 @@ def Tile_ScanOp : Tile_Op<"scan", [
   }];
 }
 
-def Tile_CombinedOp : Tile_Op<"combined", [Pure, Terminator, HasParent<"ScanOp">]> {
-  let summary = "The state after an element";
+def Tile_CombinedOp : Tile_Op<"combined", [Pure, Terminator,
+                                           ParentOneOf<["ScanOp", "FinishOp"]>]> {
+  let summary = "The state after an element, or what a sum becomes";
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict $operands `:` type($operands)";
 }

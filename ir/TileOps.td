@@ -359,6 +359,27 @@ def Tile_UpdateOp : Tile_WriteOp<"update", (ins Tile_CombineKindAttr:$kind)> {
   }];
 }
 
+def Tile_FinishOp : Tile_Op<"finish", [SingleBlock, HasParent<"KernelOp">]> {
+  let summary = "What the elements of a `reduce` output become in the end";
+  let description = [{
+    When all programs have ended, each element of the output, complete and rounded
+    to the output's type, becomes the region's value of it. No source says this: the
+    fuser puts here what another kernel computes of the output, element by element.
+
+    Stands behind tile.parallel, once at most for an output. The region holds
+    elementwise ops on scalars, and may use others from before tile.parallel.
+  }];
+  let arguments = (ins Tile_Memory:$output);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$output `:` type($output) $body attr-dict";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What an element becomes, of the region.
+    ::mlir::Value getFinished() { return getBody().front().getTerminator()->getOperand(0); }
+  }];
+}
+
 //===-- Tiles -------------------------------------------------------------===//
 
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {

@@ -25,26 +25,6 @@ CodeBuilder::Values BodyLowering::alongAxis(StringAttr axis, bool reverse, Value
   });
 }
 
-/// The region's value of these arguments: scalars or vectors.
-CodeBuilder::Values BodyLowering::emitCombination(ScanOp op, ValueRange arguments) {
-  DenseMap<Value, Value> emitted;
-  Block &body = op.getCombine().front();
-  for (auto [argument, value] : llvm::zip(body.getArguments(), arguments))
-    emitted[argument] = value;
-  auto valueOf = [&](Value value) {
-    Value known = emitted.lookup(value);
-    return known ? known : scalar(value);
-  };
-  for (Operation &inner : body.without_terminator()) {
-    SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), valueOf);
-    if (auto constant = dyn_cast<arith::ConstantOp>(inner))
-      emitted[constant] = emitConstant(b, constant.getValue());
-    else
-      emitted[inner.getResult(0)] = emitElementwise(b, target, &inner, operands);
-  }
-  return llvm::map_to_vector(op.getCombined(), valueOf);
-}
-
 void BodyLowering::emitScan(ScanOp op) {
   unsigned count = op.getCount();
   ArrayRef<StringAttr> all = axesOf(op.getInputs()[0].getType());
@@ -70,7 +50,8 @@ void BodyLowering::emitScan(ScanOp op) {
       Values arguments(state);
       for (Value input : op.getInputs())
         arguments.push_back(emit(input));
-      Values next = emitCombination(op, arguments);
+      Values next = emitCombination(b, target, op.getCombine().front(), arguments,
+                                    [&](Value value) { return scalar(value); });
       Value inside = domainMask(all);
       for (unsigned n = 0; n < count; ++n) {
         next[n] = b.splat(b.select(inside, next[n], state[n]), width);

@@ -133,3 +133,19 @@ void BodyLowering::emitUpdate(UpdateOp op) {
     return Values();
   });
 }
+
+void ScalarLowering::emitFinish(FinishOp op) {
+  Memory memory = memoryOf(op.getOutput());
+  Type stored = memoryType(memory.element);
+  Value count = b.i64(1);
+  for (Value extent : memory.extents)
+    count = b.mul(count, extent);
+  b.loop(b.i64(0), count, b.i64(1), {}, [&](Value element, ValueRange) {
+    Value address = b.at(memory.pointer, element, stored);
+    Value value = fromMemory(b.load(stored, address, /*isInvariant=*/false), memory.element);
+    Value result = emitCombination(b, target, op.getBody().front(), value,
+                                   [&](Value outer) { return scalar(outer); })[0];
+    b.store(toMemory(result, memory.element), address);
+    return CodeBuilder::Values();
+  });
+}

@@ -2,6 +2,7 @@
 
 #include "codegen/Reports.h"
 #include "codegen/cpu/Lowering.h"
+#include "runtime/artifact/CpuEntry.h"
 #include "runtime/artifact/CpuReport.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -181,6 +182,17 @@ void KernelFunctions::emitEntry(LLVM::LLVMFuncOp body) {
   auto arguments = prologue->getArguments();
   ScalarLowering scalars(b, kernel, target, domains, prologue);
   scalars.bindArrays(arguments[0], arguments[1]);
+  Block *start = b.newBlock({});
+  b.setInsertionPointToStart(start);
+  auto finish = [&] {
+    for (FinishOp op : kernel.getBody().front().getOps<FinishOp>())
+      scalars.emitFinish(op);
+    return CodeBuilder::Values();
+  };
+  if (!kernel.getBody().front().getOps<FinishOp>().empty()) {
+    Value areDone = b.compare(CmpIPredicate::eq, arguments[2], b.i64(tile::runtime::cpuAfterAll));
+    b.branch(areDone, finish, [] { return CodeBuilder::Values(); });
+  }
   SmallVector<Value> operands(arguments.begin(), arguments.begin() + 4);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments()))
     if (isa<MemRefType>(argument.getType()))
@@ -190,8 +202,10 @@ void KernelFunctions::emitEntry(LLVM::LLVMFuncOp body) {
     operands.push_back(b.at(arguments[4], offset, b.getI8Type()));
     offset = b.add(offset, bytesOf(scalars, shape, overflow));
   }
-  LLVM::CallOp::create(b, body, operands);
+  LLVM::CallOp::create(b, body, operands); // of no program, where all are done
   LLVM::ReturnOp::create(b, ValueRange());
+  b.setInsertionPointToEnd(prologue);
+  LLVM::BrOp::create(b, ValueRange(), start);
   failed |= scalars.hasFailed();
 }
 

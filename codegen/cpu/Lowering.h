@@ -67,6 +67,9 @@ public:
   llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes,
                                              int64_t multiple = 1);
 
+  /// Over the output as it stands in memory, complete.
+  void emitFinish(ir::FinishOp op);
+
   void set(mlir::Value value, mlir::Value emitted) { scalars[value] = emitted; }
   bool hasFailed() const { return failed; }
 
@@ -276,7 +279,6 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitScan(ir::ScanOp op);
-  Values emitCombination(ir::ScanOp op, mlir::ValueRange arguments);
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
                    llvm::function_ref<Values(mlir::ValueRange)> body);
   void emitSort(ir::SortOp op);

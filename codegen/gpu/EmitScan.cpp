@@ -281,27 +281,6 @@ Layout KernelLowering::layoutForScan(const Layout &layout, unsigned axis) const 
 
 //===-- The op ------------------------------------------------------------===//
 
-/// The region's value of these arguments.
-static Values emitCombination(CodeBuilder &b, const TargetInfo &target, ScanOp op,
-                              ValueRange arguments, llvm::function_ref<Value(Value)> scalar) {
-  DenseMap<Value, Value> emitted;
-  Block &body = op.getCombine().front();
-  for (auto [argument, value] : llvm::zip(body.getArguments(), arguments))
-    emitted[argument] = value;
-  auto valueOf = [&](Value value) {
-    Value known = emitted.lookup(value);
-    return known ? known : scalar(value);
-  };
-  for (Operation &inner : body.without_terminator()) {
-    SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), valueOf);
-    if (auto constant = dyn_cast<arith::ConstantOp>(inner))
-      emitted[constant] = emitConstant(b, constant.getValue());
-    else
-      emitted[inner.getResult(0)] = emitElementwise(b, target, &inner, operands);
-  }
-  return llvm::map_to_vector(op.getCombined(), valueOf);
-}
-
 void KernelLowering::emitScan(ScanOp op) {
   Tile first = tile(op.getInputs()[0]);
   unsigned axis = first.axisIndex(op.getAxisAttr());
@@ -325,7 +304,8 @@ void KernelLowering::emitScan(ScanOp op) {
   auto combine = [&](ValueRange x, ValueRange y) {
     Values arguments(x);
     llvm::append_range(arguments, y);
-    return emitCombination(b, target, op, arguments, [&](Value value) { return scalar(value); });
+    return emitCombination(b, target, op.getCombine().front(), arguments,
+                           [&](Value value) { return scalar(value); });
   };
   Scanned scanned = scanStates(layout, axis, op.getReverse(), states,
                                domainMask(first.axes, layout), inits, combine);

@@ -338,7 +338,7 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })
       .Case([&](scf::WhileOp loop) { emitWhile(loop); })
-      .Case<RestrictOp, RequireOp>([](auto) {}) // read where they matter, or by the launch
+      .Case<RestrictOp, RequireOp, FinishOp>([](auto) {}) // read where they matter
       .Default([&](Operation *other) {
         if (other->hasTrait<OpTrait::IsTerminator>())
           return;
@@ -362,10 +362,23 @@ static bool needsLibrary(Operation *op) {
   return isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())) && !hasExpansion(op);
 }
 
+static std::string lacksText(Operation *op) {
+  return ("the GPU backend does not have `" + op->getName().getStringRef() + "` of floats yet")
+      .str();
+}
+
+/// Of what is computed of sums, in functions that can't fail.
+static LogicalResult checkFinishes(KernelOp kernel) {
+  for (FinishOp finish : kernel.getBody().front().getOps<FinishOp>())
+    for (Operation &op : finish.getBody().front())
+      if (needsLibrary(&op))
+        return op.emitError(lacksText(&op));
+  return success();
+}
+
 void KernelLowering::emitElementwiseOp(Operation *op) {
   if (needsLibrary(op))
-    return fail(op, "the GPU backend does not have `" + op->getName().getStringRef() + "` of " +
-                        "floats yet");
+    return fail(op, lacksText(op));
   if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && isTile(op->getResult(0)) &&
       !getElementTypeOrSelf(op->getResult(0).getType()).isF64())
     return emitAngles(op);
@@ -491,7 +504,7 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
 }
 
 FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
-  if (failed(verifyLayouts(kernel)))
+  if (failed(verifyLayouts(kernel)) || failed(checkFinishes(kernel)))
     return failure();
   LoweredKernel result;
   result.module = ModuleOp::create(kernel.getLoc());

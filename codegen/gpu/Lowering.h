@@ -269,8 +269,8 @@ private:
   void finishOutput(const ReduceCopies &copies, const Tensor &output);
   /// With a counter: the last of the blocks to come here folds all copies.
   void foldByLast();
-  void foldFew(const Tensor &first, const Tensor &output, ir::CombineKind kind);
-  void writeFolded(const Tensor &output, Value element, Value folded);
+  void foldFew(unsigned param, const Tensor &first, const Tensor &output);
+  void writeFolded(unsigned param, const Tensor &output, Value element, Value folded);
   //===-- What programs share (EmitAtomic.cpp) ----------------------------===//
   /// Finds the tensors whose accesses have an order.
   void findContended();

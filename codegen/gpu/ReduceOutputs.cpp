@@ -19,8 +19,18 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 
-/// Whether atomic operations give the same bits in any order, or may give others.
+static FinishOp finishOf(KernelOp kernel, unsigned param) {
+  for (FinishOp op : kernel.getBody().front().getOps<FinishOp>())
+    if (op.getOutput() == kernel.getArgument(param))
+      return op;
+  return {};
+}
+
+/// Whether atomic operations give the same bits in any order, or may give others. Nobody would know
+/// when they are complete.
 static bool isAtomic(KernelOp kernel, unsigned param) {
+  if (finishOf(kernel, param))
+    return false;
   Type element = cast<MemRefType>(kernel.getArgumentTypes()[param]).getElementType();
   CombineKind kind = kernel.getParamReduce(param);
   if (element.isF32() || element.isF64())
@@ -129,9 +139,16 @@ void KernelLowering::runStart() {
   LLVM::ReturnOp::create(b, ValueRange());
 }
 
-void KernelLowering::writeFolded(const Tensor &output, Value element, Value folded) {
+void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value element,
+                                 Value folded) {
   if (isNarrowFloat(output.element))
     folded = roundFromF32(b, target, folded, cast<FloatType>(output.element));
+  if (FinishOp finish = finishOf(kernel, param)) {
+    scalars[finish.getBody().getArgument(0)] = folded;
+    for (Operation &op : finish.getBody().front().without_terminator())
+      emitOp(&op);
+    folded = scalar(finish.getFinished());
+  }
   write(output, elementAt(b, output.pointer, element, memoryType(output.element)), folded, Value());
 }
 
@@ -164,7 +181,7 @@ void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output
         Value part = loadShared(type, sharedAt(slots, lane, stored, group * pitch));
         all = all ? combine(all, part) : part;
       }
-      writeFolded(output, element, all);
+      writeFolded(copy.param, output, element, all);
       return {};
     };
     b.branch(writes, finish, [] { return Values(); });
@@ -179,6 +196,11 @@ void KernelLowering::runFinish() {
   lane = b.fold<arith::AndIOp>(thread, b.integer(b.getI32Type(), 31));
   warp = b.fold<arith::ShRUIOp>(thread, b.integer(b.getI32Type(), 5));
   bindParameters();
+  // What finishing may use.
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if ((isa<DimOp, arith::ConstantOp>(op) || op.hasTrait<OpTrait::Elementwise>()) &&
+        axesOf(op.getResult(0).getType()).empty())
+      emitOp(&op);
   SmallVector<Tensor> outputs;
   for (const ReduceCopies &copy : copies)
     outputs.push_back(tensors[kernel.getBody().getArgument(copy.param)]);
@@ -199,7 +221,8 @@ void KernelLowering::runFinish() {
 
 /// Each thread has an element of a group of copies, those whose numbers have the same rest; then a
 /// thread for each element combines its groups. That is the order of `finishOutput`.
-void KernelLowering::foldFew(const Tensor &first, const Tensor &output, CombineKind kind) {
+void KernelLowering::foldFew(unsigned param, const Tensor &first, const Tensor &output) {
+  CombineKind kind = kernel.getParamReduce(param);
   constexpr int64_t groups = GpuCode::threadsOfFinish / 32, atOnce = 4;
   Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
   auto combine = [&](Value x, Value y) { return emitCombine(b, target, kind, type, x, y); };
@@ -239,7 +262,7 @@ void KernelLowering::foldFew(const Tensor &first, const Tensor &output, CombineK
       Value part = loadShared(type, sharedAt(slots, narrow(slot), stored));
       all = all ? combine(all, part) : part;
     }
-    writeFolded(output, element, all);
+    writeFolded(param, output, element, all);
     return Values();
   });
   barrier();
@@ -258,7 +281,7 @@ void KernelLowering::foldByLast() {
       Tensor first = output;
       first.element = combinedType(output.element);
       first.pointer = place;
-      foldFew(first, output, kernel.getParamReduce(copy.param));
+      foldFew(copy.param, first, output);
       place = elementAt(b, place, b.mul(numCopies, paddedLength(b, elementsOf(output))),
                         memoryType(first.element));
     }

@@ -14,9 +14,13 @@ namespace tile::runtime {
 /// same time needs its own.
 ///
 /// A `reduce` output is combined into: it has to hold values already, halves and fp8 as f32, since
-/// they are rounded once, after the last program.
+/// they are rounded once, after the last program. When it is complete and rounded, a call with the
+/// empty range from cpuAfterAll to cpuAfterAll computes in its place what the kernel makes of it.
 using CpuKernelFunction = void (*)(const void *const *params, const int64_t *dims,
                                    int64_t programLo, int64_t programHi, void *scratch);
+
+/// No program: all have ended.
+constexpr int64_t cpuAfterAll = -1;
 
 /// A number that depends on parameters and dimensions; −1 where it is beyond 63 bits.
 using CpuQueryFunction = int64_t (*)(const void *const *params, const int64_t *dims);

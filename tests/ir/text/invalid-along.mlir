@@ -43,7 +43,7 @@ func.func private @arguments(%t: !t, %r: !r) {
 !t = tensor<8x4xf32, #tile.axes<"i", "N">>
 !r = tensor<8xf32, #tile.axes<"i">>
 func.func private @state(%t: !t, %r: !r) {
-  // expected-error@+1 {{needs a tile.combined of the state's types at the end}}
+  // expected-error@+1 {{needs a tile.combined of 'f32' at the end}}
   %y:2 = tile.scan "scan" (%t : !t) from (%r : !r) over "N" {
   ^bb0(%a: f32, %b: f32):
     tile.combined %a, %b : f32, f32
