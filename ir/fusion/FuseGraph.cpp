@@ -1,6 +1,7 @@
 //===- FuseGraph.cpp - kernels of a graph that run as one -----------------===//
 
 #include "ir/fusion/FuseGraph.h"
+#include "ir/fusion/FinishReduction.h"
 #include "ir/fusion/Fuser.h"
 #include "ir/fusion/InlineProducer.h"
 #include "ir/fusion/MergeSiblings.h"
@@ -27,8 +28,11 @@ void tile::ir::inlineProducers(GraphOp graph) {
         continue;
       InlineOptions options{.widens = true, .keeps = true};
       FusionRefusal refusal;
-      auto fused = proposeInlining(producer, consumer, tensorsBetween(producer, consumer), options,
-                                   shapes, refusal);
+      SmallVector<Value> tensors = tensorsBetween(producer, consumer);
+      bool finishes = tensors.size() == 1 && isReduced(tensor, shapes);
+      auto fused = finishes
+                       ? proposeFinishing(producer, consumer, tensor, shapes, refusal)
+                       : proposeInlining(producer, consumer, tensors, options, shapes, refusal);
       if (!fused) {
         sayApart(producer, consumer, refusal);
         continue;

@@ -182,24 +182,45 @@ void FusedKernel::bindGuest(Transplant &transplant) {
     transplant.bindDim(name, expr);
 }
 
+void FusedKernel::replaceOutput(unsigned ofOrigin, unsigned ofGuest) {
+  Param &param = params[*originParams[ofOrigin]];
+  guestParams[ofGuest] = originParams[ofOrigin];
+  NamedAttrList attrs(cast<DictionaryAttr>(guest.getArgAttrsAttr()[ofGuest]));
+  attrs.set("tile.name", param.attrs.get("tile.name"));
+  param.attrs = attrs.getDictionary(guest.getContext());
+  param.type = guest.getArgument(ofGuest).getType();
+}
+
 //===-- The kernel --------------------------------------------------------===//
 
-/// The guest's requirements, on scalars and dims.
-void FusedKernel::cloneRequires(OpBuilder &builder) {
+/// The parameters of the guest that the new kernel has.
+IRMapping FusedKernel::mapGuest() {
   IRMapping mapping;
   for (auto [n, position] : llvm::enumerate(guestParams))
     if (position)
       mapping.map(guest.getArgument(n), host.getArgument(*position));
-  bool hasRequires = !guest.getBody().front().getOps<RequireOp>().empty();
-  for (Operation &op : guest.getBody().front().without_terminator()) {
-    if (!hasRequires || isa<ParallelOp>(op))
+  return mapping;
+}
+
+/// What stands around the guest's programs: requirements on scalars and dims, and what its `reduce`
+/// outputs become in the end.
+void FusedKernel::cloneAround() {
+  IRMapping mapping = mapGuest();
+  Block &from = guest.getBody().front(), &body = host.getBody().front();
+  bool isNeeded = !from.getOps<RequireOp>().empty() || !from.getOps<FinishOp>().empty();
+  OpBuilder before = OpBuilder::atBlockBegin(&body), behind(body.getTerminator());
+  for (Operation &op : from.without_terminator()) {
+    if (!isNeeded || isa<ParallelOp>(op))
       continue;
     if (auto dim = dyn_cast<DimOp>(op)) {
       unsigned n = llvm::find(guest.getDims(), dim.getNameAttr()) - guest.getDims().begin();
       mapping.map(dim.getResult(),
-                  materializeDims(builder, dim.getLoc(), guestDims[n], host.getDims()));
+                  materializeDims(before, dim.getLoc(), guestDims[n], host.getDims()));
+    } else if (auto finish = dyn_cast<FinishOp>(op)) {
+      if (mapping.contains(finish.getOutput()))
+        behind.clone(op, mapping);
     } else {
-      builder.clone(op, mapping);
+      before.clone(op, mapping);
     }
   }
 }
@@ -269,8 +290,7 @@ void FusedKernel::build() {
     op.replaceAllUsesWith(materializeDims(builder, op.getLoc(), originDims[n], host.getDims()));
     op.erase();
   }
-  builder.setInsertionPointToStart(&body);
-  cloneRequires(builder);
+  cloneAround();
   dropStaleSizes(host);
 }
 
@@ -283,6 +303,21 @@ std::optional<unsigned> FusedKernel::tensorAt(Value memory) const {
 void FusedKernel::dropTensors() {
   Block &body = host.getBody().front();
   body.eraseArguments(params.size(), body.getNumArguments() - params.size());
+}
+
+void FusedKernel::takePrograms() {
+  ParallelOp old = host.getParallel();
+  SmallVector<Operation *> gone = {old};
+  llvm::append_range(gone, host.getBody().front().getOps<AxisOp>());
+  OpBuilder builder(old);
+  IRMapping mapping = mapGuest();
+  // The guest's dims have kept their names.
+  for (Operation &op : guest.getBody().front().without_terminator())
+    if (!isa<RequireOp, FinishOp>(op))
+      builder.clone(op, mapping);
+  for (Operation *op : gone)
+    op->erase();
+  host.setScheduleAttr(guest.getScheduleAttr());
 }
 
 void FusedKernel::mergeSchedules(const Transplant &transplant) {

@@ -25,6 +25,8 @@ public:
   /// Why there is no such kernel; empty if there is.
   const std::string &conflict() const { return conflictText; }
 
+  /// Before it is built: an output of the consumer is that of the producer, by their parameters.
+  void replaceOutput(unsigned ofOrigin, unsigned ofGuest);
   /// The consumer's body under the new signature, and the tensors still parameters, the last ones.
   void build();
   /// In place of building it: the kernel that was made for two calls just like these, which is in
@@ -49,6 +51,8 @@ public:
   /// that has elements meet in them. By name: of the guest and of the host.
   void takeSizes(llvm::ArrayRef<std::pair<mlir::StringAttr, mlir::StringAttr>> binders);
   void dropTensors();
+  /// The guest's programs, with their sizes, in the place of the host's.
+  void takePrograms();
   /// Where the new kernel stores an output of the guest that is kept.
   mlir::Value keptParam(unsigned param);
   /// Simplifies the kernel, and has it verified and proved; else the reason says why not.
@@ -80,7 +84,8 @@ private:
   mlir::DictionaryAttr named(mlir::DictionaryAttr attrs);
   llvm::SmallVector<mlir::AffineExpr> shapeOf(KernelOp kernel, unsigned param,
                                               llvm::ArrayRef<mlir::AffineExpr> dims);
-  void cloneRequires(mlir::OpBuilder &builder);
+  mlir::IRMapping mapGuest();
+  void cloneAround();
   llvm::SmallVector<mlir::Value> operands();
 
   KernelOp guest, origin;

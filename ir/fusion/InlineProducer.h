@@ -49,6 +49,9 @@ struct InlineOptions {
   /// The new kernel stores tensors that others read, too, and those take them from there; the call
   /// of the producer goes. Only where the consumer's programs compute each element once.
   bool keeps = false;
+  /// The one tensor is a `reduce` output, and the consumer's work is done when it is complete
+  /// (FinishReduction.h).
+  bool finishes = false;
 };
 
 /// Whether a consumer may store tensors for all others: not if it needs one of those.

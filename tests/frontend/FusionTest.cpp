@@ -171,6 +171,28 @@ kernel blocks(x: f32[M, 8*G]) -> (y: f32[M, 8*G]) requires G >= 0 {
 kernel noisy(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] * rand(7, 0, i, j) }
 }
+kernel total(x: f32[M, N]) -> (s: f32[1] reduce +) {
+    parallel i in tiles(M), j in tiles(N), k in each(1) { s[k] += sum(sum(x[i, j], j), i) }
+}
+kernel column_sums(x: f32[M, N]) -> (s: f32[N] reduce +, t: f32[N] reduce max) {
+    parallel i in tiles(M), j in tiles(N) {
+        s[j] += sum(x[i, j], i)
+        t[j] max= max(x[i, j], i)
+    }
+}
+kernel column_peaks(x: f32[M, N]) -> (t: f32[N] reduce max) {
+    parallel i in tiles(M), j in tiles(N) { t[j] max= max(x[i, j], i) }
+}
+kernel column_counts(x: f32[M, N]) -> (c: i32[N] reduce +) {
+    parallel i in tiles(M), j in tiles(N) { c[j] += sum(i32(x[i, j] > 0), i) }
+}
+kernel row_totals(x: f32[M, N]) -> (s: f32[M, N] reduce +) {
+    parallel i in tiles(M), j in tiles(N), k in tiles(5) { s[i, j] += sum(x[i, j] * f32(k), k) }
+}
+kernel divided(x: f32[M, N], s: f32[1]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = x[i, j] / s[0] }
+}
+kernel back(s: f32[N]) -> (y: f32[N]) { parallel i in tiles(N) { y[i] = 2 * s[N - 1 - i] } }
 graph pair(x: f32[A, B], s: f32[A]) -> (y: f32[A, B], z: f32[A]) requires A >= 0 {
     y = scale(x, s)
     z = largest(y)
@@ -253,6 +275,17 @@ const Graph graphs[] = {
      "let t = slanted_ranks(x)\n let u = slanted_ranks(x)\n y = t - 2 * u", 2},
     {"equal_random", "", "y: f32[M, N], z: f32[M, N]",
      "y = noisy(x)\n let t = noisy(x)\n z = t + 1", 1},
+    {"sum_root", "", "y: f32[1]", "let s = total(x * x)\n y = sqrt(s)", 1},
+    {"sum_of_nothing", "", "y: f32[1]", "let s = total(x)\n y = exp(s + 3)", 1},
+    {"sums_two_maps", "", "y: f32[N], t: f32[N]",
+     "let (s, u) = column_sums(x)\n t = u\n let a = abs(s)\n y = sqrt(a) / 3 + 1", 1},
+    {"sums_and_peaks", "", "y: f32[N], z: f32[N]",
+     "let (s, t) = column_sums(x)\n y = 2 * s + 1\n z = exp(t)", 1},
+    {"sums_of_matrix", "", "y: f32[M, N]", "let s = row_totals(x)\n y = s * s + s", 1},
+    {"sum_divides", "", "y: f32[M, N]", "let s = total(x)\n y = divided(x, s)", 2},
+    {"sum_is_seen", "", "y: f32[1], s: f32[1]", "s = total(x)\n y = sqrt(abs(s))", 2},
+    {"sums_turned", "", "y: f32[N]", "let (s, t) = column_sums(x)\n y = back(s)", 2},
+    {"sums_with_weights", "w: f32[N]", "y: f32[N]", "let s = column_peaks(x)\n y = s * w", 2},
     {"triangle_first", "", "y: f32[M, N]", "let s = lower(x)\n y = scale(x, s)", 1},
 };
 
@@ -305,6 +338,8 @@ TEST_P(Fusion, equalsUnfused) {
     dims[name] = 1 + static_cast<int64_t>(random() % 90);
   if (llvm::StringRef(graph.name) == "strided")
     dims["N"] = dims["N"] / 2 * 2 + 2;
+  if (llvm::StringRef(graph.name) == "sum_of_nothing")
+    dims["M"] = 0;
   llvm::SmallVector<int64_t> values;
   for (mlir::Attribute dim : op.getDims())
     values.push_back(dims[mlir::cast<mlir::StringAttr>(dim)]);
