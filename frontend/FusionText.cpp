@@ -60,6 +60,8 @@ llvm::StringRef tile::frontend::nameOf(Transform transform) {
     return "inline into all";
   case Transform::InlineAndKeep:
     return "inline and keep";
+  case Transform::Finish:
+    return "finish";
   case Transform::Merge:
     return "merge";
   }

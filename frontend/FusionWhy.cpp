@@ -106,10 +106,13 @@ static std::string whereabouts(const FusionLedger &ledger, const std::string &na
 
 static void printEntry(const FusionReport &report, unsigned number, llvm::raw_ostream &stream) {
   const FusionEntry &entry = report.ledger.entries[number];
+  using Transform = FusionEntry::Transform;
+  llvm::StringRef between = entry.transform == Transform::Merge    ? " with "
+                            : entry.transform == Transform::Finish ? " by "
+                                                                   : " into ";
   stream << nameOf(entry.transform) << " `" << entry.tensor << "` (" << bytesText(entry.tensorBytes)
-         << ") of " << labelsOf(report, entry.first)
-         << (entry.transform == FusionEntry::Transform::Merge ? " with " : " into ")
-         << labelsOf(report, entry.second) << ": " << reasonOf(entry);
+         << ") of " << labelsOf(report, entry.first) << between << labelsOf(report, entry.second)
+         << ": " << reasonOf(entry);
   if (entry.verdict == FusionEntry::Verdict::Fused)
     stream << ", " << comparedText(entry.together, entry.apart) << ", "
            << bytesText(entry.together.bytes()) << " instead of " << bytesText(entry.apart.bytes());

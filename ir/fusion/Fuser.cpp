@@ -7,6 +7,7 @@
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
+#include "ir/fusion/FinishReduction.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/GraphNames.h"
 #include "ir/fusion/Proposals.h"
@@ -306,17 +307,24 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
         refusal = std::move(why);
       return;
     }
-    Proposal proposal{how.keeps ? Transform::InlineAndKeep : Transform::Inline, how, isSingle};
+    Transform transform = how.finishes ? Transform::Finish
+                          : how.keeps  ? Transform::InlineAndKeep
+                                       : Transform::Inline;
+    Proposal proposal{transform, how, isSingle};
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = *together;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       return;
-    if (givesMore || (hasOthers && !how.keeps))
+    if (!how.finishes && (givesMore || (hasOthers && !how.keeps)))
       proposal.together += first.cost;
     if (!best || proposal.gain() > best->gain())
       best = proposal;
   };
+  if (tensors.size() == 1 && isReduced(tensors.front(), shapes)) {
+    attempt({.finishes = true});
+    return best;
+  }
   for (bool keeps : {true, false}) {
     if (keeps && !hasOthers)
       continue;
@@ -546,12 +554,13 @@ void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
       tensors.assign({tensor});
     // Whether the producer's call is needed afterwards: for the tensors by others, for what else it
     // gives by the new kernel, too.
-    bool isNeeded = llvm::any_of(first.getResults(), [&](Value result) {
-      if (!llvm::is_contained(tensors, result))
-        return !result.use_empty();
-      return !proposal.options.keeps &&
-             llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
-    });
+    bool isNeeded =
+        !proposal.options.finishes && llvm::any_of(first.getResults(), [&](Value result) {
+          if (!llvm::is_contained(tensors, result))
+            return !result.use_empty();
+          return !proposal.options.keeps &&
+                 llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
+        });
     made.push_back(replace({first, consumer, tensors, proposal.options}, isNeeded));
   }
   for (unsigned id : made)

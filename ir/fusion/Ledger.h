@@ -23,6 +23,8 @@ struct FusionEntry {
     InlineAll,
     /// The consumer computes it, and stores it for others.
     InlineAndKeep,
+    /// The producer does the consumer's work when its sum is complete.
+    Finish,
     /// Side by side in the same programs.
     Merge,
   };

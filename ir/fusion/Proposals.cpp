@@ -1,6 +1,7 @@
 //===- Proposals.cpp - what two calls would become ------------------------===//
 
 #include "ir/fusion/Proposals.h"
+#include "ir/fusion/FinishReduction.h"
 #include "ir/fusion/MergeSiblings.h"
 
 using namespace mlir;
@@ -9,6 +10,8 @@ using namespace tile::ir;
 SmallVector<Value> Pairing::kept() const {
   if (isMerge())
     return llvm::to_vector_of<Value>(CallOp(guest).getResults());
+  if (options.finishes)
+    return besides(guest, tensors.front());
   return options.keeps ? readByOthers(host, tensors) : SmallVector<Value>();
 }
 
@@ -37,7 +40,7 @@ Proposals::Words Proposals::structureOf(const Pairing &pairing) {
   Words words = {reinterpret_cast<uintptr_t>(shapes.kernelOf(guest).getOperation()),
                  reinterpret_cast<uintptr_t>(shapes.kernelOf(host).getOperation()),
                  word(guest.getConstNamesAttr()), word(host.getConstNamesAttr()),
-                 tensors.empty() ? 0U : 1U + how.widens};
+                 tensors.empty() ? 0U : 1U + how.widens + 2U * how.finishes};
   // The guest's results are themselves, whichever come first.
   auto resultOf = [](CallOp call, Value value) {
     auto result = dyn_cast<OpResult>(value);
@@ -212,7 +215,8 @@ std::unique_ptr<FusedKernel> Proposals::build(const Pairing &pairing, FusionRefu
     auto fused = proposeMerging(guest, host, shapes, refusal);
     return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
   }
-  auto fused = proposeInlining(guest, host, tensors, how, shapes, refusal);
+  auto fused = how.finishes ? proposeFinishing(guest, host, tensors.front(), shapes, refusal)
+                            : proposeInlining(guest, host, tensors, how, shapes, refusal);
   return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
 }
 
@@ -229,7 +233,10 @@ std::optional<KernelCost> Proposals::costOf(const Pairing &pairing, FusionRefusa
       refusal.loc = CallOp(pairing.host).getLoc();
     return {};
   }
-  // The one answer that depends on what else is in the graph.
+  // The answers that depend on what else is in the graph.
+  if (pairing.options.finishes &&
+      !mayFinish(pairing.host, pairing.tensors.front(), shapes, refusal))
+    return {};
   if (!pairing.isMerge() && !mayKeep(pairing.guest, pairing.host, pairing.kept(), refusal))
     return {};
   auto [cost, isNew] = entry.costs.try_emplace(valuesOf(pairing));

@@ -186,6 +186,9 @@ kernel column_peaks(x: f32[M, N]) -> (t: f32[N] reduce max) {
 kernel column_counts(x: f32[M, N]) -> (c: i32[N] reduce +) {
     parallel i in tiles(M), j in tiles(N) { c[j] += sum(i32(x[i, j] > 0), i) }
 }
+kernel half_sums(x: f32[M, N]) -> (s: bf16[N] reduce +) {
+    parallel i in tiles(M), j in tiles(N) { s[j] += bf16(sum(x[i, j], i)) }
+}
 kernel row_totals(x: f32[M, N]) -> (s: f32[M, N] reduce +) {
     parallel i in tiles(M), j in tiles(N), k in tiles(5) { s[i, j] += sum(x[i, j] * f32(k), k) }
 }
@@ -281,6 +284,11 @@ const Graph graphs[] = {
      "let (s, u) = column_sums(x)\n t = u\n let a = abs(s)\n y = sqrt(a) / 3 + 1", 1},
     {"sums_and_peaks", "", "y: f32[N], z: f32[N]",
      "let (s, t) = column_sums(x)\n y = 2 * s + 1\n z = exp(t)", 1},
+    {"sums_beside", "", "y: f32[N], z: f32[N], w: i32[N]",
+     "let s = half_sums(x)\n y = f32(s)\n let t = column_peaks(x)\n z = exp(t)\n"
+     "let c = column_counts(x)\n w = c * c + 3",
+     2},
+    {"sums_in_halves", "", "y: bf16[N]", "let s = half_sums(x)\n y = s * s + s", 1},
     {"sums_of_matrix", "", "y: f32[M, N]", "let s = row_totals(x)\n y = s * s + s", 1},
     {"sum_divides", "", "y: f32[M, N]", "let s = total(x)\n y = divided(x, s)", 2},
     {"sum_is_seen", "", "y: f32[1], s: f32[1]", "s = total(x)\n y = sqrt(abs(s))", 2},
@@ -452,6 +460,31 @@ TEST(FusionOfLayers, sharedKernelsComputeTheSame) {
   ASSERT_TRUE(expected && actual);
   for (int64_t n = 0; n < (*expected)[0]->numElements(); ++n)
     ASSERT_EQ((*expected)[0]->getDouble(n), (*actual)[0]->getDouble(n)) << "element " << n;
+}
+
+/// Two sums of one reading, and what follows each of them: the search finds one kernel.
+TEST(FusionOfSums, whatFollowsThemIsInTheirKernel) {
+  for (bool isGpu : {false, true}) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    dsl::DiagnosticEngine diags;
+    dsl::Program program(diags, {});
+    dsl::Elaborator elaborator(context, program, diags);
+    std::string text = std::string(library) +
+                       "graph sums(x: f32[M, N], a: f32) -> (y: f32[N], t: f32[N]) {\n"
+                       "let (s, u) = column_sums(x * x)\n let m = s / a\n y = sqrt(m)\n"
+                       "t = u + 1\n}\n";
+    dsl::LoadedFile *file = program.load("sums.tile", text);
+    std::string symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+    ASSERT_EQ(diags.errorCount(), 0u) << diags.print(false);
+    FusedGraph fused = fuseGraph(elaborator.module(), symbol, usualDescription(isGpu), {}, {});
+    EXPECT_EQ(fused.ledger.kernels.size(), 1u);
+    EXPECT_GT(llvm::count_if(fused.ledger.entries,
+                             [](const ir::FusionEntry &entry) {
+                               return entry.verdict == ir::FusionEntry::Verdict::Fused &&
+                                      entry.transform == ir::FusionEntry::Transform::Finish;
+                             }),
+              1);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Fusion, testing::ValuesIn(graphs),

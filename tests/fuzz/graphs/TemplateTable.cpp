@@ -267,6 +267,11 @@ kernel $K(a: $T[A, B], b: $T[A, B]) -> (y: $T[A, B]) {
     }
 } schedule { i = $1 }
 )"},
+    {"ESR", "f32 f16 i32", "T:A,B", "$S:B:+A", "$K($0)",
+     R"(kernel $K(x: $T[A, B]) -> (y: $S[B] reduce +) {
+    parallel i in tiles(A), j in tiles(B) { y[j] += sum(x[i, j], i) }
+} schedule { i = $1; j = $2 }
+)"},
     {"ESR", "f32 i32", "T:A,B", "T:A:9000", "$K($0)",
      R"(kernel $K(x: $T[A, B]) -> (y: $T[A] reduce max) {
     parallel i in tiles(A), j in tiles(B) { y[i] max= max(clamp(x[i, j], -50, 50), j) }

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""What fusion gains, as the clock has it, beside what the bytes say.
+
+    fusion_ratios.py TILEC [GRAPH…] [--device cpu|cuda]
+
+Runs the memory-bound graphs of tests/e2e/fusion/figures.tile by turns as they stand and fused (`tilec fuse --measure`), with the
+dims that figures.json names, and prints a table. "By bytes" is what the time would shrink by if both moved their bytes equally fast;
+the last column is the one ratio by the other.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "e2e" / "fusion"
+GRAPHS = ["biased", "gated", "forked", "summed", "chain", "sine_cosine", "mean_squared_loss", "normalized", "residual_norm",
+          "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "standardized", "nested"]
+
+
+def measured(tilec, graph, device, dims):
+    words = [tilec, "fuse", f"{FOLDER / 'figures.tile'}:{graph}", f"--device={device}", "--measure", "--explain=json"]
+    for name, value in dims.items():
+        words += ["--dim", f"{name}={value}"]
+    ran = subprocess.run(words, capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"{graph}: {ran.stderr}")
+    return json.loads(ran.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tilec")
+    parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    arguments = parser.parse_args()
+    cases = json.loads((FOLDER / "figures.json").read_text())
+    for graph in arguments.graphs:
+        if graph not in cases:
+            parser.error(f"there is no graph '{graph}' in figures.json")
+    print("| graph | dims | kernels | off, ms | fused, ms | faster | by bytes | of that |")
+    print("|---|---|---|---|---|---|---|---|")
+    for graph in arguments.graphs or GRAPHS:
+        dims = cases[graph]["dim"]
+        report = measured(arguments.tilec, graph, arguments.device, dims)
+        before, after = report["before"], report["after"]
+        faster = before["measured_seconds"] / after["measured_seconds"]
+        expected = (before["bytes_read"] + before["bytes_written"]) / (after["bytes_read"] + after["bytes_written"])
+        print(f"| {graph} | {', '.join(f'{name} = {value}' for name, value in dims.items())} "
+              f"| {len(report['calls'])} → {len(report['kernels'])} | {before['measured_seconds'] * 1e3:.2f} "
+              f"| {after['measured_seconds'] * 1e3:.2f} | {faster:.2f} | {expected:.2f} | {faster / expected:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
