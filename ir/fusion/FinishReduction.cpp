@@ -56,8 +56,8 @@ SmallVector<Value> tile::ir::besides(CallOp producer, Value tensor) {
 
 /// What is always said of a sum.
 static std::string whenComplete(KernelOp guest, unsigned param) {
-  return ("`" + guest.getParamName(param) + "` is complete only when all programs of `" +
-          guest.getSymName() + "` have ended")
+  return ("`" + guest.getSymName() + "." + guest.getParamName(param) +
+          "` is complete only when all programs of `" + guest.getSymName() + "` have ended")
       .str();
 }
 
@@ -69,6 +69,7 @@ bool tile::ir::mayFinish(CallOp consumer, Value tensor, GraphShapes &shapes,
   KernelOp guest = shapes.kernelOf(cast<CallOp>(result.getOwner()));
   refusal.reason = whenComplete(guest, outputPosition(guest, result.getResultNumber())) +
                    ", and `" + consumer.getCallee().str() + "` is not all that needs it";
+  refusal.isShared = true;
   refusal.loc = consumer.getLoc();
   return false;
 }
@@ -76,6 +77,7 @@ bool tile::ir::mayFinish(CallOp consumer, Value tensor, GraphShapes &shapes,
 //===-- What is a map of the sum ------------------------------------------===//
 
 LogicalResult Finisher::refuseMore(const Twine &reason) {
+  refusal.isShared = true;
   return refuse(whenComplete(guest, summed) + "; `" + origin.getSymName() + "` " + reason);
 }
 

@@ -187,7 +187,7 @@ kernel column_counts(x: f32[M, N]) -> (c: i32[N] reduce +) {
     parallel i in tiles(M), j in tiles(N) { c[j] += sum(i32(x[i, j] > 0), i) }
 }
 kernel half_sums(x: f32[M, N]) -> (s: bf16[N] reduce +) {
-    parallel i in tiles(M), j in tiles(N) { s[j] += bf16(sum(x[i, j], i)) }
+    parallel i in tiles(M), j in tiles(N) { s[j] += sum(bf16(x[i, j]), i) }
 }
 kernel row_totals(x: f32[M, N]) -> (s: f32[M, N] reduce +) {
     parallel i in tiles(M), j in tiles(N), k in tiles(5) { s[i, j] += sum(x[i, j] * f32(k), k) }
@@ -470,7 +470,7 @@ TEST(FusionOfSums, whatFollowsThemIsInTheirKernel) {
     dsl::Program program(diags, {});
     dsl::Elaborator elaborator(context, program, diags);
     std::string text = std::string(library) +
-                       "graph sums(x: f32[M, N], a: f32) -> (y: f32[N], t: f32[N]) {\n"
+                       "graph finished(x: f32[M, N], a: f32) -> (y: f32[N], t: f32[N]) {\n"
                        "let (s, u) = column_sums(x * x)\n let m = s / a\n y = sqrt(m)\n"
                        "t = u + 1\n}\n";
     dsl::LoadedFile *file = program.load("sums.tile", text);
