@@ -42,7 +42,8 @@ static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &opti
   TargetInfo target = describeTarget(**machine, options);
 
   loadLoweringDialects(*kernel.getContext());
-  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerKernel(kernel, target);
+  FoldOrders orders;
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerKernel(kernel, target, orders);
   if (failed(lowered))
     return failure();
   CompiledModule result;
@@ -62,6 +63,19 @@ static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &opti
     optimizeModule(*result.module, **machine);
   result.machine = std::move(*machine);
   return result;
+}
+
+FailureOr<FoldOrders> CpuCompiler::foldOrders(KernelOp kernel) const {
+  if (failed(checkIsSpecialized(kernel)))
+    return failure();
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return report(kernel, machine.takeError());
+  loadLoweringDialects(*kernel.getContext());
+  FoldOrders orders;
+  if (failed(lowerKernel(kernel, describeTarget(**machine, options), orders)))
+    return failure();
+  return orders;
 }
 
 //===-- Text and objects --------------------------------------------------===//

@@ -8,6 +8,7 @@
 #ifndef TILE_CODEGEN_CPU_CPUCOMPILER_H
 #define TILE_CODEGEN_CPU_CPUCOMPILER_H
 
+#include "codegen/cpu/FoldOrder.h"
 #include "ir/TileOps.h"
 #include "runtime/artifact/CpuEntry.h"
 
@@ -63,6 +64,8 @@ public:
   /// Loads such an object into this process. It has to come from the same kernel and options.
   mlir::FailureOr<CpuCode> load(ir::KernelOp kernel, llvm::StringRef object) const;
   mlir::FailureOr<CpuCode> jit(ir::KernelOp kernel) const;
+  /// In which order the kernel's sums are made.
+  mlir::FailureOr<FoldOrders> foldOrders(ir::KernelOp kernel) const;
 
 private:
   CpuOptions options;

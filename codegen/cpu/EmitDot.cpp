@@ -60,11 +60,16 @@ void BodyLowering::emitDot(DotOp op) {
                mayWriteInto(op);
   if (!isOwn)
     into = resultBuffer(op.getType());
-  std::optional<DotAxes> axes = into && !target.sanitizes ? packedAxes(op, *into) : std::nullopt;
+  std::optional<FoldOrder> pinned = pinnedOrder(op);
+  bool mayChain = !pinned || pinned->copies == 0;
+  std::optional<DotAxes> axes =
+      into && mayChain && !target.sanitizes ? packedAxes(op, *into) : std::nullopt;
   if (axes)
     emitPackedDot(op, *axes, into);
   else
-    emitDotAsReduction(op, into);
+    emitDotAsReduction(op, into, pinned && pinned->copies == 0);
+  if (axes)
+    orders[op] = {-1, 0};
 }
 
 /// A carried value that may have to keep its old elements must not be changed
@@ -95,7 +100,7 @@ bool BodyLowering::mayWriteInto(DotOp op) {
   return true;
 }
 
-void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into) {
+void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into, bool isChain) {
   Type element = getElementTypeOrSelf(op.getType());
   SmallVector<StringAttr> outer(axesOf(op.getType())), all(outer);
   all.push_back(op.getAxisAttr());
@@ -113,12 +118,13 @@ void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into) {
     return b.select(mask, next, sum);
   };
   SmallVector<Value> pulled = {op.getLhs(), op.getRhs()};
-  StringAttr vectorAxis = chooseVectorAxis(all, pulled, std::nullopt, into);
   Value zero = emitConstant(b, b.getZeroAttr(element));
   Fold fold = simpleFold(zero, step, join, into);
-  fold.finish = [&](ValueRange total) { return join(emit(op.getAcc()), total[0]); };
-  Reduction reduction{
-      outer, {op.getAxisAttr()}, vectorAxis, copiesFor(op.getLhs(), op.getAxisAttr(), vectorAxis)};
+  if (isChain)
+    fold.begin = [&] { return emit(op.getAcc()); };
+  else
+    fold.finish = [&](ValueRange total) { return join(emit(op.getAcc()), total[0]); };
+  Reduction reduction = reductionOf(op, all, op.getAxisAttr(), pulled, into);
   Values total = reductionNest(reduction, fold);
   setResult(op.getResult(), into, total.back());
 }

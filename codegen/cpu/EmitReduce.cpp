@@ -71,6 +71,9 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
     for (const Fold &fold : folds)
       for (Value value : fold.start)
         start.push_back(b.splat(value, width));
+    for (size_t n = 0; n < folds.size(); ++n)
+      if (folds[n].begin) // it has a single value as its state
+        start[n] = b.splat(folds[n].begin(), width);
     Unroll unroll = {reduction.copies, start, join};
     auto step = [&](ValueRange state) {
       Values next;
@@ -103,6 +106,34 @@ int BodyLowering::copiesFor(Value pulled, Axes inner, StringAttr vectorAxis) {
   int copies = cost <= 4 ? 4 : cost <= 10 ? 2 : 1;
   bool isShort = !ShapedType::isDynamic(extent) && extent < 4 * copies * width;
   return isShort ? 1 : copies;
+}
+
+static constexpr llvm::StringLiteral orderAttrName = "tile.fold_order";
+
+std::optional<FoldOrder> tile::codegen::pinnedOrder(Operation *op) {
+  auto order = op->getAttrOfType<DenseI64ArrayAttr>(orderAttrName);
+  return order ? std::optional(FoldOrder{order[0], order[1]}) : std::nullopt;
+}
+
+void tile::codegen::pinOrder(Operation *op, const FoldOrder &order) {
+  op->setAttr(orderAttrName, DenseI64ArrayAttr::get(op->getContext(), {order.lanes, order.copies}));
+}
+
+BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes inner,
+                                                  ValueRange pulled, const Buffer *into) {
+  std::optional<FoldOrder> pinned = pinnedOrder(op);
+  Axes outer = axesOf(op->getResult(0).getType());
+  Reduction reduction{SmallVector<StringAttr>(outer), SmallVector<StringAttr>(inner), {}, 1};
+  if (pinned && pinned->lanes >= 0 && pinned->lanes < static_cast<int64_t>(inner.size()))
+    reduction.vectorAxis = inner[pinned->lanes];
+  else
+    reduction.vectorAxis =
+        chooseVectorAxis(pinned ? outer : all, pulled, std::nullopt, pinned ? nullptr : into);
+  reduction.copies = pinned ? static_cast<int>(std::max<int64_t>(1, pinned->copies))
+                            : copiesFor(pulled[0], inner, reduction.vectorAxis);
+  auto *place = llvm::find(inner, reduction.vectorAxis);
+  orders[op] = {place == inner.end() ? -1 : place - inner.begin(), reduction.copies};
+  return reduction;
 }
 
 //===-- reduce ------------------------------------------------------------===//
@@ -157,11 +188,9 @@ void BodyLowering::emitReduce(ReduceOp op) {
   if (done.contains(op))
     return;
   SmallVector<StringAttr> inner(op.getAxes().getAsRange<StringAttr>());
-  ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
   Buffer *into = resultBuffer(op.getType());
-  StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, nullptr);
-  Reduction reduction{SmallVector<StringAttr>(outer), inner, vectorAxis,
-                      copiesFor(op.getInput(), inner, vectorAxis)};
+  Reduction reduction =
+      reductionOf(op, axesOf(op.getInput().getType()), inner, op.getInput(), /*into=*/nullptr);
   Values total = reductionNest(reduction, foldOf(op, into));
   setResult(op.getResult(), into, total.back());
 }
@@ -172,13 +201,20 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   bool isOperand = llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); });
   if (isOperand && !domains.restrictsOn(into->axes).empty())
     zeroed.insert(value);
+  auto orderOf = [&](ReduceOp reduce) {
+    SmallVector<StringAttr> inner(reduce.getAxes().getAsRange<StringAttr>());
+    return FoldOrder{llvm::find(inner, vectorAxis) - inner.begin(),
+                     copiesFor(value, inner, vectorAxis)};
+  };
   SmallVector<ReduceOp> fitting;
   for (Operation *user : value.getUsers()) {
     auto reduce = dyn_cast<ReduceOp>(user);
-    if (!reduce || user->getBlock() != value.getParentBlock() || done.contains(user))
+    if (!reduce || user->getBlock() != value.getParentBlock() || done.contains(user) ||
+        !llvm::is_contained(reduce.getAxes().getAsRange<StringAttr>(), vectorAxis))
       continue;
+    std::optional<FoldOrder> pinned = pinnedOrder(reduce);
     bool isSame = fitting.empty() || fitting[0].getAxes() == reduce.getAxes();
-    if (isSame && llvm::is_contained(reduce.getAxes().getAsRange<StringAttr>(), vectorAxis))
+    if (isSame && (!pinned || *pinned == orderOf(reduce)))
       fitting.push_back(reduce);
   }
   if (fitting.empty())
@@ -194,12 +230,11 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   };
   Reduction reduction{SmallVector<StringAttr>(axesOf(first.getType())),
                       SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()), vectorAxis,
-                      copiesFor(value,
-                                SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()),
-                                vectorAxis)};
+                      static_cast<int>(orderOf(first).copies)};
   Values totals = reductionNest(reduction, folds);
   for (auto [reduce, fold, total] : llvm::zip(llvm::reverse(fitting), folds, totals)) {
     setResult(reduce.getResult(), fold.into, total);
+    orders[reduce] = orderOf(reduce);
     done.insert(reduce);
   }
 }

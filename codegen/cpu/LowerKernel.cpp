@@ -68,9 +68,9 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
 namespace {
 class KernelFunctions {
 public:
-  KernelFunctions(KernelOp kernel, const TargetInfo &target, ModuleOp module)
+  KernelFunctions(KernelOp kernel, const TargetInfo &target, ModuleOp module, FoldOrders &orders)
       : kernel(kernel), target(target), domains(kernel), plan(kernel),
-        b(kernel.getLoc(), kernel.getContext()), module(module) {}
+        b(kernel.getLoc(), kernel.getContext()), module(module), orders(orders) {}
 
   LogicalResult emit() {
     LLVM::LLVMFuncOp body = emitBody();
@@ -117,6 +117,7 @@ private:
   Plan plan;
   CodeBuilder b;
   ModuleOp module;
+  FoldOrders &orders;
   SmallVector<BodyLowering::BufferShape> buffers;
   bool failed = false;
 };
@@ -131,7 +132,7 @@ LLVM::LLVMFuncOp KernelFunctions::emitBody() {
   LLVM::LLVMFuncOp function = newFunction(".body", voidType(), types);
   function.setLinkage(LLVM::Linkage::Internal);
   Block *prologue = b.getInsertionBlock();
-  BodyLowering lowering(b, kernel, target, domains, plan, prologue, function);
+  BodyLowering lowering(b, kernel, target, domains, plan, prologue, function, orders);
   auto arguments = prologue->getArguments();
   lowering.bindArrays(arguments[0], arguments[1], ValueRange(arguments).drop_front(4));
   if (target.sanitizes || hasReports(kernel))
@@ -332,10 +333,10 @@ void KernelFunctions::emitReportsSymbol() {
                          b.getI8IntegerAttr(1));
 }
 
-FailureOr<OwningOpRef<ModuleOp>> tile::codegen::lowerKernel(KernelOp kernel,
-                                                            const TargetInfo &target) {
+FailureOr<OwningOpRef<ModuleOp>>
+tile::codegen::lowerKernel(KernelOp kernel, const TargetInfo &target, FoldOrders &orders) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  if (failed(KernelFunctions(kernel, target, *module).emit()))
+  if (failed(KernelFunctions(kernel, target, *module, orders).emit()))
     return failure();
   return module;
 }

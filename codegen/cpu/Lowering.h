@@ -9,6 +9,7 @@
 #define TILE_CODEGEN_CPU_LOWERING_H
 
 #include "codegen/Elementwise.h"
+#include "codegen/cpu/FoldOrder.h"
 #include "codegen/cpu/Plan.h"
 #include "ir/Domain.h"
 
@@ -155,8 +156,9 @@ class BodyLowering : public ScalarLowering {
 public:
   BodyLowering(CodeBuilder &b, ir::KernelOp kernel, const TargetInfo &target,
                const ir::Domains &domains, const Plan &plan, mlir::Block *prologue,
-               mlir::LLVM::LLVMFuncOp function)
-      : ScalarLowering(b, kernel, target, domains, prologue), plan(plan), function(function) {}
+               mlir::LLVM::LLVMFuncOp function, FoldOrders &orders)
+      : ScalarLowering(b, kernel, target, domains, prologue), plan(plan), function(function),
+        orders(orders) {}
 
   /// Takes the report from behind the parameters.
   void bindReport(mlir::Value params);
@@ -285,7 +287,7 @@ private:
   void emitTake(ir::TakeOp op);
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);
-  void emitDotAsReduction(ir::DotOp op, Buffer *into);
+  void emitDotAsReduction(ir::DotOp op, Buffer *into, bool isChain);
   void emitPackedDot(ir::DotOp op, const DotAxes &axes, Buffer *into);
   /// A value that a nest folds over its inner axes.
   struct Fold {
@@ -294,6 +296,8 @@ private:
     std::function<Values(mlir::ValueRange, mlir::ValueRange)> join;
     std::function<mlir::Value(mlir::ValueRange state)> finish;
     Buffer *into = nullptr; // of the result, if it has axes
+    /// In place of the start, where that differs from element to element.
+    std::function<mlir::Value()> begin = nullptr;
   };
   /// With a single value as its state, which is the result.
   static Fold simpleFold(mlir::Value start, std::function<mlir::Value(mlir::Value)> step,
@@ -308,6 +312,10 @@ private:
   Values joinAll(llvm::ArrayRef<Fold> folds, mlir::ValueRange x, mlir::ValueRange y);
   /// How often to unroll a nest that folds this value over these axes.
   int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
+  /// The nest of a reduction or dot that adds up these values: in the order that is asked for, else
+  /// in the fastest.
+  Reduction reductionOf(mlir::Operation *op, Axes all, Axes inner, mlir::ValueRange pulled,
+                        const Buffer *into);
   Fold foldOf(ir::ReduceOp op, Buffer *into);
   /// What is kept of a value at the nest's place.
   mlir::Value keptElement(mlir::Value value);
@@ -347,6 +355,7 @@ private:
   mlir::Value report, program; // null where nothing is reported
   llvm::DenseMap<mlir::Operation *, unsigned> siteNumbers;
   mlir::LLVM::LLVMFuncOp function;
+  FoldOrders &orders; // as they come
   llvm::SmallVector<BufferShape> shapes;
   llvm::SmallVector<std::unique_ptr<Buffer>> allBuffers;
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
@@ -365,9 +374,9 @@ private:
 
 /// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`
 /// with the signature of CpuKernelFunction, `NAME.programs`, `NAME.scratch` and `NAME.work`
-/// with that of CpuQueryFunction.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernel(ir::KernelOp kernel,
-                                                               const TargetInfo &target);
+/// with that of CpuQueryFunction. `orders` gets those of the kernel's sums.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+lowerKernel(ir::KernelOp kernel, const TargetInfo &target, FoldOrders &orders);
 
 } // namespace tile::codegen
 
