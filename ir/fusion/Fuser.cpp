@@ -4,6 +4,7 @@
 #include "ir/FormFma.h"
 #include "ir/Specialize.h"
 #include "ir/Spelling.h"
+#include "ir/fusion/CallOrigins.h"
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
@@ -92,7 +93,7 @@ struct Proposal {
 class Fuser {
 public:
   Fuser(GraphOp graph, CostModel &model, const FuseOptions &options)
-      : graph(graph), shapes(graph), costs(graph, model, options, shapes),
+      : graph(graph), options(options), shapes(graph), costs(graph, model, options, shapes),
         proposals(shapes, costs, options) {}
   FusionLedger run();
 
@@ -122,6 +123,10 @@ private:
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, bool isSingle,
                                            FusionRefusal &refusal);
   void commit(const Candidate &candidate, const Proposal &proposal);
+  SmallVector<unsigned> perform(const FusionStep &step);
+  void search();
+  bool mayPerform(const FusionStep &step, FusionRefusal &refusal);
+  void performAll(ArrayRef<FusionStep> steps);
   void forget(unsigned id);
   unsigned replace(Pairing pairing, bool guestStays);
 
@@ -132,6 +137,7 @@ private:
   void finish();
 
   GraphOp graph;
+  const FuseOptions &options;
   GraphShapes shapes;
   GraphCosts costs;
   Proposals proposals;
@@ -534,37 +540,52 @@ unsigned Fuser::replace(Pairing pairing, bool guestStays) {
 void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
   ++commits;
   note(candidate, Verdict::Fused, {}, &proposal);
-  CallOp first = live[candidate.first].call, second = live[candidate.second].call;
-  if (proposal.transform == Transform::Merge) {
+  FusionStep step{proposal.transform, candidate.first,         candidate.second,
+                  candidate.tensor,   proposal.options.widens, proposal.isSingle};
+  if (candidate.isMerge) {
+    step.tensor = 0;
     if (proposal.isSwapped)
-      std::swap(first, second);
-    collect(replace({first, second, {}}, /*guestStays=*/false));
-    return;
+      std::swap(step.first, step.second);
   }
-  Value tensor = tensorOf(candidate);
+  ledger.steps.push_back(step);
+  for (unsigned id : perform(step))
+    collect(id);
+}
+
+static InlineOptions optionsOf(const FusionStep &step) {
+  return {.widens = step.widens,
+          .keeps = step.transform == Transform::InlineAndKeep,
+          .finishes = step.transform == Transform::Finish};
+}
+
+/// The calls that come of it.
+SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
+  CallOp first = live[step.first].call, second = live[step.second].call;
+  if (step.transform == Transform::Merge)
+    return {replace({first, second, {}}, /*guestStays=*/false)};
+  InlineOptions how = optionsOf(step);
+  Value tensor = first.getResult(step.tensor);
   SmallVector<CallOp> consumers = {second};
-  if (proposal.transform == Transform::InlineAll) {
+  if (step.transform == Transform::InlineAll) {
     llvm::SmallSetVector<Operation *, 8> all(first->user_begin(), first->user_end());
     consumers = llvm::map_to_vector(all, llvm::CastTo<CallOp>);
   }
   SmallVector<unsigned> made;
   for (CallOp consumer : consumers) {
     SmallVector<Value> tensors = tensorsBetween(first, consumer);
-    if (proposal.isSingle)
+    if (step.isSingle)
       tensors.assign({tensor});
     // Whether the producer's call is needed afterwards: for the tensors by others, for what else it
     // gives by the new kernel, too.
-    bool isNeeded =
-        !proposal.options.finishes && llvm::any_of(first.getResults(), [&](Value result) {
-          if (!llvm::is_contained(tensors, result))
-            return !result.use_empty();
-          return !proposal.options.keeps &&
-                 llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
-        });
-    made.push_back(replace({first, consumer, tensors, proposal.options}, isNeeded));
+    bool isNeeded = !how.finishes && llvm::any_of(first.getResults(), [&](Value result) {
+      if (!llvm::is_contained(tensors, result))
+        return !result.use_empty();
+      return !how.keeps &&
+             llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
+    });
+    made.push_back(replace({first, consumer, tensors, how}, isNeeded));
   }
-  for (unsigned id : made)
-    collect(id);
+  return made;
 }
 
 /// Calls of equal kernels call the same one, so that equal pairs of calls are seen to be equal.
@@ -598,16 +619,15 @@ DenseMap<Operation *, unsigned> Fuser::dropCalls() {
     entry.fate = fate;
     return entry;
   };
+  if (options.keepsCalls)
+    return numbers;
   mergeEqualCalls(
       graph, [&](CallOp call, CallOp same) { goes(call, Fate::Equal).same = numbers.at(same); });
   dropDeadCalls(graph, [&](CallOp call) { goes(call, Fate::Dead); });
   return numbers;
 }
 
-FusionLedger Fuser::run() {
-  DenseMap<Operation *, unsigned> numbers = dropCalls();
-  for (CallOp call : graph.getBody().getOps<CallOp>())
-    add(call, {numbers.at(call)});
+void Fuser::search() {
   for (unsigned id = 0, e = live.size(); id < e; ++id)
     collect(id, /*isFirst=*/true);
   while (!open.empty()) {
@@ -628,6 +648,57 @@ FusionLedger Fuser::run() {
     else
       open.push(candidate);
   }
+}
+
+//===-- In place of the search --------------------------------------------===//
+
+bool Fuser::mayPerform(const FusionStep &step, FusionRefusal &refusal) {
+  refusal.reason = "there are no two such calls";
+  if (step.first == step.second || step.first >= live.size() || step.second >= live.size() ||
+      !isLive(step.first) || !isLive(step.second))
+    return false;
+  CallOp first = live[step.first].call, second = live[step.second].call;
+  if (step.transform == Transform::Merge)
+    return !reaches(first, second) && !reaches(second, first) &&
+           proposals.costOf({first, second, {}}, refusal);
+  SmallVector<Value> tensors = tensorsBetween(first, second);
+  if (step.tensor >= first.getNumResults() ||
+      !llvm::is_contained(tensors, first.getResult(step.tensor)))
+    return false;
+  if (step.isSingle)
+    tensors.assign({first.getResult(step.tensor)});
+  InlineOptions how = optionsOf(step);
+  if (step.transform != Transform::InlineAll)
+    return proposals.costOf({first, second, tensors, how}, refusal).has_value();
+  return llvm::all_of(first->getUsers(), [&](Operation *user) {
+    auto consumer = dyn_cast<CallOp>(user);
+    return consumer &&
+           proposals.costOf({first, consumer, tensorsBetween(first, consumer), how}, refusal);
+  });
+}
+
+void Fuser::performAll(ArrayRef<FusionStep> steps) {
+  for (auto [n, step] : llvm::enumerate(steps)) {
+    FusionRefusal refusal;
+    if (!mayPerform(step, refusal)) {
+      ledger.staleStep = "step " + std::to_string(n + 1) + ": " + refusal.reason;
+      return;
+    }
+    ledger.steps.push_back(step);
+    perform(step);
+  }
+}
+
+FusionLedger Fuser::run() {
+  DenseMap<Operation *, unsigned> numbers = dropCalls();
+  if (options.steps)
+    tellCallsApart(graph, shapes.symbolTable(), [&](CallOp call) { return numbers.at(call); });
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    add(call, {numbers.at(call)});
+  if (options.steps)
+    performAll(*options.steps);
+  else
+    search();
   finish();
   ledger.effort = proposals.effort;
   return std::move(ledger);

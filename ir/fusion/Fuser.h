@@ -23,6 +23,11 @@ struct FuseOptions {
   int64_t usualExtent = 4096;
   /// A kernel is not made larger than this: operations in its body, and parameters.
   unsigned mostOperations = 1000, mostParameters = 100;
+  /// Done in place of a search, on calls that are told apart (CallOrigins.h). They are those of a
+  /// ledger for the same graph.
+  const std::vector<FusionStep> *steps = nullptr;
+  /// Calls that give what others give, or that nobody needs, stay.
+  bool keepsCalls = false;
 };
 
 /// Has the multiply-adds of all kernels that a graph calls formed, each as it stands alone, so that

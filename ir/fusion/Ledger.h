@@ -65,6 +65,20 @@ struct FusionWitness {
   std::vector<std::string> writers, readers;
 };
 
+/// Two calls become one. Calls have numbers: first those of the graph that nothing has taken away,
+/// in their order, then new ones as they come.
+struct FusionStep {
+  FusionEntry::Transform transform = FusionEntry::Transform::Inline;
+  /// Producer and consumer, or host and guest.
+  unsigned first = 0, second = 0;
+  /// The producer's result, by number.
+  unsigned tensor = 0;
+  /// Of inlining: the consumer gets whole rows where it had blocks; and the tensor alone is
+  /// inlined, not all that are between the two.
+  bool widens = false, isSingle = false;
+  bool operator==(const FusionStep &) const = default;
+};
+
 struct FusionLedger {
   struct Call {
     /// What it calls: the symbol, and what the source has.
@@ -112,6 +126,10 @@ struct FusionLedger {
   std::vector<Call> calls;
   std::vector<Kernel> kernels;
   std::vector<FusionEntry> entries;
+  /// All that was done, in order.
+  std::vector<FusionStep> steps;
+  /// Of steps that were given: why one can't be done; empty if all were.
+  std::string staleStep;
   /// The largest first.
   std::vector<Boundary> boundaries;
   Effort effort;

@@ -1,0 +1,35 @@
+//===- CallOrigins.h - which call an op of a fused kernel comes from ------===//
+//
+// What decides the bits of a result besides what is computed, tile sizes and the
+// order of sums, is chosen for a kernel as a whole. To have a call make the same
+// choices alone, its loops and sums are found again in the kernel that it has
+// become a part of.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_FUSION_CALLORIGINS_H
+#define TILE_IR_FUSION_CALLORIGINS_H
+
+#include "ir/TileOps.h"
+
+namespace tile::ir {
+
+/// The op of a call's kernel: both by number.
+struct CallOrigin {
+  unsigned call, op;
+  auto operator<=>(const CallOrigin &) const = default;
+};
+
+/// A kernel's loops over blocks, reductions and dots, in their order: they have numbers.
+llvm::SmallVector<mlir::Operation *> numberedOps(KernelOp kernel);
+
+/// Gives each call of a kernel in a graph a kernel of its own, whose numbered ops know by their
+/// places where they come from, through all that fusion and the compiler make of them.
+void tellCallsApart(GraphOp graph, mlir::SymbolTable &symbols,
+                    llvm::function_ref<unsigned(CallOp)> numberOf);
+
+/// None if the op isn't one of those.
+std::optional<CallOrigin> originOf(mlir::Operation *op);
+
+} // namespace tile::ir
+
+#endif // TILE_IR_FUSION_CALLORIGINS_H
