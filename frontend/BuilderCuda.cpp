@@ -175,7 +175,11 @@ Result<PreparedCall> Function::prepare(const Gpu &gpu,
   };
   if (auto checked = executor.sizes.check(frontend::kernelsOf(module, *instance)); !checked)
     return fail(checked.takeFailure());
-  auto run = executor.bindOnCuda(*instance, bound.inputs, bound.dims, bound.outputs);
+  std::vector<std::optional<runtime::PlacedTensor>> shapes;
+  for (const runtime::GraphInput &input : bound.inputs)
+    shapes.push_back(input.placed ? std::optional(*input.placed) : std::nullopt);
+  std::string runs = impl->running(module, *instance, /*isGpu=*/true, shapes, bound.dims);
+  auto run = executor.bindOnCuda(runs, bound.inputs, bound.dims, bound.outputs);
   if (!run)
     return fail(run.takeFailure());
 

@@ -4,6 +4,7 @@
 
 #include "dsl/BodyElaborator.h"
 #include "frontend/BuilderImpl.h"
+#include "frontend/Fusion.h"
 #include "runtime/Scalar.h"
 
 #include <cmath>
@@ -275,6 +276,37 @@ Result<std::string> Function::Impl::instance(TypeOf typeOf) const {
   return firstOf(errors, "`" + symbol + "` does not compile");
 }
 
+std::string Function::Impl::running(mlir::ModuleOp module, const std::string &instance, bool isGpu,
+                                    llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
+                                    const llvm::StringMap<int64_t> &dims) const {
+  auto graph = llvm::dyn_cast<ir::GraphOp>(module.lookupSymbol(instance));
+  if (!graph || options.fuse == FuseMode::Off)
+    return instance;
+  std::string &fused = this->module->fused[{graph, isGpu, options.sizes}];
+  if (!fused.empty())
+    return fused;
+  llvm::StringMap<int64_t> known = frontend::dimsOfInputs(graph, inputs);
+  for (const auto &entry : dims)
+    known[entry.getKey()] = entry.getValue();
+  frontend::TileSizes sizes;
+  sizes.everywhere = options.sizes;
+  fused =
+      frontend::fuseGraph(module, instance, frontend::usualDescription(isGpu), known, sizes).symbol;
+  return fused;
+}
+
+/// What is wrong with the arguments of a graph is told of its kernels as they are written.
+static frontend::Failure asWritten(frontend::Executor &executor, const std::string &instance,
+                                   llvm::ArrayRef<runtime::GraphInput> inputs,
+                                   const llvm::StringMap<int64_t> &dims,
+                                   frontend::Failure failure) {
+  auto see = [](ir::KernelOp, const runtime::KernelLaunch &) -> frontend::Outcome<frontend::Done> {
+    return frontend::Done{};
+  };
+  auto seen = executor.eachLaunch(instance, inputs, dims, see);
+  return seen ? std::move(failure) : seen.takeFailure();
+}
+
 /// The bits of a number as the parameter's type has them.
 Result<uint64_t> tile::detail::bitsOf(const frontend::Port &port, const std::string &text) {
   Result<runtime::Scalar> scalar = runtime::parseScalar(text);
@@ -376,9 +408,24 @@ Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments
     frontend::Failure failure = checked.takeFailure();
     return runtime::Error{std::move(failure.message), std::move(failure.hint)};
   }
-  frontend::Outcome<frontend::Outputs> results = executor.run(*instance, *ordered, dims);
+  std::vector<std::optional<runtime::PlacedTensor>> shapes;
+  for (const frontend::Argument &argument : *ordered) {
+    shapes.emplace_back();
+    if (argument.tensor)
+      shapes.back() = {argument.tensor->dtype(), argument.tensor->shape()};
+  }
+  std::string runs =
+      impl->running(module, *instance, impl->options.device == Device::Cuda, shapes, dims);
+  frontend::Outcome<frontend::Outputs> results = executor.run(runs, *ordered, dims);
   if (!results) {
     frontend::Failure failure = results.takeFailure();
+    if (runs != *instance) {
+      std::vector<runtime::GraphInput> inputs;
+      for (const frontend::Argument &argument : *ordered)
+        inputs.push_back({argument.tensor, argument.bits});
+      errors.clear();
+      failure = asWritten(executor, *instance, inputs, dims, std::move(failure));
+    }
     if (failure.message.empty())
       return firstOf(errors, "`" + symbol + "` failed");
     return runtime::Error{std::move(failure.message), std::move(failure.hint)};

@@ -54,6 +54,8 @@ struct Module::Impl {
   std::map<std::tuple<mlir::Operation *, Device, runtime::cuda::Stream *>,
            std::unique_ptr<frontend::Executor>>
       executors;
+  /// Graphs that are fused, by what they were, for a GPU or not, and the tile sizes.
+  std::map<std::tuple<mlir::Operation *, bool, std::map<std::string, int64_t>>, std::string> fused;
 
   Impl();
   dsl::DeclRef declaration(const std::string &name) const;
@@ -72,6 +74,10 @@ struct Function::Impl {
   /// The type of an argument by its name; nothing for numbers and what isn't given.
   using TypeOf = llvm::function_ref<std::optional<runtime::DType>(llvm::StringRef)>;
   Result<std::string> instance(TypeOf typeOf) const;
+  /// What runs in the place of a kernel or graph, and is planned for these inputs.
+  std::string running(mlir::ModuleOp module, const std::string &instance, bool isGpu,
+                      llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
+                      const llvm::StringMap<int64_t> &dims) const;
   Result<frontend::Arguments> order(const frontend::Interface &interface,
                                     llvm::ArrayRef<llvm::StringRef> dims,
                                     const std::vector<NamedArgument> &arguments,

@@ -27,11 +27,12 @@ const DeviceDescription &tile::frontend::usualDescription(bool isGpu) {
   llvm_unreachable("it is built in");
 }
 
+StringRef tile::frontend::nameOf(FuseMode mode) { return mode == FuseMode::Off ? "off" : "exact"; }
+
 Outcome<FuseMode> tile::frontend::parseFuseMode(StringRef text) {
-  if (text == "off")
-    return FuseMode::Off;
-  if (text == "exact")
-    return FuseMode::Exact;
+  for (FuseMode mode : {FuseMode::Off, FuseMode::Exact})
+    if (text == nameOf(mode))
+      return mode;
   return Failure::usage({"'" + text.str() + "' is no way to fuse", "it is off or exact"});
 }
 

@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_FUSION_H
 
 #include "frontend/TileSizes.h"
+#include "frontend/tile/Fuse.h"
 #include "ir/fusion/Fuser.h"
 #include "runtime/GraphRun.h"
 
@@ -10,17 +11,11 @@ namespace tile::frontend {
 
 struct DeviceDescription;
 
-enum class FuseMode {
-  /// Each call is a launch.
-  Off,
-  /// Kernels become one where the result stays the same, rounding included.
-  Exact,
-};
-
 /// The description of a device that is planned for where none is named: the usual GPU or processor.
 const DeviceDescription &usualDescription(bool isGpu);
 
-/// Of "off" and "exact".
+/// "off" and "exact"
+llvm::StringRef nameOf(FuseMode mode);
 Outcome<FuseMode> parseFuseMode(llvm::StringRef text);
 
 struct FusedGraph {

@@ -31,6 +31,14 @@ static json::Object toJson(const KernelCost &cost) {
                       {"compute_seconds", number(cost.computeSeconds)}};
 }
 
+/// With what it took, if that is known.
+static json::Object toJson(const KernelCost &cost, llvm::ArrayRef<double> measured, size_t n) {
+  json::Object object = toJson(cost);
+  if (n < measured.size())
+    object["measured_seconds"] = measured[n];
+  return object;
+}
+
 static json::Object toJson(const FusionEntry &entry) {
   json::Object object{{"transform", nameOf(entry.transform)},
                       {"verdict", nameOf(entry.verdict)},
@@ -63,7 +71,11 @@ static json::Array toJson(llvm::ArrayRef<GraphView::Tensor> tensors) {
   return array;
 }
 
-static json::Object toJson(const GraphView::Call &call, const FusionLedger &ledger, unsigned n) {
+static json::Object toJson(const GraphView::Call &call, const FusionReport &report, unsigned n) {
+  const FusionLedger &ledger = report.ledger;
+  llvm::ArrayRef<double> measured;
+  if (report.measured)
+    measured = report.measured->calls;
   const FusionLedger::Call &planned = ledger.calls[n];
   json::Object object{{"callee", call.callee},
                       {"label", call.label},
@@ -71,7 +83,7 @@ static json::Object toJson(const GraphView::Call &call, const FusionLedger &ledg
                       {"callers", json::Array(planned.callers)},
                       {"inputs", json::Array(call.inputs)},
                       {"outputs", json::Array(call.outputs)},
-                      {"cost", toJson(planned.cost)}};
+                      {"cost", toJson(planned.cost, measured, n)}};
   if (std::string why = ledger.whyGone(n); !why.empty())
     object["gone"] = why;
   if (planned.fate == FusionLedger::Call::Fate::Equal)
@@ -109,16 +121,23 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
   const FusionLedger &ledger = report.ledger;
   json::Array calls, kernels, entries;
   for (auto [n, call] : llvm::enumerate(report.before.calls))
-    calls.push_back(::toJson(call, ledger, n));
-  for (auto [call, kernel] : llvm::zip(report.after.calls, ledger.kernels))
+    calls.push_back(::toJson(call, report, n));
+  auto measured = report.measured.value_or(FusionReport::Measured());
+  for (auto [n, call, kernel] : llvm::enumerate(report.after.calls, ledger.kernels))
     kernels.push_back(json::Object{{"symbol", kernel.symbol},
                                    {"calls", json::Array(kernel.calls)},
                                    {"inputs", json::Array(call.inputs)},
                                    {"outputs", json::Array(call.outputs)},
-                                   {"cost", ::toJson(kernel.cost)}});
+                                   {"cost", ::toJson(kernel.cost, measured.kernels, n)}});
   for (const FusionEntry &entry : ledger.entries)
     entries.push_back(::toJson(entry));
+  json::Object before = ::toJson(ledger.before()), after = ::toJson(ledger.after());
+  if (report.measured) {
+    before["measured_seconds"] = measured.before;
+    after["measured_seconds"] = measured.after;
+  }
   return json::Object{{"graph", report.graph},
+                      {"measured_on", report.measured ? json::Value(measured.device) : nullptr},
                       {"device", report.device},
                       {"dims", json::Array(report.dims)},
                       {"calls", std::move(calls)},
@@ -127,6 +146,6 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"tensors_after", ::toJson(report.after.tensors)},
                       {"ledger", std::move(entries)},
                       {"boundaries", boundariesOf(ledger)},
-                      {"before", ::toJson(ledger.before())},
-                      {"after", ::toJson(ledger.after())}};
+                      {"before", std::move(before)},
+                      {"after", std::move(after)}};
 }

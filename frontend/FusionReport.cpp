@@ -11,11 +11,30 @@ using ir::FusionEntry;
 using ir::FusionLedger;
 using ir::KernelCost;
 
-static void printTotals(llvm::StringRef title, size_t launches, const KernelCost &cost,
-                        llvm::raw_ostream &stream) {
-  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12} {5,10}  {6}\n", title, launches,
+/// A column beside the time that is predicted; none if nothing has run.
+static std::string measuredColumn(const FusionReport &report, const std::string &text) {
+  return report.measured ? llvm::formatv(" {0,12}", text).str() : "";
+}
+
+static void printTotals(const FusionReport &report, llvm::StringRef title, size_t launches,
+                        const KernelCost &cost, double measured, llvm::raw_ostream &stream) {
+  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12}{5} {6,10}  {7}\n", title, launches,
                           bytesText(cost.bytesRead), bytesText(cost.bytesWritten),
-                          timeText(cost.seconds), intensityText(cost), cost.bound());
+                          timeText(cost.seconds), measuredColumn(report, timeText(measured)),
+                          intensityText(cost), cost.bound());
+}
+
+static void printKernels(const FusionReport &report, llvm::raw_ostream &stream) {
+  stream << llvm::formatv("\n{0,-8} {1,12} {2,12}{3} {4,10}  {5}\n", "kernels:", "bytes", "time",
+                          measuredColumn(report, "measured"), "FLOP/B", "bound");
+  for (auto [n, kernel] : llvm::enumerate(report.ledger.kernels)) {
+    bool isKnown = report.measured && n < report.measured->kernels.size();
+    std::string measured = isKnown ? timeText(report.measured->kernels[n]) : "-";
+    stream << llvm::formatv("  {0,6} {1,12} {2,12}{3} {4,10}  {5,-8} {6}\n", n + 1,
+                            bytesText(kernel.cost.bytes()), timeText(kernel.cost.seconds),
+                            measuredColumn(report, measured), intensityText(kernel.cost),
+                            kernel.cost.bound(), labelsOf(report, kernel.calls));
+  }
 }
 
 /// A tensor that stays in memory, and why.
@@ -51,19 +70,17 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
   if (!report.dims.empty())
     stream << "; " << llvm::join(report.dims, ", ");
   stream << "\n\n";
-  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12} {5,10}  {6}\n", "", "kernels",
-                          "read", "written", "time", "FLOP/B", "bound");
-  printTotals("before", ledger.calls.size(), ledger.before(), stream);
-  printTotals("after", ledger.kernels.size(), ledger.after(), stream);
+  auto measured = report.measured.value_or(FusionReport::Measured());
+  if (report.measured)
+    stream << "measured on " << measured.device << ", random floats, medians\n\n";
+  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12}{5} {6,10}  {7}\n", "", "kernels",
+                          "read", "written", "time", measuredColumn(report, "measured"), "FLOP/B",
+                          "bound");
+  printTotals(report, "before", ledger.calls.size(), ledger.before(), measured.before, stream);
+  printTotals(report, "after", ledger.kernels.size(), ledger.after(), measured.after, stream);
   if (ledger.kernels.empty())
     return;
-  stream << llvm::formatv("\n{0,-8} {1,12} {2,12} {3,10}  {4}\n", "kernels:", "bytes", "time",
-                          "FLOP/B", "bound");
-  for (auto [n, kernel] : llvm::enumerate(ledger.kernels))
-    stream << llvm::formatv("  {0,6} {1,12} {2,12} {3,10}  {4,-8} {5}\n", n + 1,
-                            bytesText(kernel.cost.bytes()), timeText(kernel.cost.seconds),
-                            intensityText(kernel.cost), kernel.cost.bound(),
-                            labelsOf(report, kernel.calls));
+  printKernels(report, stream);
   printGone(ledger, stream);
   if (ledger.boundaries.empty())
     return;

@@ -18,6 +18,14 @@ struct FusionReport {
   ir::FusionLedger ledger;
   /// Their calls are the ledger's calls and kernels, number by number.
   GraphView before, after;
+  /// Medians of seconds, if both have run.
+  struct Measured {
+    std::string device;
+    double before = 0, after = 0;
+    /// Of each call and kernel alone; empty where that is not known.
+    std::vector<double> calls, kernels;
+  };
+  std::optional<Measured> measured;
 };
 
 /// The kernels before and after, and what stays in memory between them, and why.

@@ -94,7 +94,7 @@ Outcome<Done> ArtifactRun::checkOptions() const {
        {refuse(device.device == Device::Interp, "--device=interp"),
         refuse(options.check, "--check"), refuse(options.sanitize, "--sanitize"),
         refuse(options.sweep, "--sweep-tiles"), refuse(!options.sizes.empty(), "--set"),
-        refuse(!options.schedule.empty(), "--schedule"),
+        refuse(!options.schedule.empty(), "--schedule"), refuse(!options.pin.empty(), "--pin"),
         refuse(!options.pipeline.printAfter.empty(), "--print-after")})
     if (!flag.empty())
       return Failure::usage({"'" + options.file + "' is compiled: " + flag + " needs the source",

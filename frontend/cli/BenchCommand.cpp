@@ -27,7 +27,7 @@ using llvm::isa;
 namespace {
 struct BenchCommandOptions {
   std::vector<std::string> files, inputs, dims, sizes, types;
-  std::string device = "cpu", schedule, plot, fuse = "off";
+  std::string device = "cpu", schedule, plot, fuse = nameOf(defaultFuseMode).str();
   BenchOptions bench;
   bool json = false;
   SourceOptions source;
@@ -482,11 +482,7 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       ->type_name("NAME=SIZE");
   command->add_option("--schedule", options->schedule, "Tile sizes; --set overrides them")
       ->type_name("FILE.json");
-  command
-      ->add_option("--fuse", options->fuse,
-                   "Of a graph: exact, kernels become one where all bits stay the same, or off")
-      ->type_name("MODE")
-      ->capture_default_str();
+  addFuseOption(*command, options->fuse, "Of a graph");
   command
       ->add_option("--runs", options->bench.rounds,
                    "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")

@@ -32,6 +32,16 @@ CLI::Option *tile::frontend::cli::addRepeated(CLI::App &command, const std::stri
   return command.add_option(name, values, help)->allow_extra_args(false);
 }
 
+void tile::frontend::cli::addFuseOption(CLI::App &command, std::string &mode,
+                                        const std::string &whose) {
+  command
+      .add_option("--fuse", mode,
+                  whose + ": exact, kernels become one where all bits stay the same,\n"
+                          "or off, each call is a launch")
+      ->type_name("MODE")
+      ->capture_default_str();
+}
+
 CLI::Validator tile::frontend::cli::oneOf(std::vector<std::string> words) {
   auto check = [words](const std::string &value) {
     return llvm::is_contained(words, value)

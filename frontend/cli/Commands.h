@@ -40,6 +40,9 @@ void addPipelineOptions(CLI::App &command, PipelineOptions &options);
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);
 
+/// --fuse=MODE, of what it is said
+void addFuseOption(CLI::App &command, std::string &mode, const std::string &whose);
+
 /// Takes one of these words.
 CLI::Validator oneOf(std::vector<std::string> words);
 

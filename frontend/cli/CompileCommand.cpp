@@ -31,7 +31,7 @@ struct CompileOptions {
   /// No target: the processor that compiles, or the default GPU.
   std::string entry, output, emit = "tile", target;
   std::vector<std::string> files, dims, sizes, types;
-  std::string fuse = "off";
+  std::string fuse = nameOf(defaultFuseMode).str();
   bool noCache = false, cubins = false;
   SourceOptions source;
   PipelineOptions pipeline;
@@ -505,12 +505,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
               "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
       ->check(targetList());
-  command
-      ->add_option("--fuse", options->fuse,
-                   "Of graphs in an artifact: exact, kernels become one where all bits stay the "
-                   "same, or\noff")
-      ->type_name("MODE")
-      ->capture_default_str();
+  addFuseOption(*command, options->fuse, "Of graphs in an artifact");
   command->add_flag("--cubins", options->cubins,
                     "Of an artifact for GPUs: machine code beside the PTX, by ptxas");
   addRepeated(*command, "--bind", options->types,

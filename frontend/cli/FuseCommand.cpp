@@ -4,7 +4,9 @@
 #include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
 #include "frontend/Fusion.h"
+#include "frontend/FusionMeasure.h"
 #include "frontend/FusionPage.h"
+#include "frontend/FusionPlan.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
@@ -23,7 +25,7 @@ namespace {
 struct FuseCommandOptions {
   std::string file, entry, device = "cpu", explain = "text", output;
   std::vector<std::string> dims, types, why;
-  bool summaries = false;
+  bool summaries = false, measure = false;
   SourceOptions source;
 };
 
@@ -41,12 +43,15 @@ private:
   Outcome<DeviceDescription> describeDevice() const;
   Outcome<std::string> elaborate();
   Outcome<std::string> explain();
+  Outcome<std::string> plan();
   std::string summarize();
   Outcome<std::monostate> write(const std::string &text);
 
   const FuseCommandOptions &options;
   Session session;
   FusionReport report;
+  std::string symbol;
+  llvm::StringMap<int64_t> dims;
 };
 } // namespace
 
@@ -85,11 +90,20 @@ Outcome<std::string> Fuse::elaborate() {
   return session.elaborate(*decl, *types);
 }
 
+Outcome<std::string> Fuse::plan() {
+  auto plan = makePlan(session.compiler, session.module(), symbol, report.ledger, dims);
+  if (!plan)
+    return plan.takeFailure();
+  return llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*plan))).str();
+}
+
 Outcome<std::string> Fuse::explain() {
   if (!options.why.empty())
     return explainPair(report, options.why[0], options.why[1]);
   std::string text;
   llvm::raw_string_ostream stream(text);
+  if (options.explain == "plan")
+    return plan();
   if (options.explain == "json")
     stream << llvm::formatv("{0:2}", llvm::json::Value(toJson(report))) << "\n";
   else if (options.explain == "dot")
@@ -130,49 +144,66 @@ Outcome<std::monostate> Fuse::write(const std::string &text) {
 }
 
 Outcome<std::monostate> Fuse::execute() {
-  bool isDrawing = options.explain == "dot" || options.explain == "html";
-  if (options.summaries && (isDrawing || !options.why.empty()))
-    return Failure::usage({options.why.empty() ? "--summaries are no drawing"
+  bool isOther = options.explain != "text" && options.explain != "json";
+  if (options.explain == "plan" && (options.device != "cpu" || !options.why.empty()))
+    return Failure::usage({"a plan is for this machine's processor",
+                           "--explain=plan takes --device=cpu, and no --why"});
+  if (options.measure && options.device != "cpu" && options.device != "cuda")
+    return Failure::usage({"'" + options.device + "' is a description, and nothing runs on it",
+                           "--measure takes this machine's --device=cpu or cuda"});
+  if (options.summaries && (isOther || !options.why.empty()))
+    return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",
                            "--summaries takes --explain=text or json, and nothing more"});
   auto device = describeDevice();
   if (!device)
     return device.takeFailure();
-  auto dims = parseDims(options.dims);
-  if (!dims)
-    return dims.takeFailure();
-  auto symbol = elaborate();
-  if (!symbol)
-    return symbol.takeFailure();
-  CrashReport::Scope scope("fusing " + *symbol);
+  auto parsed = parseDims(options.dims);
+  if (!parsed)
+    return parsed.takeFailure();
+  dims = *std::move(parsed);
+  auto elaborated = elaborate();
+  if (!elaborated)
+    return elaborated.takeFailure();
+  symbol = *elaborated;
+  CrashReport::Scope scope("fusing " + symbol);
   if (options.summaries)
     return write(summarize());
-  auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(*symbol));
+  auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
   std::vector<std::string> names;
   for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
     names.push_back(dim.str());
-    auto given = dims->find(dim);
+    auto given = dims.find(dim);
     report.dims.push_back(
         dim.str() + " = " +
-        std::to_string(given == dims->end() ? ir::FuseOptions().usualExtent : given->second));
+        std::to_string(given == dims.end() ? ir::FuseOptions().usualExtent : given->second));
   }
-  for (const auto &entry : *dims)
+  for (const auto &entry : dims)
     if (!llvm::is_contained(names, entry.getKey()))
       return Failure::usage(
           {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
            names.empty() ? "" : "it has " + llvm::join(names, ", ")});
+  std::string fusedSymbol;
   {
     StageTimer timer(session.compiler.times, "fuse");
-    FusedGraph fused = fuseGraph(session.module(), *symbol, *device, *dims);
-    addWitnesses(session.module(), fused, *device, *dims);
+    FusedGraph fused = fuseGraph(session.module(), symbol, *device, dims);
+    addWitnesses(session.module(), fused, *device, dims);
     report.ledger = std::move(fused.ledger);
+    fusedSymbol = std::move(fused.symbol);
     int64_t usual = ir::FuseOptions().usualExtent;
     (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls
-    report.before = GraphView(graph, *dims, usual);
-    auto after = session.module().lookupSymbol<ir::GraphOp>(fused.symbol);
-    report.after = GraphView(after, *dims, usual);
+    report.before = GraphView(graph, dims, usual);
+    auto after = session.module().lookupSymbol<ir::GraphOp>(fusedSymbol);
+    report.after = GraphView(after, dims, usual);
   }
   report.device = device->title;
+  if (options.measure) {
+    Device where = options.device == "cuda" ? Device::Cuda : Device::Cpu;
+    if (auto done =
+            measure(session.compiler, session.module(), where, symbol, fusedSymbol, dims, report);
+        !done)
+      return done;
+  }
   auto text = explain();
   if (!text)
     return text.takeFailure();
@@ -196,8 +227,8 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
   addRepeated(*command, "--bind", options->types, "A type parameter")->type_name("NAME=TYPE");
   command
       ->add_option("--explain", options->explain,
-                   "text, json, dot, or html: a page to click through")
-      ->check(oneOf({"text", "json", "dot", "html"}))
+                   "text, json, dot, html: a page to click through, or plan: for tilec run --pin")
+      ->check(oneOf({"text", "json", "dot", "html", "plan"}))
       ->capture_default_str();
   command
       ->add_option(
@@ -209,11 +240,17 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
   command->add_flag(
       "--summaries", options->summaries,
       "What each kernel reads and writes, before anything is fused; of a kernel, too");
+  command
+      ->add_flag("--measure", options->measure,
+                 "Run the graph before and after on this machine's cpu or cuda, with random\n"
+                 "floats and the dims that are planned for")
+      ->excludes("--summaries");
   command->add_option("-o", options->output, "Write to a file")->type_name("FILE");
   addSourceOptions(*command, options->source);
   command->footer(
-      "Times are predicted from the device's description (tilec info --devices); nothing runs. "
-      "The dims\n"
+      "Times are predicted from the device's description (tilec info --devices); nothing runs "
+      "without\n"
+      "--measure. The dims "
       "that are planned for decide what is worth it, never what is right: what is fused is right "
       "for all.\n\n"
       "Examples:\n"

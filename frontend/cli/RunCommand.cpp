@@ -1,7 +1,7 @@
 //===- RunCommand.cpp - tilec run -----------------------------------------===//
 
 #include "frontend/CrashReport.h"
-#include "frontend/Fusion.h"
+#include "frontend/FusionPlan.h"
 #include "frontend/TileSweep.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
@@ -47,6 +47,7 @@ private:
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
   Outcome<std::monostate> fuse();
+  Outcome<std::monostate> checkPin(bool isGraph) const;
   Outcome<Outputs> launch(Executor &executor, const std::string &function);
   Outcome<std::monostate> checkAsWritten(Executor &executor);
   Outcome<std::monostate> repeat(Executor &executor);
@@ -122,19 +123,45 @@ Outcome<std::monostate> Run::prepare() {
   return fuse();
 }
 
+/// A plan is the whole of what is chosen for the kernels of a graph.
+Outcome<std::monostate> Run::checkPin(bool isGraph) const {
+  if (!isGraph)
+    return Failure::usage({"--pin is for graphs: `" + decl.decl->name.text + "` is a kernel", ""});
+  if (device == Device::Cuda)
+    return Failure::usage({"--pin is for --device=cpu and interp",
+                           "code for a GPU has no order of sums yet that can be asked for"});
+  if (!options.schedule.empty() || !options.sizes.empty() || options.sweep)
+    return Failure::usage({"the plan of --pin has the tile sizes", "leave out --set, --schedule "
+                                                                   "and --sweep-tiles"});
+  return Done{};
+}
+
 Outcome<std::monostate> Run::fuse() {
   running = symbol;
   auto mode = parseFuseMode(options.fuse);
   if (!mode)
     return mode.takeFailure();
   auto graph = llvm::dyn_cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
-  if (!graph || *mode == FuseMode::Off)
+  bool isPinned = !options.pin.empty();
+  if (isPinned)
+    if (auto done = checkPin(static_cast<bool>(graph)); !done)
+      return done;
+  if (!graph || (*mode == FuseMode::Off && !isPinned))
     return Done{};
   CrashReport::Scope scope("fusing " + symbol);
   StageTimer timer(session.compiler.times, "fuse");
   llvm::StringMap<int64_t> known = dimsOfInputs(graph, inputs.shapes);
   for (const auto &entry : dims)
     known[entry.getKey()] = entry.getValue();
+  if (isPinned) {
+    auto plan = readPlan(options.pin);
+    auto pinned = plan ? pinGraph(session.module(), symbol, *plan, *mode, known)
+                       : Outcome<std::string>(plan.takeFailure());
+    if (!pinned)
+      return pinned.takeFailure();
+    running = *pinned;
+    return Done{};
+  }
   running =
       fuseGraph(session.module(), symbol, usualDescription(device == Device::Cuda), known, sizes)
           .symbol;
@@ -327,12 +354,12 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       .add_option("--schedule", options.schedule,
                   "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
       ->type_name("FILE.json");
+  addFuseOption(command, options.fuse, "Of a graph");
   command
-      .add_option("--fuse", options.fuse,
-                  "Of a graph: exact, kernels become one where all bits stay the same,\n"
-                  "or off, each call is a launch")
-      ->type_name("MODE")
-      ->capture_default_str();
+      .add_option("--pin", options.pin,
+                  "A plan (tilec fuse --explain=plan): what becomes one, or with --fuse=off each\n"
+                  "call alone, with its tile sizes and orders of sums; both give the same bits")
+      ->type_name("PLAN");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
   command.add_flag("--sanitize", options.sanitize,
                    "Watch each access: bounds, elements nobody wrote, races; slow");

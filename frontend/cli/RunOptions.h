@@ -2,12 +2,14 @@
 #ifndef TILE_FRONTEND_CLI_RUNOPTIONS_H
 #define TILE_FRONTEND_CLI_RUNOPTIONS_H
 
+#include "frontend/Fusion.h"
 #include "frontend/cli/Session.h"
 
 namespace tile::frontend::cli {
 
 struct RunOptions {
-  std::string file, entry, device = "cpu", schedule, saveInputs, fuse = "off";
+  std::string file, entry, device = "cpu", schedule, saveInputs, pin;
+  std::string fuse = nameOf(defaultFuseMode).str();
   std::vector<std::string> inputs, outputs, dims, sizes, types;
   bool check = false, sanitize = false, json = false, noCache = false;
   size_t sweep = 0;

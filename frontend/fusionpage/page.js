@@ -203,6 +203,7 @@ function costTable(cost, hue) {
                             timeText(seconds)];
   return make("table", {},
     row("time", `${timeText(cost.seconds)}, bound by ${cost.bound}`),
+    cost.measured_seconds === undefined ? [] : row("measured", timeText(cost.measured_seconds)),
     row("memory", meter(cost.memory_seconds)), row("compute", meter(cost.compute_seconds)), row("launch", meter(cost.launch_seconds)),
     row("bytes", `${bytesText(cost.bytes_read)} read, ${bytesText(cost.bytes_written)} written`),
     row("operations", workText(cost.operations)), row("intensity", intensityText(cost)));
@@ -333,7 +334,8 @@ function select() {
 
 function drawHead() {
   document.querySelector("h1").append(data.graph);
-  place("setting").append(`planned for ${data.device}; ${data.dims.join(", ")}. Times are predicted, nothing has run.`);
+  place("setting").append(`planned for ${data.device}; ${data.dims.join(", ")}. Times are predicted${data.measured_on
+    ? `; those measured are medians on ${data.measured_on}, with random floats` : ", nothing has run"}.`);
   const total = (name, before, after) => make("div", {}, make("dt", {}, name),
     make("dd", {}, make("span", {class: "was"}, before), " → ", after));
   const {before, after} = data;
@@ -341,6 +343,7 @@ function drawHead() {
     total("kernels", String(data.calls.length), String(data.kernels.length)),
     total("bytes", bytesText(bytesOf(before)), bytesText(bytesOf(after))),
     total("time", timeText(before.seconds), timeText(after.seconds)),
+    ...data.measured_on ? [total("measured", timeText(before.measured_seconds), timeText(after.measured_seconds))] : [],
     total("intensity", intensityText(before), intensityText(after)),
     total("bound", before.bound, after.bound));
   const most = Math.max(before.seconds, after.seconds) || 1;

@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_TILE_MODULE_H
 #define TILE_FRONTEND_TILE_MODULE_H
 
+#include "frontend/tile/Fuse.h"
 #include "frontend/tile/Kernel.h"
 
 #include <map>
@@ -39,6 +40,9 @@ struct CompileOptions {
   Device device = Device::Cpu;
   /// Type generics by name, where the arguments of the call don't tell them: {{"T", f16}}.
   std::map<std::string, Type> types = {};
+  /// Of a graph: whether kernels become one. Which do is decided for the shapes of the first call,
+  /// and right for all.
+  FuseMode fuse = defaultFuseMode;
   /// Tile sizes by binder, instead of the schedule's.
   std::map<std::string, int64_t> sizes = {};
   /// On the CPU: watches every access, and refuses calls in which one is outside its tensor, reads

@@ -139,4 +139,57 @@ TEST(ApiModule, emptyTensors) {
   }
 }
 
+const char *const diagonalText = R"(
+kernel outer(a: f32[N], b: f32[N]) -> (c: f32[N, N]) {
+    parallel i in tiles(N), j in tiles(N) { c[i, j] = a[i] * b[j] }
+}
+
+kernel diagonal(c: f32[N, N]) -> (d: f32[N]) requires N % 2 == 0 {
+    parallel i in tiles(N) { d[i] = c[i, i] + 1 }
+}
+
+graph products(a: f32[N], b: f32[N]) -> (d: f32[N]) {
+    d = diagonal(outer(a, b))
+}
+)";
+
+Result<Outputs> products(const Module &module, int64_t n, FuseMode fuse, Device device) {
+  Tensor a = random(f32, {n}, -1, 1, 7), b = random(f32, {n}, -1, 1, 8);
+  return (*module.compile("products", {.device = device, .fuse = fuse}))({{"a", a}, {"b", b}});
+}
+
+// As one, the kernels need no memory for a tensor that is larger than any machine's.
+TEST(ApiModule, fusesGraphs) {
+  Module module = Module::parse(diagonalText);
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  constexpr int64_t large = 1 << 21;
+  Result<Outputs> apart = products(module, large, FuseMode::Off, Device::Cpu);
+  ASSERT_FALSE(apart);
+  EXPECT_NE(apart.error().str().find("memory"), std::string::npos) << apart.error().str();
+  Result<Outputs> together = products(module, large, FuseMode::Exact, Device::Cpu);
+  ASSERT_TRUE(together) << together.error().str();
+
+  // The plan that is there is right for other shapes, too.
+  for (Device device : devices)
+    for (int64_t n : {2, 66}) {
+      Result<Outputs> fused = products(module, n, FuseMode::Exact, device);
+      Result<Outputs> written = products(module, n, FuseMode::Off, Device::Interp);
+      ASSERT_TRUE(fused && written);
+      for (int64_t i = 0; i < n; ++i)
+        EXPECT_EQ(fused->at("d")->getDouble(i), written->at("d")->getDouble(i));
+    }
+}
+
+TEST(ApiModule, fusedGraphsRefuseAsTheyAreWritten) {
+  Module module = Module::parse(diagonalText, "mine.tile");
+  std::string errors[2];
+  for (FuseMode fuse : {FuseMode::Off, FuseMode::Exact}) {
+    Result<Outputs> odd = products(module, 3, fuse, Device::Cpu);
+    ASSERT_FALSE(odd);
+    errors[fuse == FuseMode::Exact] = odd.error().str();
+  }
+  EXPECT_EQ(errors[0], errors[1]);
+  EXPECT_NE(errors[0].find("N % 2 == 0"), std::string::npos) << errors[0];
+}
+
 } // namespace

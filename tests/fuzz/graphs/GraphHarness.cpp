@@ -5,6 +5,7 @@
 #include "frontend/Execution.h"
 #include "frontend/Fusion.h"
 #include "frontend/FusionCost.h"
+#include "frontend/FusionPlan.h"
 #include "ir/AffineEval.h"
 #include "ir/fusion/FuseGraph.h"
 #include "ir/fusion/Fuser.h"
@@ -110,13 +111,16 @@ private:
   }
   bool elaborate();
   bool makeArguments();
-  std::optional<Outputs> execute(frontend::Executor &executor, const std::string &run);
+  std::optional<Outputs> execute(frontend::Executor &executor, const std::string &run,
+                                 const std::string &graph = "");
   bool interpret(mlir::ModuleOp module, const std::string &run, bool reverse);
   bool interpretWithSizes(mlir::ModuleOp module);
   bool runOnCpu(mlir::ModuleOp fused, bool isWatched);
+  bool runPinned(mlir::ModuleOp copy);
   bool fuseAndRun(mlir::ModuleOp copy, const std::string &run,
                   llvm::function_ref<void(ir::GraphOp)> fuse);
   bool compare(const Outputs &actual, const std::string &run, const Outputs *loose = nullptr);
+  bool compareBits(const Outputs &wanted, const Outputs &actual, const std::string &run);
 
   const GraphProgram &program;
   const GraphOptions &options;
@@ -199,10 +203,11 @@ bool GraphCheck::makeArguments() {
 }
 
 std::optional<frontend::Outputs> GraphCheck::execute(frontend::Executor &executor,
-                                                     const std::string &run) {
+                                                     const std::string &run,
+                                                     const std::string &graph) {
   executor.poisons = true;
   executor.isQuiet = true;
-  auto outputs = executor.run(symbol, arguments, {});
+  auto outputs = executor.run(graph.empty() ? symbol : graph, arguments, {});
   if (outputs)
     return *outputs;
   messages += outputs.takeFailure().message;
@@ -313,6 +318,48 @@ bool GraphCheck::runOnCpu(mlir::ModuleOp fused, bool isWatched) {
   return outputs && compare(*outputs, run, loose ? &*loose : nullptr);
 }
 
+bool GraphCheck::compareBits(const Outputs &wanted, const Outputs &actual, const std::string &run) {
+  for (size_t o = 0; o < wanted.size(); ++o)
+    for (int64_t n = 0; n < wanted[o]->numElements(); ++n) {
+      ++outcome.compared;
+      if (sameBits(*wanted[o], *actual[o], n))
+        continue;
+      char text[160];
+      std::snprintf(text, sizeof(text), ": output %zu (%s), element %lld is %.17g, alone %.17g", o,
+                    program.outputs[o].c_str(), static_cast<long long>(n), actual[o]->getDouble(n),
+                    wanted[o]->getDouble(n));
+      return fail("pinned", run + text);
+    }
+  return true;
+}
+
+/// As the search fuses it, and its calls one by one under the same plan: bit for bit, whatever
+/// they compute.
+bool GraphCheck::runPinned(mlir::ModuleOp copy) {
+  messages.clear();
+  llvm::StringMap<int64_t> dims;
+  for (const auto &[name, value] : program.dims)
+    dims[name] = value;
+  frontend::FusedGraph fused =
+      frontend::fuseGraph(copy, symbol, frontend::usualDescription(/*isGpu=*/false), dims);
+  frontend::Compiler compiler;
+  auto plan = frontend::makePlan(compiler, copy, symbol, fused.ledger, dims);
+  if (!plan)
+    return fail("plan", messages + plan.takeFailure().message);
+  std::map<FuseMode, Outputs> found;
+  for (FuseMode mode : {FuseMode::Off, FuseMode::Exact}) {
+    auto graph = frontend::pinGraph(copy, symbol, *plan, mode, dims);
+    if (!graph)
+      return fail("plan", messages + graph.takeFailure().message);
+    frontend::Executor executor(compiler, copy, Device::Cpu);
+    auto outputs = execute(executor, "under a plan, CPU", *graph);
+    if (!outputs)
+      return false;
+    found[mode] = *outputs;
+  }
+  return compareBits(found[FuseMode::Off], found[FuseMode::Exact], "under a plan, CPU");
+}
+
 GraphOutcome GraphCheck::run() {
   if (!elaborate())
     return outcome;
@@ -354,8 +401,14 @@ GraphOutcome GraphCheck::run() {
   bool isExact = program.values == Values::Exact;
   if (isExact && choice.chance(60) && !interpretWithSizes(*fused))
     return outcome;
-  if (choice.chance(static_cast<int>(options.percentOnCpu)) && program.values != Values::Rough)
-    (void)runOnCpu(*fused, choice.chance(static_cast<int>(options.percentWatched)));
+  bool isOnCpu = choice.chance(static_cast<int>(options.percentOnCpu));
+  bool isWatched = choice.chance(static_cast<int>(options.percentWatched));
+  if (isOnCpu && program.values != Values::Rough && !runOnCpu(*fused, isWatched))
+    return outcome;
+  if (isOnCpu) {
+    mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());
+    (void)runPinned(*copy);
+  }
   return outcome;
 }
 

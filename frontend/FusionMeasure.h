@@ -1,0 +1,19 @@
+//===- FusionMeasure.h - what fusion gains, as the clock has it -----------===//
+#ifndef TILE_FRONTEND_FUSIONMEASURE_H
+#define TILE_FRONTEND_FUSIONMEASURE_H
+
+#include "frontend/Execution.h"
+#include "frontend/FusionReport.h"
+
+namespace tile::frontend {
+
+/// Runs both graphs of a report by turns on this machine's processor or GPU, as `tilec bench` does,
+/// then each of their kernels. Floats are random, integers 0, scalars without a default 1. Refuses
+/// what memory has no room for.
+Outcome<std::monostate> measure(Compiler &compiler, mlir::ModuleOp module, Device device,
+                                llvm::StringRef before, llvm::StringRef after,
+                                const llvm::StringMap<int64_t> &dims, FusionReport &report);
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_FUSIONMEASURE_H

@@ -1,0 +1,386 @@
+//===- FusionPlan.cpp - what decides the bits of a fused graph ------------===//
+
+#include "frontend/FusionPlan.h"
+#include "frontend/DeviceDescription.h"
+#include "frontend/FusionCost.h"
+#include "frontend/Interface.h"
+#include "ir/fusion/CallOrigins.h"
+#include "ir/fusion/GraphCosts.h"
+#include "ir/fusion/UniteAxes.h"
+#include "runtime/Hash.h"
+#include "runtime/ThreadPool.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::frontend;
+
+//===-- A graph under given steps -----------------------------------------===//
+
+namespace {
+/// A copy of a graph in which some steps are done, and its calls are told apart.
+struct Copy {
+  Copy(ModuleOp module, StringRef symbol, const std::vector<ir::FusionStep> &steps, bool keepsCalls,
+       const llvm::StringMap<int64_t> &dims = {})
+      : model(usualDescription(/*isGpu=*/false), none) {
+    auto written = cast<ir::GraphOp>(module.lookupSymbol(symbol));
+    ir::prepareForFusion(written);
+    graph = written.clone();
+    SymbolTable symbols(module);
+    graph.setSymName((symbol + (keepsCalls ? ".apart" : ".pinned")).str());
+    symbols.insert(graph, std::next(written->getIterator()));
+    for (const auto &[name, value] : dims)
+      options.dims[name] = value;
+    options.steps = &steps;
+    options.keepsCalls = keepsCalls;
+    ledger = ir::fuse(graph, model, options);
+    llvm::append_range(calls, graph.getBody().getOps<ir::CallOp>());
+  }
+
+  ir::KernelOp kernelOf(ir::CallOp call) const {
+    return SymbolTable::lookupNearestSymbolFrom<ir::KernelOp>(call, call.getCalleeAttr());
+  }
+
+  TileSizes none;
+  FusionCost model;
+  ir::FuseOptions options;
+  ir::GraphOp graph;
+  ir::FusionLedger ledger;
+  std::vector<ir::CallOp> calls;
+};
+
+std::string hashOf(Operation *op) {
+  std::string code;
+  llvm::raw_string_ostream stream(code);
+  op->print(stream, OpPrintingFlags().useLocalScope());
+  return runtime::hash128(std::as_bytes(std::span(code))).str();
+}
+
+/// What the calls are, as they are written: without the names that the copy has given.
+std::vector<FusionPlan::Call> describe(Copy &apart) {
+  std::vector<FusionPlan::Call> calls;
+  for (auto [n, call] : llvm::enumerate(apart.calls)) {
+    FusionPlan::Call &entry = calls.emplace_back();
+    entry.kernel = apart.ledger.calls[n].callee;
+    if (ir::KernelOp kernel = apart.kernelOf(call)) {
+      OwningOpRef<ir::KernelOp> bare(kernel.clone());
+      bare->setSymName("kernel");
+      entry.code = hashOf(*bare);
+    }
+  }
+  return calls;
+}
+
+/// Which call reads what.
+std::string describeGraph(Copy &apart) {
+  OwningOpRef<ir::GraphOp> bare(apart.graph.clone());
+  bare->setSymName("graph");
+  for (auto call : bare->getBody().getOps<ir::CallOp>())
+    call.setCallee("kernel");
+  return hashOf(*bare);
+}
+} // namespace
+
+/// Has the sums of calls made in the orders that are known.
+static void pinOrders(ir::KernelOp kernel, const FusionPlan &plan) {
+  for (Operation *op : ir::numberedOps(kernel))
+    if (auto origin = ir::originOf(op); origin && !isa<ir::ForOp>(op))
+      if (auto order = plan.calls[origin->call].orders.find(origin->op);
+          order != plan.calls[origin->call].orders.end())
+        codegen::pinOrder(op, order->second);
+}
+
+//===-- Making a plan -----------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(Compiler &compiler, ModuleOp module, StringRef symbol, const ir::FusionLedger &ledger,
+          const llvm::StringMap<int64_t> &dims)
+      : compiler(compiler), none(), apart(module, symbol, none, /*keepsCalls=*/true, dims),
+        fused(module, symbol, ledger.steps, /*keepsCalls=*/false, dims), shapesApart(apart.graph),
+        shapesFused(fused.graph), costsApart(apart.graph, apart.model, apart.options, shapesApart),
+        costsFused(fused.graph, fused.model, fused.options, shapesFused) {
+    plan.graph = sourceName(symbol).str();
+    plan.code = describeGraph(apart);
+    plan.calls = describe(apart);
+    plan.steps = ledger.steps;
+    auto written = cast<ir::GraphOp>(module.lookupSymbol(symbol));
+    for (StringRef name : written.getDims().getAsValueRange<StringAttr>()) {
+      auto given = dims.find(name);
+      plan.dims[name.str()] = given == dims.end() ? ir::FuseOptions().usualExtent : given->second;
+    }
+  }
+
+  Outcome<FusionPlan> run();
+
+private:
+  Outcome<std::monostate> planKernel(unsigned number);
+  void takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls, const codegen::FoldOrders &orders);
+  ir::Bindings chooseSizes(ir::CallOp call);
+  void takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Bindings &bindings);
+  void chooseRest(unsigned call);
+
+  Compiler &compiler;
+  std::vector<ir::FusionStep> none;
+  Copy apart, fused;
+  ir::GraphShapes shapesApart, shapesFused;
+  ir::GraphCosts costsApart, costsFused;
+  int threads = 1;
+  FusionPlan plan;
+};
+
+/// A range of coordinates over the dims of a graph.
+struct Range {
+  AffineExpr lower, upper;
+  bool operator==(const Range &) const = default;
+};
+
+Range rangeOf(Value lower, Value upper, ArrayRef<AffineExpr> dims) {
+  AffineExpr low = ir::traceDims(lower), high = ir::traceDims(upper);
+  return {low ? low.replaceSymbols(dims) : low, high ? high.replaceSymbols(dims) : high};
+}
+
+struct Binder {
+  StringAttr name;
+  Range range;
+  /// In elements; none if it is a whole axis.
+  std::optional<int64_t> size;
+};
+
+/// All that programs of a kernel have blocks of, then its whole axes.
+SmallVector<Binder> bindersOf(ir::KernelOp kernel, ArrayRef<AffineExpr> dims,
+                              const ir::Bindings *bindings) {
+  SmallVector<Binder> list;
+  ir::ParallelOp parallel = kernel.getParallel();
+  for (auto [name, each, lower, upper] :
+       llvm::zip(parallel.getNames().getAsRange<StringAttr>(), parallel.getEach(),
+                 parallel.getLower(), parallel.getUpper())) {
+    auto found = bindings ? bindings->sizes.find(name) : llvm::StringMap<int64_t>::const_iterator();
+    bool isKnown = bindings && found != bindings->sizes.end();
+    list.push_back({name, rangeOf(lower, upper, dims), !each && isKnown ? found->second : 1});
+  }
+  if (bindings)
+    kernel.walk([&](ir::AxisOp axis) {
+      list.push_back({axis.getSpan().getType().getName(),
+                      rangeOf(axis.getLower(), axis.getUpper(), dims), std::nullopt});
+    });
+  return list;
+}
+} // namespace
+
+/// A sum that several calls have, and that is made once, is one call's: the others have its order.
+void Planner::takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls,
+                         const codegen::FoldOrders &orders) {
+  for (const auto &[op, order] : orders)
+    if (auto origin = ir::originOf(op))
+      plan.calls[origin->call].orders.try_emplace(origin->op, order);
+  auto isLike = [](Operation *one, Operation *other) {
+    return one->getName() == other->getName() &&
+           getElementTypeOrSelf(one->getResult(0).getType()) ==
+               getElementTypeOrSelf(other->getResult(0).getType());
+  };
+  for (unsigned call : calls)
+    for (auto [n, op] : llvm::enumerate(ir::numberedOps(apart.kernelOf(apart.calls[call])))) {
+      if (isa<ir::ForOp>(op) || plan.calls[call].orders.contains(n))
+        continue;
+      for (const auto &[other, order] : orders)
+        if (isLike(op, other))
+          plan.calls[call].orders.try_emplace(n, order);
+    }
+}
+
+/// A loop of a call that several kernels compute, or one at several places, has one size.
+ir::Bindings Planner::chooseSizes(ir::CallOp call) {
+  ir::KernelOp kernel = fused.kernelOf(call);
+  auto sizeOf = [&](const ir::CallOrigin &origin) -> int64_t & {
+    ir::KernelOp own = apart.kernelOf(apart.calls[origin.call]);
+    auto loop = cast<ir::ForOp>(ir::numberedOps(own)[origin.op]);
+    return plan.calls[origin.call].sizes.try_emplace(loop.getName().str(), 0).first->second;
+  };
+  SmallVector<StringAttr> sizable = ir::sizableBinders(kernel);
+  std::vector<std::pair<StringRef, int64_t *>> loops;
+  for (Operation *op : ir::numberedOps(kernel))
+    if (auto loop = dyn_cast<ir::ForOp>(op))
+      if (auto origin = ir::originOf(op); origin && llvm::is_contained(sizable, loop.getNameAttr()))
+        loops.emplace_back(loop.getName(), &sizeOf(*origin));
+  ir::Bindings bindings;
+  for (auto [name, size] : loops)
+    if (*size)
+      bindings.sizes[name] = *size;
+  Compiler::chooseTiles(kernel, bindings, costsFused.valuesOf(shapesFused.dimsOf(call)), threads);
+  for (auto [name, size] : loops) {
+    if (!*size)
+      *size = bindings.sizes.lookup(name);
+    bindings.sizes[name] = *size;
+  }
+  return bindings;
+}
+
+/// Programs of a call have the blocks that those of its kernel have; all that is one where that
+/// has no blocks.
+void Planner::takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Bindings &bindings) {
+  ir::CallOp own = apart.calls[call];
+  SmallVector<Binder> offered =
+      bindersOf(fused.kernelOf(fusedCall), shapesFused.dimsOf(fusedCall), &bindings);
+  SmallVector<bool> taken(offered.size());
+  SmallVector<StringAttr> sizable = ir::sizableBinders(apart.kernelOf(own));
+  for (const Binder &binder : bindersOf(apart.kernelOf(own), shapesApart.dimsOf(own), nullptr)) {
+    if (!binder.range.lower || !binder.range.upper)
+      continue;
+    std::optional<size_t> best;
+    for (bool isByName : {true, false})
+      for (auto [n, offer] : llvm::enumerate(offered))
+        if (!best && !taken[n] && offer.range == binder.range &&
+            (!isByName || offer.name == binder.name))
+          best = n;
+    if (!best)
+      continue;
+    taken[*best] = offered[*best].size.has_value();
+    if (!llvm::is_contained(sizable, binder.name))
+      continue;
+    int64_t extent = costsApart.valueOf(binder.range.upper - binder.range.lower);
+    plan.calls[call].sizes[binder.name.str()] =
+        offered[*best].size.value_or(std::clamp<int64_t>(extent, 1, ir::maxTileSize));
+  }
+}
+
+void Planner::chooseRest(unsigned call) {
+  ir::KernelOp kernel = apart.kernelOf(apart.calls[call]);
+  if (!kernel)
+    return;
+  ir::Bindings bindings;
+  for (const auto &[binder, size] : plan.calls[call].sizes)
+    bindings.sizes[binder] = size;
+  Compiler::chooseTiles(kernel, bindings,
+                        costsApart.valuesOf(shapesApart.dimsOf(apart.calls[call])), threads);
+  for (const auto &[binder, size] : bindings.sizes)
+    plan.calls[call].sizes[binder.str()] = size;
+}
+
+Outcome<Done> Planner::planKernel(unsigned number) {
+  ir::CallOp call = fused.calls[number];
+  ir::KernelOp kernel = fused.kernelOf(call);
+  TileSizes::ByBinder &sizes = plan.kernels.emplace_back();
+  if (!kernel)
+    return Done{};
+  ir::Bindings bindings = chooseSizes(call);
+  for (const auto &[binder, size] : bindings.sizes)
+    sizes[binder.str()] = size;
+  pinOrders(kernel, plan);
+  auto compiled = compiler.compile(kernel, bindings);
+  if (!compiled)
+    return Failure::reported();
+  auto orders = codegen::CpuCompiler().foldOrders(*compiled);
+  if (failed(orders))
+    return Failure::reported();
+  const std::vector<unsigned> &calls = fused.ledger.kernels[number].calls;
+  takeOrders(kernel, calls, *orders);
+  for (unsigned member : calls)
+    takeBinders(member, call, bindings);
+  return Done{};
+}
+
+Outcome<FusionPlan> Planner::run() {
+  if (!fused.ledger.staleStep.empty())
+    return Failure::internal("the steps of the search can't be repeated: " +
+                             fused.ledger.staleStep);
+  auto pool = runtime::ThreadPool::global();
+  if (!pool)
+    return Failure::environment(pool.takeError());
+  threads = (*pool)->numThreads();
+  for (unsigned n = 0, e = fused.calls.size(); n < e; ++n)
+    if (auto done = planKernel(n); !done)
+      return done.takeFailure();
+  for (auto [n, call] : llvm::enumerate(fused.ledger.calls))
+    if (call.fate == ir::FusionLedger::Call::Fate::Equal) {
+      plan.calls[n].sizes = plan.calls[call.same].sizes;
+      plan.calls[n].orders = plan.calls[call.same].orders;
+    }
+  for (unsigned n = 0, e = plan.calls.size(); n < e; ++n)
+    chooseRest(n);
+  return std::move(plan);
+}
+
+Outcome<FusionPlan> tile::frontend::makePlan(Compiler &compiler, ModuleOp module, StringRef symbol,
+                                             const ir::FusionLedger &ledger,
+                                             const llvm::StringMap<int64_t> &dims) {
+  return Planner(compiler, module, symbol, ledger, dims).run();
+}
+
+//===-- Running by a plan -------------------------------------------------===//
+
+static Failure stale(const Twine &what) {
+  return Failure::invalid(
+      {"the plan is stale: " + what.str(), "write it anew: tilec fuse … --explain=plan -o PLAN"});
+}
+
+static Outcome<Done> pinSizes(ir::KernelOp kernel, const TileSizes::ByBinder &sizes) {
+  Builder builder(kernel.getContext());
+  NamedAttrList schedule;
+  SmallVector<StringAttr> binders = ir::sizableBinders(kernel);
+  for (const auto &[binder, size] : sizes) {
+    if (llvm::none_of(binders, [&](StringAttr name) { return name == binder; }))
+      return stale("it has a tile size for `" + binder + "`, which `" +
+                   sourceName(kernel.getSymName()) + "` doesn't have");
+    schedule.set(binder, builder.getI64IntegerAttr(size));
+  }
+  kernel.setScheduleAttr(schedule.getDictionary(kernel.getContext()));
+  return Done{};
+}
+
+/// Whether the plan is one for this graph.
+static Outcome<Done> check(const FusionPlan &plan, StringRef graph, Copy &apart,
+                           const llvm::StringMap<int64_t> &dims) {
+  if (plan.graph != graph)
+    return stale("it is for the graph `" + plan.graph + "`, and this is `" + graph + "`");
+  std::vector<FusionPlan::Call> calls = describe(apart);
+  if (plan.calls.size() != calls.size())
+    return stale("it is for " + Twine(plan.calls.size()) + " calls, and `" + graph + "` has " +
+                 Twine(calls.size()));
+  for (auto [n, planned, call] : llvm::enumerate(plan.calls, calls)) {
+    if (planned.kernel != call.kernel)
+      return stale("call " + Twine(n + 1) + " is one of `" + call.kernel + "`, in the plan of `" +
+                   planned.kernel + "`");
+    if (planned.code != call.code)
+      return stale("`" + call.kernel + "` is not what it was");
+  }
+  if (plan.code != describeGraph(apart))
+    return stale("the calls of `" + graph + "` don't read what they read");
+  for (const auto &[name, value] : plan.dims) {
+    auto given = dims.find(name);
+    if (given != dims.end() && given->second != value)
+      return stale("it is for " + name + " = " + Twine(value) + ", and here it is " +
+                   Twine(given->second));
+  }
+  return Done{};
+}
+
+Outcome<std::string> tile::frontend::pinGraph(ModuleOp module, StringRef symbol,
+                                              const FusionPlan &plan, FuseMode mode,
+                                              const llvm::StringMap<int64_t> &dims) {
+  const std::vector<ir::FusionStep> none;
+  Copy apart(module, symbol, none, /*keepsCalls=*/true, dims);
+  if (auto done = check(plan, sourceName(symbol), apart, dims); !done)
+    return done.takeFailure();
+  for (auto [call, planned] : llvm::zip_equal(apart.calls, plan.calls))
+    if (ir::KernelOp kernel = apart.kernelOf(call)) {
+      if (auto done = pinSizes(kernel, planned.sizes); !done)
+        return done.takeFailure();
+      pinOrders(kernel, plan);
+    }
+  if (mode == FuseMode::Off)
+    return apart.graph.getSymName().str();
+  Copy fused(module, symbol, plan.steps, /*keepsCalls=*/false, dims);
+  if (!fused.ledger.staleStep.empty())
+    return stale(fused.ledger.staleStep);
+  if (fused.calls.size() != plan.kernels.size())
+    return stale("its steps lead to " + Twine(fused.calls.size()) + " kernels, and it has " +
+                 Twine(plan.kernels.size()));
+  for (auto [call, sizes] : llvm::zip_equal(fused.calls, plan.kernels))
+    if (ir::KernelOp kernel = fused.kernelOf(call)) {
+      if (auto done = pinSizes(kernel, sizes); !done)
+        return done.takeFailure();
+      pinOrders(kernel, plan);
+    }
+  return fused.graph.getSymName().str();
+}

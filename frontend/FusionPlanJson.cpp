@@ -1,0 +1,255 @@
+//===- FusionPlanJson.cpp - plans as files --------------------------------===//
+
+#include "frontend/FusionPlan.h"
+#include "runtime/FileIO.h"
+
+using namespace tile;
+using namespace tile::frontend;
+using codegen::FoldOrder;
+using ir::FusionStep;
+using Transform = ir::FusionEntry::Transform;
+
+static constexpr int64_t version = 1;
+
+static constexpr std::pair<Transform, llvm::StringLiteral> transformNames[] = {
+    {Transform::Inline, "inline"},
+    {Transform::InlineAll, "inline-all"},
+    {Transform::InlineAndKeep, "inline-and-keep"},
+    {Transform::Merge, "merge"},
+    {Transform::Finish, "finish"},
+};
+
+//===-- Writing -----------------------------------------------------------===//
+
+static llvm::json::Object toJson(const TileSizes::ByBinder &sizes) {
+  llvm::json::Object object;
+  for (const auto &[binder, size] : sizes)
+    object[binder] = size;
+  return object;
+}
+
+static llvm::json::Object toJson(const FusionStep &step) {
+  llvm::json::Object object;
+  for (const auto &[transform, name] : transformNames)
+    if (transform == step.transform)
+      object["do"] = name;
+  object["first"] = step.first;
+  object["second"] = step.second;
+  if (step.transform == Transform::Merge)
+    return object;
+  object["tensor"] = step.tensor;
+  object["widens"] = step.widens;
+  object["single"] = step.isSingle;
+  return object;
+}
+
+llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
+  llvm::json::Object dims;
+  for (const auto &[name, value] : plan.dims)
+    dims[name] = value;
+  llvm::json::Array calls, steps, kernels;
+  for (const FusionPlan::Call &call : plan.calls) {
+    llvm::json::Object orders;
+    for (const auto &[op, order] : call.orders)
+      orders[std::to_string(op)] = llvm::json::Array{order.lanes, order.copies};
+    calls.push_back(llvm::json::Object{{"kernel", call.kernel},
+                                       {"code", call.code},
+                                       {"sizes", ::toJson(call.sizes)},
+                                       {"orders", std::move(orders)}});
+  }
+  for (const FusionStep &step : plan.steps)
+    steps.push_back(::toJson(step));
+  for (const TileSizes::ByBinder &sizes : plan.kernels)
+    kernels.push_back(::toJson(sizes));
+  return llvm::json::Object{{"plan", version},           {"device", "cpu"},
+                            {"graph", plan.graph},       {"code", plan.code},
+                            {"dims", std::move(dims)},   {"calls", std::move(calls)},
+                            {"steps", std::move(steps)}, {"kernels", std::move(kernels)}};
+}
+
+//===-- Reading -----------------------------------------------------------===//
+
+namespace {
+/// Says what is missing, and stops there.
+class Reader {
+public:
+  explicit Reader(const std::string &path) : path(path) {}
+
+  Outcome<FusionPlan> read(llvm::StringRef text);
+
+private:
+  bool fail(const llvm::Twine &what) {
+    if (problem.empty())
+      problem = what.str();
+    return false;
+  }
+  Failure takeFailure() const {
+    return Failure::environment(
+        {path + ": " + problem, "write it anew: tilec fuse … --explain=plan -o PLAN"});
+  }
+  bool readString(const llvm::json::Object &object, llvm::StringRef key, std::string &text);
+  bool readNumber(const llvm::json::Object &object, llvm::StringRef key, unsigned &number);
+  bool readSizes(const llvm::json::Value *value, TileSizes::ByBinder &sizes);
+  bool readDims(const llvm::json::Value *value, FusionPlan &plan);
+  bool readCall(const llvm::json::Value &value, FusionPlan &plan);
+  bool readOrders(const llvm::json::Value *value, FusionPlan::Call &call);
+  bool readStep(const llvm::json::Value &value, FusionPlan &plan);
+  bool readAll(const llvm::json::Object &object, FusionPlan &plan);
+
+  const std::string &path;
+  std::string problem;
+};
+} // namespace
+
+bool Reader::readString(const llvm::json::Object &object, llvm::StringRef key, std::string &text) {
+  auto found = object.getString(key);
+  if (!found)
+    return fail("\"" + key + "\" is no text");
+  text = found->str();
+  return true;
+}
+
+bool Reader::readNumber(const llvm::json::Object &object, llvm::StringRef key, unsigned &number) {
+  auto found = object.getInteger(key);
+  if (!found || *found < 0 || *found > 1000000)
+    return fail("\"" + key + "\" is no number of a call");
+  number = static_cast<unsigned>(*found);
+  return true;
+}
+
+bool Reader::readSizes(const llvm::json::Value *value, TileSizes::ByBinder &sizes) {
+  const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object)
+    return fail("tile sizes are missing");
+  for (const auto &[binder, size] : *object) {
+    auto number = size.getAsInteger();
+    if (!number || *number < 1 || *number > ir::maxTileSize)
+      return fail("the tile size of `" + binder.str() + "` is no whole number from 1 to " +
+                  llvm::Twine(ir::maxTileSize));
+    sizes[binder.str()] = *number;
+  }
+  return true;
+}
+
+bool Reader::readDims(const llvm::json::Value *value, FusionPlan &plan) {
+  const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object)
+    return fail("\"dims\" are missing");
+  for (const auto &[name, extent] : *object) {
+    auto number = extent.getAsInteger();
+    if (!number)
+      return fail("the value of `" + name.str() + "` is no number");
+    plan.dims[name.str()] = *number;
+  }
+  return true;
+}
+
+bool Reader::readOrders(const llvm::json::Value *value, FusionPlan::Call &call) {
+  const llvm::json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object)
+    return fail("\"orders\" are missing");
+  for (const auto &[key, value] : *object) {
+    const llvm::json::Array *pair = value.getAsArray();
+    auto lanes = pair && pair->size() == 2 ? (*pair)[0].getAsInteger() : std::nullopt;
+    auto copies = pair && pair->size() == 2 ? (*pair)[1].getAsInteger() : std::nullopt;
+    unsigned op;
+    bool isOrder =
+        lanes && copies && *lanes >= -1 && *lanes < 64 && llvm::is_contained({0, 1, 2, 4}, *copies);
+    if (!isOrder || llvm::StringRef(key.str()).getAsInteger(10, op))
+      return fail("the order `" + key.str() + "` of a sum of `" + call.kernel +
+                  "` is none: [LANES, COPIES]");
+    call.orders[op] = {*lanes, *copies};
+  }
+  return true;
+}
+
+bool Reader::readCall(const llvm::json::Value &value, FusionPlan &plan) {
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("a call is no {…}");
+  FusionPlan::Call &call = plan.calls.emplace_back();
+  return readString(*object, "kernel", call.kernel) && readString(*object, "code", call.code) &&
+         readSizes(object->get("sizes"), call.sizes) && readOrders(object->get("orders"), call);
+}
+
+bool Reader::readStep(const llvm::json::Value &value, FusionPlan &plan) {
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object)
+    return fail("a step is no {…}");
+  std::string name;
+  if (!readString(*object, "do", name))
+    return false;
+  const auto *known =
+      llvm::find_if(transformNames, [&](const auto &entry) { return entry.second == name; });
+  if (known == std::end(transformNames))
+    return fail("`" + name + "` is no step");
+  FusionStep &step = plan.steps.emplace_back();
+  step.transform = known->first;
+  if (!readNumber(*object, "first", step.first) || !readNumber(*object, "second", step.second))
+    return false;
+  if (step.transform == Transform::Merge)
+    return true;
+  step.widens = object->getBoolean("widens").value_or(false);
+  step.isSingle = object->getBoolean("single").value_or(false);
+  return readNumber(*object, "tensor", step.tensor);
+}
+
+bool Reader::readAll(const llvm::json::Object &object, FusionPlan &plan) {
+  auto found = object.getInteger("plan");
+  if (!found)
+    return fail("no plan of a fused graph");
+  if (*found != version)
+    return fail("a plan of version " + llvm::Twine(*found) + "; this is tilec with version " +
+                llvm::Twine(version));
+  const llvm::json::Array *calls = object.getArray("calls"), *steps = object.getArray("steps"),
+                          *kernels = object.getArray("kernels");
+  if (!calls || !steps || !kernels)
+    return fail("\"calls\", \"steps\" or \"kernels\" are missing");
+  auto readKernel = [&](const llvm::json::Value &value) {
+    return readSizes(&value, plan.kernels.emplace_back());
+  };
+  return readString(object, "graph", plan.graph) && readString(object, "code", plan.code) &&
+         readDims(object.get("dims"), plan) &&
+         llvm::all_of(*calls, [&](const auto &value) { return readCall(value, plan); }) &&
+         llvm::all_of(*steps, [&](const auto &value) { return readStep(value, plan); }) &&
+         llvm::all_of(*kernels, readKernel);
+}
+
+/// How deep brackets stand in each other at most. Those in texts count, too: a plan has none.
+static int64_t depthOf(llvm::StringRef text) {
+  int64_t depth = 0, most = 0;
+  for (char c : text) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    most = std::max(most, depth);
+  }
+  return most;
+}
+
+Outcome<FusionPlan> Reader::read(llvm::StringRef text) {
+  constexpr int64_t deepest = 16; // the parser calls itself
+  auto value = depthOf(text) <= deepest
+                   ? llvm::json::parse(text)
+                   : llvm::createStringError("brackets stand too deep in each other");
+  FusionPlan plan;
+  if (!value) {
+    fail("malformed JSON: " + llvm::toString(value.takeError()));
+    return takeFailure();
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  if (!object ? !fail("no plan of a fused graph") : !readAll(*object, plan))
+    return takeFailure();
+  return plan;
+}
+
+Outcome<FusionPlan> tile::frontend::readPlan(const std::string &path) {
+  constexpr uint64_t limit = uint64_t(1) << 26;
+  auto file = runtime::InputFile::open(path);
+  if (!file)
+    return Failure::environment(file.takeError());
+  if (file->size() > limit)
+    return Failure::environment({"'" + path + "' is larger than 64 MiB", "is it a plan?"});
+  std::string text(file->size(), 0);
+  if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
+    return Failure::environment(read.takeError());
+  return Reader(path).read(text);
+}

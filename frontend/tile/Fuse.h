@@ -1,0 +1,20 @@
+//===- Fuse.h - whether kernels of a graph become one ---------------------===//
+#ifndef TILE_FRONTEND_TILE_FUSE_H
+#define TILE_FRONTEND_TILE_FUSE_H
+
+namespace tile {
+
+/// docs/fusion.md
+enum class FuseMode {
+  /// Each call is a launch.
+  Off,
+  /// Kernels become one where that saves time and the result stays the same, rounding included.
+  Exact,
+};
+
+/// Of `tilec` and of the C++ API, where nothing else is asked for.
+inline constexpr FuseMode defaultFuseMode = FuseMode::Off;
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_TILE_FUSE_H

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Whether a fused graph and its calls one by one, under one plan, give the same bits.
+
+    check_pins.py TILEC [GRAPH…]
+
+Of each graph of figures.json a plan is made for the sizes of its random inputs. Then it runs on the CPU: fused by a search, fused by the plan, and call by
+call under the plan; and the latter two in the interpreter. What runs on one device has to have the same bits: nothing is near enough. With
+threads, too, as many as there are and one.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).parent
+SOURCE = FOLDER / "figures.tile"
+
+
+def dims_of(graph, inputs):
+    """The values of the graph's dims, by the shapes of its inputs."""
+    signature = re.search(rf"graph {graph}\((.*?)\)\s*->", SOURCE.read_text(), re.DOTALL).group(1)
+    dims = {}
+    for name, shape in re.findall(r"(\w+): \w+\[(.*?)\]", signature):
+        for dim, extent in zip(shape.split(", "), inputs[name].split(":")[1].split("x")):
+            dims[dim] = extent
+    return {dim: extent for dim, extent in dims.items() if not dim.isdigit()}
+
+
+def run(tilec, words, threads=None):
+    environment = dict(os.environ, **({"TILE_NUM_THREADS": threads} if threads else {}))
+    made = subprocess.run([tilec, *map(str, words)], capture_output=True, text=True, timeout=300, env=environment)
+    if made.returncode:
+        raise RuntimeError(f"tilec {words[0]} {' '.join(w for w in map(str, words) if w.startswith('--'))}: "
+                           f"{made.stderr or made.stdout}")
+    return made.stdout
+
+
+def checksums(tilec, graph, inputs, *flags, threads=None):
+    words = ["run", SOURCE, "--entry", graph, "--json", *flags]
+    for name, spec in inputs.items():
+        words += ["--in", f"{name}={spec}"]
+    return [output["checksum"] for output in json.loads(run(tilec, words, threads))["outputs"]]
+
+
+def check(tilec, graph, case, folder):
+    plan = folder / f"{graph}.json"
+    run(tilec, ["fuse", f"{SOURCE}:{graph}", "--explain=plan", "-o", plan,
+                *(f"--dim={dim}={extent}" for dim, extent in dims_of(graph, case["in"]).items())])
+    found = {
+        "cpu, fused by a search": checksums(tilec, graph, case["in"], "--fuse=exact"),
+        "cpu, fused by the plan": checksums(tilec, graph, case["in"], "--fuse=exact", f"--pin={plan}"),
+        "cpu, call by call": checksums(tilec, graph, case["in"], "--fuse=off", f"--pin={plan}"),
+        "cpu, call by call on a thread": checksums(tilec, graph, case["in"], "--fuse=off", f"--pin={plan}", threads="1"),
+    }
+    both = [checksums(tilec, graph, case["in"], "--device=interp", f"--fuse={mode}", f"--pin={plan}")
+            for mode in ("exact", "off")]
+    problems = [f"{name}: {sums}, not {found['cpu, fused by the plan']}" for name, sums in found.items()
+                if sums != found["cpu, fused by the plan"]]
+    return problems + ([f"interpreter: {both[0]} fused, {both[1]} call by call"] if both[0] != both[1] else [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tilec")
+    parser.add_argument("graphs", nargs="*")
+    options = parser.parse_args()
+    cases = json.loads((FOLDER / "figures.json").read_text())
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for graph in options.graphs or cases:
+            try:
+                problems = check(os.path.abspath(options.tilec), graph, cases[graph], pathlib.Path(folder))
+            except RuntimeError as error:
+                problems = [str(error)]
+            failed += bool(problems)
+            for problem in problems:
+                print(f"{graph}: {problem}", flush=True)
+    print(f"{len(options.graphs or cases)} graphs, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
