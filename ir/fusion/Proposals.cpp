@@ -146,9 +146,10 @@ static bool isAtData(LoadOp load, unsigned dimension) {
 /// Whether a program stores all of a dimension of its output.
 static bool storesWhole(KernelOp kernel, unsigned output, unsigned dimension) {
   return llvm::any_of(kernel.getParallel().getOps<StoreOp>(), [&](StoreOp store) {
+    if (store.getTarget() != kernel.getArgument(output))
+      return false;
     auto dim = dyn_cast<AffineDimExpr>(store.getMap().getResult(dimension));
-    return store.getTarget() == kernel.getArgument(output) && dim &&
-           isa_and_nonnull<AxisOp>(store.getDims()[dim.getPosition()].getDefiningOp());
+    return dim && isa_and_nonnull<AxisOp>(store.getDims()[dim.getPosition()].getDefiningOp());
   });
 }
 
