@@ -186,8 +186,19 @@ kernel column_peaks(x: f32[M, N]) -> (t: f32[N] reduce max) {
 kernel column_counts(x: f32[M, N]) -> (c: i32[N] reduce +) {
     parallel i in tiles(M), j in tiles(N) { c[j] += sum(i32(x[i, j] > 0), i) }
 }
+kernel scaled_by_totals(x: f32[M, N]) -> (s: f32[M], y: f32[M, N]) {
+    parallel i in tiles(M) {
+        var t = zeros(f32, i)
+        for k in tiles(N) { t += sum(x[i, k], k) }
+        s[i] = t
+        y[i, :] = x[i, :] * t
+    }
+}
+kernel columns_at(x: f32[M, N], at: i32[N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = x.pad(0)[i, at[j]] }
+}
 kernel half_sums(x: f32[M, N]) -> (s: bf16[N] reduce +) {
-    parallel i in tiles(M), j in tiles(N) { s[j] += sum(bf16(x[i, j]), i) }
+    parallel i in each(M), j in tiles(N) { s[j] += bf16(x[i, j]) }
 }
 kernel row_totals(x: f32[M, N]) -> (s: f32[M, N] reduce +) {
     parallel i in tiles(M), j in tiles(N), k in tiles(5) { s[i, j] += sum(x[i, j] * f32(k), k) }
@@ -287,7 +298,9 @@ const Graph graphs[] = {
     {"sums_beside", "", "y: f32[N], z: f32[N], w: i32[N]",
      "let s = half_sums(x)\n y = f32(s)\n let t = column_peaks(x)\n z = exp(t)\n"
      "let c = column_counts(x)\n w = c * c + 3",
-     2},
+     4},
+    {"second_output_gathered", "at: i32[N]", "s: f32[M], y: f32[M, N]",
+     "let (t, z) = scaled_by_totals(x)\n s = t\n y = columns_at(z, at)", 1},
     {"sums_in_halves", "", "y: bf16[N]", "let s = half_sums(x)\n y = s * s + s", 1},
     {"sums_of_matrix", "", "y: f32[M, N]", "let s = row_totals(x)\n y = s * s + s", 1},
     {"sum_divides", "", "y: f32[M, N]", "let s = total(x)\n y = divided(x, s)", 2},

@@ -18,12 +18,11 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).parent
-SOURCE = FOLDER / "figures.tile"
 
 
-def dims_of(graph, inputs):
+def dims_of(source, graph, inputs):
     """The values of the graph's dims, by the shapes of its inputs."""
-    signature = re.search(rf"graph {graph}\((.*?)\)\s*->", SOURCE.read_text(), re.DOTALL).group(1)
+    signature = re.search(rf"graph {graph}\((.*?)\)\s*->", source.read_text(), re.DOTALL).group(1)
     dims = {}
     for name, shape in re.findall(r"(\w+): \w+\[(.*?)\]", signature):
         for dim, extent in zip(shape.split(", "), inputs[name].split(":")[1].split("x")):
@@ -40,25 +39,28 @@ def run(tilec, words, threads=None):
     return made.stdout
 
 
-def checksums(tilec, graph, inputs, *flags, threads=None):
-    words = ["run", SOURCE, "--entry", graph, "--json", *flags]
+def checksums(tilec, source, graph, inputs, *flags, threads=None):
+    words = ["run", source, "--entry", graph, "--json", *flags]
     for name, spec in inputs.items():
         words += ["--in", f"{name}={spec}"]
     return [output["checksum"] for output in json.loads(run(tilec, words, threads))["outputs"]]
 
 
 def check(tilec, graph, case, folder):
-    plan = folder / f"{graph}.json"
-    run(tilec, ["fuse", f"{SOURCE}:{graph}", "--explain=plan", "-o", plan,
-                *(f"--dim={dim}={extent}" for dim, extent in dims_of(graph, case["in"]).items())])
+    source, plan = FOLDER / case.get("file", "figures.tile"), folder / f"{graph}.json"
+    run(tilec, ["fuse", f"{source}:{graph}", "--explain=plan", "-o", plan,
+                *(f"--dim={dim}={extent}" for dim, extent in dims_of(source, graph, case["in"]).items())])
+
+    def bits(*flags, threads=None):
+        return checksums(tilec, source, graph, case["in"], *flags, threads=threads)
+
     found = {
-        "cpu, fused by a search": checksums(tilec, graph, case["in"], "--fuse=exact"),
-        "cpu, fused by the plan": checksums(tilec, graph, case["in"], "--fuse=exact", f"--pin={plan}"),
-        "cpu, call by call": checksums(tilec, graph, case["in"], "--fuse=off", f"--pin={plan}"),
-        "cpu, call by call on a thread": checksums(tilec, graph, case["in"], "--fuse=off", f"--pin={plan}", threads="1"),
+        "cpu, fused by a search": bits("--fuse=exact"),
+        "cpu, fused by the plan": bits("--fuse=exact", f"--pin={plan}"),
+        "cpu, call by call": bits("--fuse=off", f"--pin={plan}"),
+        "cpu, call by call on a thread": bits("--fuse=off", f"--pin={plan}", threads="1"),
     }
-    both = [checksums(tilec, graph, case["in"], "--device=interp", f"--fuse={mode}", f"--pin={plan}")
-            for mode in ("exact", "off")]
+    both = [bits("--device=interp", f"--fuse={mode}", f"--pin={plan}") for mode in ("exact", "off")]
     problems = [f"{name}: {sums}, not {found['cpu, fused by the plan']}" for name, sums in found.items()
                 if sums != found["cpu, fused by the plan"]]
     return problems + ([f"interpreter: {both[0]} fused, {both[1]} call by call"] if both[0] != both[1] else [])
