@@ -13,7 +13,7 @@ enum class FuseMode {
 };
 
 /// Of `tilec` and of the C++ API, where nothing else is asked for.
-inline constexpr FuseMode defaultFuseMode = FuseMode::Off;
+inline constexpr FuseMode defaultFuseMode = FuseMode::Exact;
 
 } // namespace tile
 
