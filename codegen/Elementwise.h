@@ -86,8 +86,8 @@ bool hasExpansion(mlir::Operation *op);
 CodeBuilder::Values callApart(CodeBuilder &b, llvm::StringRef name, mlir::ValueRange arguments,
                               llvm::function_ref<CodeBuilder::Values(mlir::ValueRange)> body);
 
-/// What a region of scalar ops gives at its end for these arguments, scalars or vectors; `scalar` is
-/// asked for what it uses from outside.
+/// What a region of scalar ops gives at its end for these arguments, scalars or vectors; `scalar`
+/// is asked for what it uses from outside.
 CodeBuilder::Values emitCombination(CodeBuilder &b, const TargetInfo &target, mlir::Block &body,
                                     mlir::ValueRange arguments,
                                     llvm::function_ref<mlir::Value(mlir::Value)> scalar);
