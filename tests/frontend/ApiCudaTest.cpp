@@ -71,6 +71,8 @@ protected:
           x[n] += 1;
         return;
       }
+      if (launch.kernel != "axpy")
+        return;
       auto *y = at(3, static_cast<float *>(nullptr));
       for (int64_t n = 0; n < at(4, int64_t(0)); ++n)
         y[n] = x[n] * at(1, 0.0f) + at(2, 0.0f);
@@ -83,8 +85,9 @@ protected:
     CudaTest::TearDown();
   }
 
-  static Function function(const Module &module, const std::string &name) {
-    Result<Function> compiled = module.compile(name, {.device = Device::Cuda});
+  static Function function(const Module &module, const std::string &name,
+                           FuseMode fuse = FuseMode::Off) {
+    Result<Function> compiled = module.compile(name, {.device = Device::Cuda, .fuse = fuse});
     EXPECT_TRUE(compiled) << compiled.error().str();
     return *compiled;
   }
@@ -182,6 +185,15 @@ TEST_F(ApiCudaTest, RunsGraphs) {
   auto moved = *std::move(call);
   x = gpu->create(f32, {1});
   ASSERT_TRUE(moved());
+}
+
+TEST_F(ApiCudaTest, FusesGraphs) {
+  auto x = gpu->upload(tensor({1, 2}));
+  auto call = function(module, "twice", FuseMode::Exact).prepare(*gpu, {{"x", *x}});
+  ASSERT_TRUE(call) << call.error().str();
+  ASSERT_TRUE((*call)());
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].kernel, "axpy_axpy");
 }
 
 TEST_F(ApiCudaTest, RunsOnHostTensors) {
