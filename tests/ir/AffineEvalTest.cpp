@@ -79,8 +79,9 @@ TEST_F(AffineEvalTest, FormattedTextMeansTheSame) {
       while (at[0] == ' ' && std::strchr("*/%", at[1])) {
         char op = at[1];
         at += 3;
-        int64_t other = leaf(), floor = static_cast<int64_t>(std::floor(double(value) / other));
-        value = op == '*' ? value * other : op == '/' ? floor : value - floor * other;
+        int64_t other = leaf();
+        auto floor = [&] { return static_cast<int64_t>(std::floor(double(value) / other)); };
+        value = op == '*' ? value * other : op == '/' ? floor() : value - floor() * other;
       }
       return value;
     }
