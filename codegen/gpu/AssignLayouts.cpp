@@ -180,7 +180,6 @@ private:
   struct Votes {
     Walk best;
     int64_t bytes = -1;
-    unsigned elementBytes = 16;
   };
   std::map<Key, Votes> votes;
   std::map<Key, std::pair<Axes, Layout>> layouts;
@@ -231,11 +230,12 @@ LogicalResult Assignment::checkExtents() {
   return failure(result.wasInterrupted());
 }
 
+/// The access of the most bytes decides, by its widest elements: a thread has 16 bytes of those
+/// together, and less of narrower ones, so that the threads of a warp are neighbours in all.
 void Assignment::vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes) {
   if (axes.empty())
     return;
   Votes &here = votes[keyOf(axes)];
-  here.elementBytes = std::min(here.elementBytes, walk.elementBytes);
   if (walk.isUnit && bytes > here.bytes) {
     here.best = walk;
     here.bytes = bytes;
@@ -288,10 +288,8 @@ Layout Assignment::forAxes(ArrayRef<StringAttr> axes) {
   if (known == layouts.end()) {
     Walk walk;
     auto voted = votes.find(key);
-    if (voted != votes.end()) {
+    if (voted != votes.end())
       walk = voted->second.best;
-      walk.elementBytes = voted->second.elementBytes;
-    }
     Axes order(axes);
     known = layouts.try_emplace(key, order, blocked(axes, walk)).first;
   }
