@@ -9,6 +9,8 @@
 
 #include "codegen/gpu/Access.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
@@ -24,6 +26,18 @@ static bool isInjective(AffineMap map, ValueRange dims, ArrayRef<StringAttr> axe
              axisOf(dims[dim.getPosition()]) == axis;
     });
   });
+}
+
+bool tile::codegen::gpu::isOnlyOne(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto parallel =
+      argument ? dyn_cast<ParallelOp>(argument.getOwner()->getParentOp()) : ParallelOp();
+  if (!parallel || !parallel.getEach()[argument.getArgNumber()])
+    return false;
+  APInt lower, upper;
+  return matchPattern(parallel.getLower()[argument.getArgNumber()], m_ConstantInt(&lower)) &&
+         matchPattern(parallel.getUpper()[argument.getArgNumber()], m_ConstantInt(&upper)) &&
+         lower + 1 == upper;
 }
 
 Value KernelLowering::updateMask(UpdateOp op, const Access &access, ArrayRef<Index> indices,
@@ -115,7 +129,7 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
 
 void KernelLowering::emitUpdate(UpdateOp op) {
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? layoutOfScalar() : layoutOf(op.getValue().getType());
+  Layout layout = layoutOfUpdate(op);
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values numbers = flatten(op.getValue());
   Type element = getElementTypeOrSelf(op.getValue().getType());
@@ -165,6 +179,11 @@ void KernelLowering::emitUpdate(UpdateOp op) {
 
 //===-- In registers ------------------------------------------------------===//
 
+Layout KernelLowering::layoutOfUpdate(UpdateOp op) {
+  Type type = op.getValue().getType();
+  return axesOf(type).empty() ? layoutOfScalar() : layoutOf(type);
+}
+
 SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
   // With more, programs have fewer registers for what they are about.
   constexpr int64_t mostRegisters = 32;
@@ -173,17 +192,17 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
   int64_t registers = 0;
   for (Operation &inner : programs.front()) {
     auto op = dyn_cast<UpdateOp>(inner);
-    if (!op || axesOf(op.getValue().getType()).empty())
+    if (!op)
       continue;
     unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
     bool isFirst = true, isFixed = true, hasCopies = false;
     kernel.walk(
         [&](UpdateOp other) { isFirst &= other == op || other.getTarget() != op.getTarget(); });
     for (Value value : llvm::concat<Value>(op.getDims(), op.getSyms()))
-      isFixed &= !programs.isAncestor(value.getParentRegion());
+      isFixed &= !programs.isAncestor(value.getParentRegion()) || isOnlyOne(value);
     for (const ReduceCopies &copy : copies)
       hasCopies |= copy.param == param;
-    int64_t count = layoutOf(op.getValue().getType()).numRegisters();
+    int64_t count = layoutOfUpdate(op).numRegisters();
     if (!isFirst || !isFixed || !hasCopies || registers + count > mostRegisters ||
         !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
       continue;
@@ -195,7 +214,7 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
 
 void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = layoutOf(op.getValue().getType());
+  Layout layout = layoutOfUpdate(op);
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Value first = isFirstCopy(layout);
   int64_t width = vectorFor(access, /*isChecked=*/false);

@@ -165,14 +165,14 @@ void KernelLowering::emitParallel(ParallelOp op) {
   SmallVector<UpdateOp> updates = watches ? SmallVector<UpdateOp>() : accumulatedUpdates();
   Values inits;
   for (UpdateOp update : updates)
-    inits.append(layoutOf(update.getValue().getType()).numRegisters(),
+    inits.append(layoutOfUpdate(update).numRegisters(),
                  identityFor(cast<BlockArgument>(update.getTarget()).getArgNumber()));
   Values sums = b.loop(first, end, b.i64(1), inits, [&](Value number, ValueRange carried) {
     program = number;
     bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
     watchProgram();
     for (UpdateOp update : updates) {
-      size_t count = layoutOf(update.getValue().getType()).numRegisters();
+      size_t count = layoutOfUpdate(update).numRegisters();
       accumulated[update] = Values(carried.take_front(count));
       carried = carried.drop_front(count);
     }
@@ -184,7 +184,7 @@ void KernelLowering::emitParallel(ParallelOp op) {
   });
   ValueRange rest(sums);
   for (UpdateOp update : updates) {
-    size_t count = layoutOf(update.getValue().getType()).numRegisters();
+    size_t count = layoutOfUpdate(update).numRegisters();
     writeAccumulated(update, rest.take_front(count));
     rest = rest.drop_front(count);
   }
@@ -264,7 +264,9 @@ void KernelLowering::bindProgram(ParallelOp op, Value number) {
     Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), places[n]);
     Value origin = b.add(lower, b.mul(wide, b.i64(size)));
     BlockArgument argument = op.getBody().getArgument(n);
-    if (op.getEach()[n])
+    if (isOnlyOne(argument))
+      scalars[argument] = lower; // which is there after the programs, too
+    else if (op.getEach()[n])
       scalars[argument] = origin;
     else
       ranges[axisOf(argument)] = {origin, b.add(origin, b.minS(b.i64(size), b.sub(upper, origin)))};

@@ -91,6 +91,9 @@ llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
 /// Whether a kernel with copies has so few elements of them that its last block may fold them, and
 /// all blocks come to the end.
 bool foldsItself(ir::KernelOp kernel);
+
+/// Whether it is the integer of a binder that has just one value, in all programs.
+bool isOnlyOne(mlir::Value value);
 /// A special register of this name, as i32.
 mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 
@@ -263,6 +266,7 @@ private:
   /// Updates of the same elements by every program, by all threads' registers until the block's
   /// programs are done.
   llvm::SmallVector<ir::UpdateOp> accumulatedUpdates();
+  Layout layoutOfUpdate(ir::UpdateOp op);
   void writeAccumulated(ir::UpdateOp op, mlir::ValueRange numbers);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);

@@ -53,8 +53,9 @@ private:
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
   bool hasDot = false;
-  /// Whether programs with the same columns read the same row, or end in one.
-  bool sharesRows = false, updatesRows = false;
+  /// Whether programs with the same columns read the same row, or end in one; or all in the same
+  /// elements.
+  bool sharesRows = false, updatesRows = false, updatesAll = false;
   /// Of what is read of the most axes.
   double elementBytes = 1;
 };
@@ -160,8 +161,10 @@ void Chooser::collectShared() {
       sharesRows |= isShorter && hasInner;
       if (Type element = load.getSource().getType().getElementType(); !isShorter)
         elementBytes = std::max(elementBytes, element.getIntOrFloatBitWidth() / 8.0);
-    } else if (auto update = dyn_cast<UpdateOp>(op))
+    } else if (auto update = dyn_cast<UpdateOp>(op)) {
       updatesRows |= outerAxes(update.getMap(), update.getDims(), hasInner) < most && hasInner;
+      updatesAll |= axesOf(update.getValue().getType()).empty();
+    }
   });
 }
 
@@ -190,8 +193,10 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
 void Chooser::chooseForElements() {
   // Of what programs have in common each should take much, at once or from one update to the next:
   // many rows, no wider than a warp's access.
-  constexpr double updatedElements = 131072, sharedColumns = 256, bytesOfAccess = 512;
-  double elements = 1, usual = updatesRows ? updatedElements : usualElements;
+  constexpr double updatedElements = 131072, summedElements = 32768, sharedColumns = 256,
+                   bytesOfAccess = 512;
+  double elements = 1;
+  double usual = updatesRows ? updatedElements : updatesAll ? summedElements : usualElements;
   int inner = 0;
   for (auto &[name, axis] : axes) {
     if (!axis.isSizable && !axis.isProgram)
@@ -212,7 +217,8 @@ void Chooser::chooseForElements() {
       takeShare(axis, inner > 1     ? 64
                       : updatesRows ? bytesOfAccess / elementBytes
                       : sharesRows  ? sharedColumns
-                                    : std::clamp(usual / elements, 128.0, 1024.0));
+                                    : std::clamp(usual / elements, 128.0,
+                                                updatesAll ? summedElements : 1024.0));
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner)
       takeShare(axis, usual / elements);
@@ -232,7 +238,7 @@ void Chooser::spread() {
   constexpr int64_t programsEach = 4, leastInner = 256, forCopies = 512;
   int64_t most = programsEach * model.multiprocessors;
   // Blocks with copies of an output run programs one after the other; there are 256 of them.
-  int64_t enough = updatesRows ? std::min(most, forCopies) : most;
+  int64_t enough = updatesRows || updatesAll ? std::min(most, forCopies) : most;
   while (programs() < enough) {
     AxisInfo *largest = nullptr;
     for (auto &[name, axis] : axes)
