@@ -70,6 +70,11 @@ mlir::Value emitPhilox(CodeBuilder &b, ir::PhiloxOp op, llvm::ArrayRef<mlir::Val
 mlir::Value expandFunction(CodeBuilder &b, const TargetInfo &target, mlir::Operation *op,
                            llvm::ArrayRef<mlir::Value> operands);
 
+/// The tanh of an f32 x below `smallTanh` is x + x · x² · p(x²): p, highest power first.
+inline constexpr double smallTanh = 0.625;
+inline constexpr double tanhTerms[] = {0.00228962618631, -0.00834118892543, 0.0217680754959,
+                                       -0.0539591558022, 0.13333303118,     -0.333333331692};
+
 /// Up to here the sine, cosine and tangent of a thread's f32 are computed in f32 alone.
 inline constexpr double mostF32Angle = 65536;
 

@@ -50,7 +50,7 @@ public:
     return fromBits(bor(bits(magnitude), band(bits(x), bitsC(0x80000000))));
   }
   /// Highest power first.
-  Value poly(Value x, std::initializer_list<double> coefficients) {
+  Value poly(Value x, ArrayRef<double> coefficients) {
     Value sum;
     for (double coefficient : coefficients)
       sum = sum ? fma(sum, x, c(coefficient)) : c(coefficient);
@@ -220,12 +220,10 @@ Value F32::log1p(Value x) {
 
 Value F32::tanh(Value x) {
   Value a = abs(x), square = mul(x, x);
-  Value p = poly(square, {0.00228962618631, -0.00834118892543, 0.0217680754959, -0.0539591558022,
-                          0.13333303118, -0.333333331692});
-  Value small = fma(mul(p, square), a, a);
+  Value small = fma(mul(poly(square, tanhTerms), square), a, a);
   Value limited = where(less(c(10), a), c(10), a);
   Value large = fma(reciprocal(add(exp(add(limited, limited)), c(1))), c(-2), c(1));
-  return withSignOf(where(less(a, c(0.625)), small, large), x);
+  return withSignOf(where(less(a, c(smallTanh)), small, large), x);
 }
 
 Value F32::erf(Value x) {
