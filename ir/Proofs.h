@@ -34,6 +34,10 @@ namespace tile::ir {
 
 mlir::LogicalResult prove(KernelOp kernel);
 
+/// Makes padded and clamped loads exact that are proved to lie inside: whoever reads a row of an
+/// exact load need not look at each element.
+void dropNeedlessBounds(KernelOp kernel);
+
 /// `tile-prove`: proves each kernel of a module.
 std::unique_ptr<mlir::Pass> createProvePass();
 

@@ -116,6 +116,38 @@ void Check::report(bool below, bool above, const Point &example) const {
   diagnostic.attachNote(loc) << "hint: " << hint(below, above);
 }
 
+/// Whether each index is proved to lie inside; no example is asked for.
+static bool liesInside(ProofContext &context, const Access &access) {
+  Coordinates &c = context.coordinates;
+  SmallVector<Linear> indices = c.indices(access.map, access.dims, access.syms);
+  SmallVector<Linear> extents = c.extents(access.parameter());
+  Facts facts = context.factsAt(access);
+  auto isHeld = [&](const Linear &sum) {
+    Facts violated;
+    violated.notNegative.push_back(c.plus(c.scale(sum, -1), -1));
+    return context.solver.isObvious(facts, sum) ||
+           context.solver.solve(facts, violated, nullptr) == Solver::Answer::Impossible;
+  };
+  return llvm::all_of(llvm::zip(indices, extents), [&](auto pair) {
+    auto [index, extent] = pair;
+    return !c.hasData(index) && isHeld(index) && isHeld(c.plus(c.subtract(extent, index), -1));
+  });
+}
+
+void tile::ir::dropNeedlessBounds(KernelOp kernel) {
+  ProofContext context(kernel);
+  SmallVector<LoadOp> inside;
+  kernel.walk([&](LoadOp load) {
+    bool isChecked = load.getBounds() == BoundsMode::pad || load.getBounds() == BoundsMode::clamp;
+    if (isChecked && liesInside(context, Access(load)))
+      inside.push_back(load);
+  });
+  for (LoadOp load : inside) {
+    load.getPadMutable().clear();
+    load.setBounds(BoundsMode::exact);
+  }
+}
+
 static void proveAccess(ProofContext &context, const Access &access) {
   SmallVector<Linear> indices = context.coordinates.indices(access.map, access.dims, access.syms);
   SmallVector<Linear> extents = context.coordinates.extents(access.parameter());

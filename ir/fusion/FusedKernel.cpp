@@ -354,6 +354,18 @@ void FusedKernel::takeSizes(ArrayRef<std::pair<StringAttr, StringAttr>> binders)
   host.setScheduleAttr(merged.getDictionary(host.getContext()));
 }
 
+/// Whole axes stand before the programs, as those of other kernels do.
+static void hoistAxes(KernelOp kernel) {
+  ParallelOp parallel = kernel.getParallel();
+  kernel.walk([&](AxisOp axis) {
+    bool isFixed = llvm::none_of(axis->getOperands(), [&](Value bound) {
+      return parallel.getBody().isAncestor(bound.getParentRegion());
+    });
+    if (isFixed && parallel->isProperAncestor(axis))
+      axis->moveBefore(parallel);
+  });
+}
+
 LogicalResult FusedKernel::finish(std::string &reason) {
   KernelOp kernel = host;
   closeFma(kernel);
@@ -368,8 +380,11 @@ LogicalResult FusedKernel::finish(std::string &reason) {
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
-  if (succeeded(mlir::verify(kernel)) && succeeded(prove(kernel)))
+  hoistAxes(kernel);
+  if (succeeded(mlir::verify(kernel)) && succeeded(prove(kernel))) {
+    dropNeedlessBounds(kernel);
     return success();
+  }
   reason = "the two as one kernel are not proved: " + complaint;
   return failure();
 }

@@ -11,8 +11,8 @@
 // CHECK-SAME: tile.name = "x"
 // CHECK-SAME: tile.name = "s"
 // CHECK-SAME: tile.mode = "out", tile.name = "y"
-// CHECK: tile.parallel (%[[I:.*]] = tiles "i"
-// CHECK-NEXT: %[[J:.*]] = tile.axis
+// CHECK: %[[J:.*]] = tile.axis
+// CHECK-NEXT: tile.parallel (%[[I:.*]] = tiles "i"
 // CHECK: %[[X:.*]] = tile.load {{.*}}(%[[I]], %[[J]])
 // CHECK: %[[T:.*]] = arith.mulf %{{.*}}, %[[X]]
 // CHECK-NEXT: tile.reduce <add> %[[T]] over ["j"]
