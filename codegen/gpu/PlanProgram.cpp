@@ -141,8 +141,9 @@ struct WideAccesses {
   int64_t elements = 1;
   /// Of an element, at most.
   unsigned bytes = 1;
-  /// Whether all walk through memory along the same axis.
+  /// Whether all walk through memory along the same axis, and how many neighbours are in a tile.
   bool isAligned = true;
+  int64_t row = 1;
   /// Whether there are loads of less than that: rows that many have in common.
   bool hasShared = false;
 };
@@ -165,6 +166,8 @@ static WideAccesses wideAccesses(KernelOp kernel) {
       if (map.getResults().back().isFunctionOfDim(n)) {
         wide.isAligned &= !last || last == dim;
         last = dim;
+        if (auto span = dyn_cast<SpanType>(dim.getType()))
+          wide.row = span.getExtent();
       }
   };
   kernel.walk([&](Operation *op) {
@@ -186,11 +189,12 @@ static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
 /// Warps for kernels that move data and do little else. Without reductions two accesses of 16 bytes
 /// a thread and tensor are enough, four of halves where what was read serves several rows; rows of
 /// halves, which have half of the bytes to wait for, are better off with fewer threads and more of
-/// the row in each, long rows of f32 with more threads.
+/// the row in each if they are folded more than once, long rows of f32 with more threads.
 static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
-  bool hasFolds = false, hasOthers = false;
+  unsigned folds = 0;
+  bool hasOthers = false;
   kernel.walk([&](Operation *op) {
-    hasFolds |= isa<ReduceOp>(op);
+    folds += isa<ReduceOp>(op);
     hasOthers |= isa<DotOp, ForOp, ArgReduceOp, ScanOp>(op);
   });
   WideAccesses wide = wideAccesses(kernel);
@@ -200,15 +204,20 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
     return static_cast<unsigned>(llvm::bit_floor(
         static_cast<uint64_t>(std::max<int64_t>(1, wide.elements / (32 * perThread)))));
   };
-  if (!hasFolds)
+  if (folds == 0)
     return std::min(
         8u, warpsFor(std::max(1u, (wide.hasShared && wide.bytes == 2 ? 64 : 32) / wide.bytes)));
   // What is folded at once passes through: no thread has to hold it.
-  unsigned most = liveRegisters(kernel, /*across=*/true) > 0 ? std::max(16u, warps) : 16u;
+  bool holds = liveRegisters(kernel, /*across=*/true) > 0;
+  unsigned most = holds ? std::max(16u, warps) : 16u;
   warps = std::min(warps, most);
   if (wide.bytes == 2)
-    return std::min(warps, std::max(4u, warpsFor(64)));
-  return std::clamp(warpsFor(elementsPerThread), warps, most);
+    return folds == 1 && holds ? std::min(most, warpsFor(elementsPerThread))
+                               : std::min(warps, std::max(4u, warpsFor(64)));
+  if (holds)
+    most = std::clamp(warpsFor(mostPerThread / 2), most, 32u);
+  constexpr int64_t longRow = 1024;
+  return std::clamp(warpsFor(elementsPerThread / (wide.row < longRow ? 1 : 2)), warps, most);
 }
 
 /// The longest whole axis, or one of no known length.
