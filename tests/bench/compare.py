@@ -2,20 +2,23 @@
 """tilec on an NVIDIA GPU beside torch, eager and compiled, and Triton, in one run.
 
     compare.py TILEC [CASE…] [--runs N] [--tune] [--without PEER]
+    ncu --profile-from-start off --clock-control none … python3 compare.py TILEC CASE… --profile
     compare.py TILEC --prepare FOLDER [CASE…] [--tune]    makes the code alone; needs no GPU
     compare.py --prepared FOLDER [CASE…] …                measures it; needs no tilec
 
 For each case of gpu_kernels.tile: the code is made by `tilec compile --emit=ptx`, for the case's shape, and loaded by
-the driver; the results are compared with torch's in double precision; then all of them take turns, N rounds with the L2
-cache flushed before each launch. The table has the median of the bytes that the case has to move by the time of each,
-in GB/s, beside those of a copy of the same size, and tilec's share of the best peer and of the copy. The first column
-is what the compiler chooses by itself; with --tune a second one is the best of some schedules. The peers' kernels in
-Triton (gpu_peers.py) are tuned in any case. Data is random and normal. Needs torch, Triton and CuPy.
+the driver; the results are compared with torch's in double precision; then all of them take turns, N rounds in a random
+order, with the L2 cache flushed before each launch. The table has the median of the bytes that the case has to move by
+the time of each, in GB/s, beside those of a copy of the same size, and tilec's share of the best peer and of the copy.
+The first column is what the compiler chooses by itself; with --tune a second one is the best of some schedules. The
+peers' kernels in Triton (gpu_peers.py) are tuned in any case. Data is random and normal. With --profile each is
+launched once between the profiler's start and stop. Needs torch, Triton and CuPy.
 """
 
 import argparse
 import math
 import pathlib
+import random
 import re
 import statistics
 import subprocess
@@ -48,7 +51,7 @@ def schedules(name, n):
         yield from (f"i = 1; warps = {w}; cluster = {c}" for w in (4, 8, 16, 32) for c in (1, 2, 4, 8, 16)
                     if 8 <= n / (32 * w * c) <= 64 or (n > 500000 and w * c >= 64))
     elif name == "layer_norm_backward":
-        yield from (f"i = {i}; warps = {w}" for i in (8, 16, 32) for w in (8, 16))
+        yield from (f"i = {i}; warps = {w}" for i in (1, 2, 4, 8) for w in (4, 8, 16))
     elif name == "column_sums":
         yield from (f"i = {i}; j = {j}; warps = {w}" for i in (128, 512) for j in (64, 128) for w in (4, 8))
     elif name == "transpose":
@@ -175,7 +178,7 @@ def inputs_of(name, dtype, m, n):
 #--- Measuring --------------------------------------------------------------------
 
 def milliseconds(calls, runs):
-    """The median time of each, taking turns."""
+    """The median time of each on the device, taking turns: it is kept busy until all launches are there."""
     import torch
     flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
     times = [[] for _ in calls]
@@ -183,8 +186,11 @@ def milliseconds(calls, runs):
         for _ in range(3):
             call()
     for _ in range(runs):
-        for call, own in zip(calls, times):
+        turns = list(zip(calls, times))
+        random.shuffle(turns)
+        for call, own in turns:
             flush.zero_()
+            torch.cuda._sleep(500000)  # cycles
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             start.record()
             call()
@@ -203,6 +209,21 @@ def check(kernel, name, dtype, inputs, exact):
         tolerance = 1e-2 if own.dtype == torch.bfloat16 else 1e-3 if own.numel() * 64 < inputs[0].numel() else 2e-5
         torch.testing.assert_close(own.double(), right, rtol=tolerance, atol=tolerance)
     return outputs
+
+
+def profile(title, calls):
+    """One launch of each, for a profiler that waits for cudaProfilerStart, in the order that is printed."""
+    import torch
+    for _ in range(3):
+        for call in calls.values():
+            call()
+    torch.cuda.synchronize()
+    torch.cuda.cudart().cudaProfilerStart()
+    for call in calls.values():
+        call()
+    torch.cuda.synchronize()
+    torch.cuda.cudart().cudaProfilerStop()
+    print(f"{title}: {', '.join(calls)}", flush=True)
 
 
 def measure(case, folder, options):
@@ -251,10 +272,12 @@ def measure(case, folder, options):
         peer = calls["triton"]()
         for own, other in zip(outputs, peer):
             torch.testing.assert_close(own.float(), other.float(), rtol=2e-2, atol=2e-2)
+    title = f"{name} {dtype} {m}x{n}"
+    if options.profile:
+        return profile(title, calls)
     times = milliseconds(list(calls.values()), options.runs)
     rate = dict(zip(calls, (moved / time / 1e6 for time in times)))
     peers = [rate[peer] for peer in ("eager", "compile", "triton") if peer in rate]
-    title = f"{name} {dtype} {m}x{n}"
     print(f"{title:34}" + "".join(f"{rate.get(column, 0):8.0f}" for column in COLUMNS) +
           (f"{rate['tilec'] / max(peers):8.2f}" if peers else f"{'':8}") + f"{rate['tilec'] / rate['copy']:8.2f}" +
           (f"   {best.schedule}" if best is not kernels[0] else ""), flush=True)
@@ -269,6 +292,7 @@ def main():
     parser.add_argument("cases", nargs="*", help="how their names begin; all by default")
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--tune", action="store_true", help="try other schedules, too")
+    parser.add_argument("--profile", action="store_true", help="launch each once, for a profiler, and time nothing")
     parser.add_argument("--verbose", action="store_true", help="show the rate of each schedule")
     parser.add_argument("--without", action="append", default=[], help="a peer: eager, compile or triton")
     parser.add_argument("--prepare", type=pathlib.Path)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What fusion gains, as the clock has it, beside what the bytes say.
 
-    fusion_ratios.py TILEC [GRAPH…] [--device cpu|cuda]
+    fusion_ratios.py TILEC [GRAPH…] [--device cpu|cuda] [--torch]
 
 Runs the memory-bound graphs of tests/e2e/fusion/figures.tile by turns as they stand and fused (`tilec fuse --measure`), with the
 dims that figures.json names, and prints a table. "By bytes" is what the time would shrink by if both moved their bytes equally fast;
-the last column is the one ratio by the other.
+"of that" is the one ratio by the other. With --torch the last columns are what torch.compile takes (fusion_peers.py), and its time by
+that of the fused graph.
 """
 
 import argparse
@@ -15,8 +16,8 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "e2e" / "fusion"
-GRAPHS = ["biased", "gated", "forked", "summed", "chain", "sine_cosine", "mean_squared_loss", "normalized", "residual_norm",
-          "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "standardized", "nested"]
+GRAPHS = ["biased", "gated", "forked", "summed", "chain", "sine_cosine", "mean_squared_loss", "root_of_squares", "normalized",
+          "residual_norm", "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "standardized", "nested"]
 
 
 def measured(tilec, graph, device, dims):
@@ -34,13 +35,17 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--torch", action="store_true", help="beside torch.compile, on a GPU")
     arguments = parser.parse_args()
+    if arguments.torch:
+        import fusion_peers
     cases = json.loads((FOLDER / "figures.json").read_text())
     for graph in arguments.graphs:
         if graph not in cases:
             parser.error(f"there is no graph '{graph}' in figures.json")
-    print("| graph | dims | kernels | off, ms | fused, ms | faster | by bytes | of that |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| graph | dims | kernels | off, ms | fused, ms | faster | by bytes | of that |" +
+          (" compile, ms | of it |" if arguments.torch else ""))
+    print("|---|---|---|---|---|---|---|---|" + ("---|---|" if arguments.torch else ""))
     for graph in arguments.graphs or GRAPHS:
         dims = cases[graph]["dim"]
         report = measured(arguments.tilec, graph, arguments.device, dims)
@@ -49,7 +54,9 @@ def main():
         expected = (before["bytes_read"] + before["bytes_written"]) / (after["bytes_read"] + after["bytes_written"])
         print(f"| {graph} | {', '.join(f'{name} = {value}' for name, value in dims.items())} "
               f"| {len(report['calls'])} → {len(report['kernels'])} | {before['measured_seconds'] * 1e3:.2f} "
-              f"| {after['measured_seconds'] * 1e3:.2f} | {faster:.2f} | {expected:.2f} | {faster / expected:.2f} |", flush=True)
+              f"| {after['measured_seconds'] * 1e3:.2f} | {faster:.2f} | {expected:.2f} | {faster / expected:.2f} |", end="")
+        peer = fusion_peers.seconds(graph, dims) if arguments.torch else None
+        print(f" {peer * 1e3:.2f} | {peer / after['measured_seconds']:.2f} |" if peer else "", flush=True)
 
 
 if __name__ == "__main__":
