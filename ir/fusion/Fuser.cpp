@@ -405,6 +405,12 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
 std::optional<Proposal> Fuser::evaluate(const Candidate &candidate) {
   FusionRefusal refusal;
   std::optional<Proposal> best;
+  // What the consumer reads may be given by another kernel meanwhile: that has candidates of its
+  // own.
+  if (!candidate.isMerge &&
+      !llvm::is_contained(tensorsBetween(live[candidate.first].call, live[candidate.second].call),
+                          tensorOf(candidate)))
+    return {};
   if (candidate.isMerge) {
     best = evaluateMerging(candidate, refusal);
   } else {
