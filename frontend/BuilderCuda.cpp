@@ -4,6 +4,7 @@
 
 #include "frontend/BuilderModuleImpl.h"
 #include "frontend/CudaRun.h"
+#include "frontend/Fusion.h"
 
 #include <deque>
 
@@ -178,7 +179,9 @@ Result<PreparedCall> Function::prepare(const Gpu &gpu,
   std::vector<std::optional<runtime::PlacedTensor>> shapes;
   for (const runtime::GraphInput &input : bound.inputs)
     shapes.push_back(input.placed ? std::optional(*input.placed) : std::nullopt);
-  std::string runs = impl->running(module, *instance, /*isGpu=*/true, shapes, bound.dims);
+  std::string runs = impl->running(
+      module, *instance, frontend::descriptionOfGpu(gpu.stream()->device().properties().name),
+      shapes, bound.dims);
   auto run = executor.bindOnCuda(runs, bound.inputs, bound.dims, bound.outputs);
   if (!run)
     return fail(run.takeFailure());

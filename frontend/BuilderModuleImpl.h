@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_BUILDERMODULEIMPL_H
 
 #include "dsl/Elaborator.h"
+#include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
 #include "frontend/tile/Module.h"
 
@@ -54,8 +55,10 @@ struct Module::Impl {
   std::map<std::tuple<mlir::Operation *, Device, runtime::cuda::Stream *>,
            std::unique_ptr<frontend::Executor>>
       executors;
-  /// Graphs that are fused, by what they were, for a GPU or not, and the tile sizes.
-  std::map<std::tuple<mlir::Operation *, bool, std::map<std::string, int64_t>>, std::string> fused;
+  /// Graphs that are fused, by what they were, the description that was planned for, and the tile
+  /// sizes.
+  std::map<std::tuple<mlir::Operation *, std::string, std::map<std::string, int64_t>>, std::string>
+      fused;
 
   Impl();
   dsl::DeclRef declaration(const std::string &name) const;
@@ -75,7 +78,8 @@ struct Function::Impl {
   using TypeOf = llvm::function_ref<std::optional<runtime::DType>(llvm::StringRef)>;
   Result<std::string> instance(TypeOf typeOf) const;
   /// What runs in the place of a kernel or graph, and is planned for these inputs.
-  std::string running(mlir::ModuleOp module, const std::string &instance, bool isGpu,
+  std::string running(mlir::ModuleOp module, const std::string &instance,
+                      const frontend::DeviceDescription &device,
                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                       const llvm::StringMap<int64_t> &dims) const;
   Result<frontend::Arguments> order(const frontend::Interface &interface,

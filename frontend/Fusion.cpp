@@ -1,8 +1,10 @@
 //===- Fusion.cpp - a program's graph, fused for a device -----------------===//
 
 #include "frontend/Fusion.h"
+#include "frontend/Execution.h"
 #include "frontend/FusionCost.h"
 #include "ir/fusion/Witness.h"
+#include "runtime/cuda/Device.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -25,6 +27,24 @@ const DeviceDescription &tile::frontend::usualDescription(bool isGpu) {
     if (description.name == name)
       return description;
   llvm_unreachable("it is built in");
+}
+
+const DeviceDescription &tile::frontend::descriptionOfGpu(const std::string &name) {
+  const DeviceDescription *known = DeviceDescription::of(name);
+  return known ? *known : usualDescription(/*isGpu=*/true);
+}
+
+const DeviceDescription &tile::frontend::descriptionOf(const DeviceChoice &device) {
+  using namespace runtime::cuda;
+  if (device.device != frontend::Device::Cuda)
+    return usualDescription(/*isGpu=*/false);
+  // Without a driver or a device whoever wants to run there is told later.
+  if (auto driver = Driver::open())
+    if (auto devices = runtime::cuda::Device::list(**driver))
+      for (const DeviceProperties &properties : *devices)
+        if (properties.index == device.index)
+          return descriptionOfGpu(properties.name);
+  return usualDescription(/*isGpu=*/true);
 }
 
 StringRef tile::frontend::nameOf(FuseMode mode) { return mode == FuseMode::Off ? "off" : "exact"; }

@@ -9,10 +9,15 @@
 
 namespace tile::frontend {
 
+struct DeviceChoice;
 struct DeviceDescription;
 
 /// The description of a device that is planned for where none is named: the usual GPU or processor.
 const DeviceDescription &usualDescription(bool isGpu);
+/// That of the GPU with this name, as the driver has it; of the usual one if none is built in.
+const DeviceDescription &descriptionOfGpu(const std::string &name);
+/// What is planned for where this device of the machine is to run it.
+const DeviceDescription &descriptionOf(const DeviceChoice &device);
 
 /// "off" and "exact"
 llvm::StringRef nameOf(FuseMode mode);

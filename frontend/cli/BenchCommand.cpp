@@ -206,7 +206,7 @@ Outcome<std::monostate> Bench::fuse(Entry &entry) {
   for (const auto &dim : entry.dims)
     known[dim.getKey()] = dim.getValue();
   const DeviceDescription &description =
-      report.isPrediction ? *report.description : usualDescription(choice.device == Device::Cuda);
+      report.isPrediction ? *report.description : descriptionOf(choice);
   entry.symbol =
       fuseGraph(entry.session.module(), entry.symbol, description, known, entry.sizes).symbol;
   return Done{};

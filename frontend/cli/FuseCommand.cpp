@@ -59,7 +59,7 @@ Outcome<DeviceDescription> Fuse::describeDevice() const {
   if (options.device == "cpu")
     return usualDescription(/*isGpu=*/false);
   if (options.device == "cuda")
-    return usualDescription(/*isGpu=*/true);
+    return descriptionOf({Device::Cuda, 0});
   return DeviceDescription::find(options.device);
 }
 

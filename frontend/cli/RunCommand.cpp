@@ -162,9 +162,8 @@ Outcome<std::monostate> Run::fuse() {
     running = *pinned;
     return Done{};
   }
-  running =
-      fuseGraph(session.module(), symbol, usualDescription(device == Device::Cuda), known, sizes)
-          .symbol;
+  running = fuseGraph(session.module(), symbol, descriptionOf({device, deviceIndex}), known, sizes)
+                .symbol;
   return Done{};
 }
 

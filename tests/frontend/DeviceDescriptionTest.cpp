@@ -2,6 +2,8 @@
 // said.
 
 #include "frontend/DeviceDescription.h"
+#include "frontend/Execution.h"
+#include "frontend/Fusion.h"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +33,14 @@ TEST(DeviceDescription, allFilesAreBuiltIn) {
 
 // The figures come from different pages; multiprocessors, clock and lanes have to give the rate of
 // f32.
+TEST(DeviceDescription, graphsArePlannedForTheGpuThatIsThere) {
+  EXPECT_EQ(descriptionOfGpu("NVIDIA A100-SXM4-80GB").name, "a100-sxm-80");
+  EXPECT_EQ(descriptionOfGpu("NVIDIA H900").name, "h200");
+  EXPECT_EQ(descriptionOf({Device::Cpu, 0}).name, "xeon-8592");
+  // A device that nobody has: whoever wants to run there is told so elsewhere.
+  EXPECT_EQ(descriptionOf({Device::Cuda, 1 << 20}).name, "h200");
+}
+
 TEST(DeviceDescription, figuresAgree) {
   for (const DeviceDescription &device : DeviceDescription::builtIn()) {
     double lanes = !device.isGpu ? 32 : device.target == "sm_80" ? 64 : 128;
