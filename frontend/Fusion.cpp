@@ -47,6 +47,12 @@ const DeviceDescription &tile::frontend::descriptionOf(const DeviceChoice &devic
   return usualDescription(/*isGpu=*/true);
 }
 
+Outcome<DeviceDescription> tile::frontend::findDescription(const std::string &device) {
+  if (device == "cpu" || device == "cuda")
+    return descriptionOf({device == "cpu" ? frontend::Device::Cpu : frontend::Device::Cuda, 0});
+  return DeviceDescription::find(device);
+}
+
 StringRef tile::frontend::nameOf(FuseMode mode) { return mode == FuseMode::Off ? "off" : "exact"; }
 
 Outcome<FuseMode> tile::frontend::parseFuseMode(StringRef text) {

@@ -18,6 +18,8 @@ const DeviceDescription &usualDescription(bool isGpu);
 const DeviceDescription &descriptionOfGpu(const std::string &name);
 /// What is planned for where this device of the machine is to run it.
 const DeviceDescription &descriptionOf(const DeviceChoice &device);
+/// The same for "cpu" and "cuda"; else what has this name, or is in this file.
+Outcome<DeviceDescription> findDescription(const std::string &device);
 
 /// "off" and "exact"
 llvm::StringRef nameOf(FuseMode mode);

@@ -40,7 +40,6 @@ public:
 
 private:
   Outcome<std::monostate> execute();
-  Outcome<DeviceDescription> describeDevice() const;
   Outcome<std::string> elaborate();
   Outcome<std::string> explain();
   Outcome<std::string> plan();
@@ -54,14 +53,6 @@ private:
   llvm::StringMap<int64_t> dims;
 };
 } // namespace
-
-Outcome<DeviceDescription> Fuse::describeDevice() const {
-  if (options.device == "cpu")
-    return usualDescription(/*isGpu=*/false);
-  if (options.device == "cuda")
-    return descriptionOf({Device::Cuda, 0});
-  return DeviceDescription::find(options.device);
-}
 
 /// The graph's symbol.
 Outcome<std::string> Fuse::elaborate() {
@@ -155,7 +146,7 @@ Outcome<std::monostate> Fuse::execute() {
     return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",
                            "--summaries takes --explain=text or json, and nothing more"});
-  auto device = describeDevice();
+  auto device = findDescription(options.device);
   if (!device)
     return device.takeFailure();
   auto parsed = parseDims(options.dims);

@@ -110,8 +110,10 @@ Command tile::frontend::cli::addInfoCommand(CLI::App &app) {
                      "descriptions of devices that are built in")
           ->excludes(file);
   command
-      ->add_option("--device", options->device,
-                   "Show a description of a device, each figure with its source")
+      ->add_option(
+          "--device", options->device,
+          "Show a description of a device, each figure with its source; cpu and cuda: those\n"
+          "that graphs are planned for here")
       ->type_name("NAME|FILE.json")
       ->excludes(file)
       ->excludes(devices);

@@ -1,6 +1,7 @@
 //===- InfoDescriptions.cpp - the descriptions of devices, for people ------===//
 
 #include "frontend/DeviceDescription.h"
+#include "frontend/Fusion.h"
 #include "frontend/cli/Commands.h"
 
 #include "llvm/Support/Format.h"
@@ -38,7 +39,7 @@ void tile::frontend::cli::listDescriptions() {
 
 int tile::frontend::cli::describeDevice(const std::string &nameOrPath,
                                         const SourceOptions &options) {
-  Outcome<DeviceDescription> device = DeviceDescription::find(nameOrPath);
+  Outcome<DeviceDescription> device = findDescription(nameOrPath);
   if (!device)
     return Session(options).fail(device.takeFailure());
   llvm::outs() << device->name << ": " << device->title << "\n";

@@ -8,3 +8,5 @@ printf '{\n  "name": oops\n}' > broken.json
 tilec info --device=broken.json
 tilec info --device=h200 --devices
 tilec info --device=h200 | head -3
+TILE_CUDA_DRIVER=none tilec info --device=cuda | head -1
+tilec info --device=cpu | head -1
