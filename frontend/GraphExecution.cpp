@@ -56,8 +56,10 @@ SmallVector<Location> Executor::callersOf(const Plan &plan, uint32_t call) {
   SmallVector<Location> places;
   auto add = [&](ir::CallOp caller) {
     Location loc = caller.getLoc();
-    for (; auto site = dyn_cast<CallSiteLoc>(loc); loc = site.getCaller())
+    while (auto site = dyn_cast<CallSiteLoc>(loc)) {
       places.push_back(site.getCallee());
+      loc = site.getCaller();
+    }
     places.push_back(loc);
   };
   add(plan.source.calls[call]);

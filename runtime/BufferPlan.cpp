@@ -5,18 +5,22 @@
 
 namespace tile::runtime {
 
-CallOrder::CallOrder(const std::vector<std::vector<uint32_t>> &dependencies) {
-  size_t count = dependencies.size();
+CallOrder::CallOrder(std::vector<std::vector<uint32_t>> dependencies)
+    : needed(std::move(dependencies)) {
+  size_t count = needed.size();
   if (count > maxCalls) {
-    for (uint32_t call = 0; call < count; ++call)
+    for (uint32_t call = 0; call < count; ++call) {
       theWaves.push_back({call});
+      if (call > 0)
+        needed[call] = {call - 1};
+    }
     return;
   }
   std::vector<uint32_t> wave(count);
   before.resize(count);
   for (uint32_t call = 0; call < count; ++call) {
     before[call].resize(call / 64 + 1);
-    for (uint32_t earlier : dependencies[call]) {
+    for (uint32_t earlier : needed[call]) {
       wave[call] = std::max(wave[call], wave[earlier] + 1);
       before[call][earlier / 64] |= uint64_t(1) << (earlier % 64);
       for (size_t word = 0; word < before[earlier].size(); ++word)

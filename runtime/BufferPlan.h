@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tile::runtime {
@@ -11,7 +12,10 @@ namespace tile::runtime {
 class CallOrder {
 public:
   /// `dependencies[c]` are the calls, all before c, whose results c reads.
-  explicit CallOrder(const std::vector<std::vector<uint32_t>> &dependencies);
+  explicit CallOrder(std::vector<std::vector<uint32_t>> dependencies);
+
+  /// The calls that have to be over before a call starts; others, because those need them.
+  std::span<const uint32_t> dependencies(uint32_t call) const { return needed[call]; }
 
   /// Whether `first` is over before `then` starts, in whatever order independent calls run.
   bool isBefore(uint32_t first, uint32_t then) const;
@@ -22,6 +26,7 @@ private:
   /// Of so many calls each is its own wave: bits for all pairs would take too much memory.
   static constexpr size_t maxCalls = size_t(1) << 14;
 
+  std::vector<std::vector<uint32_t>> needed;
   /// By call, a bit for each one before it.
   std::vector<std::vector<uint64_t>> before;
   std::vector<std::vector<uint32_t>> theWaves;

@@ -402,7 +402,7 @@ bool GraphRun::place() {
     for (const PlanOperand &operand : plan.calls[n].inputs)
       if (operand.isTensor && tensors[operand.index].writer)
         dependencies[n].push_back(*tensors[operand.index].writer);
-  order.emplace(dependencies);
+  order.emplace(std::move(dependencies));
 
   std::vector<BufferRequest> requests;
   std::vector<std::optional<uint32_t>> requestOf(tensors.size());
@@ -496,8 +496,11 @@ void GraphRun::setPointers() {
 bool GraphRun::runCalls() {
   if (!options.isParallel || options.space) {
     // Each call comes after those it depends on, so their own order is one to run them in.
-    for (uint32_t call = 0; call < launches.size() && !outcome.failure; ++call)
+    for (uint32_t call = 0; call < launches.size() && !outcome.failure; ++call) {
+      if (options.space)
+        options.space->beginCall(order->dependencies(call));
       runCall(call);
+    }
     return !outcome.failure;
   }
   Result<ThreadPool *> global = ThreadPool::global();

@@ -33,13 +33,16 @@ struct GraphInput {
   const PlacedTensor *placed = nullptr;
 };
 
-/// Memory that calls work on, other than the host's. What it is asked to do may be done later, but
-/// in that order, and before what the launch function was asked for after it.
+/// Memory that calls work on, other than the host's. What it is asked to do may be done later; of a
+/// call in that order, and before what the launch function was asked for after it.
 class GraphSpace {
 public:
   virtual ~GraphSpace() = default;
   /// Memory for all tensors of the graph, aligned for any of them. Asked for once.
   virtual Result<std::byte *> allocate(uint64_t bytes) = 0;
+  /// What it is asked for from here on, and what the launch function is, is the next call's. Calls
+  /// count from 0, and this one needs what these have done.
+  virtual void beginCall(std::span<const uint32_t> after) = 0;
   virtual Status copy(std::byte *to, const std::byte *from, uint64_t bytes) = 0;
   /// Sets every byte.
   virtual Status fill(std::byte *to, uint8_t value, uint64_t bytes) = 0;
@@ -64,8 +67,8 @@ struct GraphOptions {
   bool isParallel = true;
   /// Fill what is to be written with wrong values first.
   bool poisons = false;
-  /// Where the tensors are; null: in the host's memory. In a space the calls run one after the
-  /// other, and the outcome has places instead of results.
+  /// Where the tensors are; null: in the host's memory. In a space the calls are asked for one
+  /// after the other, and the outcome has places instead of results.
   GraphSpace *space = nullptr;
   /// In a space: where results are to be, by result; null: in the space's own memory. Refused: a
   /// type or shape that isn't the result's, and a place for a result that is an input.

@@ -46,6 +46,7 @@ using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUlinkState = struct CUlinkState_st *;
 using CUgraph = struct CUgraph_st *;
+using CUgraphNode = struct CUgraphNode_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 using CUmemoryPool = struct CUmemPoolHandle_st *;
 
@@ -95,6 +96,8 @@ enum : unsigned {
 };
 
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
+enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_ACTIVE = 1 };
+enum : unsigned { CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1 };
 
 enum CUlaunchAttributeID : int {
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,

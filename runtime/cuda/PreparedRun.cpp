@@ -1,5 +1,6 @@
 #include "runtime/cuda/PreparedRun.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tile::runtime::cuda {
@@ -7,7 +8,7 @@ namespace tile::runtime::cuda {
 PreparedRun::~PreparedRun() { dropGraph(); }
 
 PreparedRun::PreparedRun(PreparedRun &&other) noexcept
-    : target(std::move(other.target)), steps(std::move(other.steps)),
+    : target(std::move(other.target)), steps(std::move(other.steps)), tasks(std::move(other.tasks)),
       buffers(std::move(other.buffers)), runs(other.runs),
       executable(std::exchange(other.executable, nullptr)) {}
 
@@ -16,6 +17,11 @@ void PreparedRun::dropGraph() {
     (void)target->device().call(&DriverTable::graphExecDestroy, executable);
   executable = nullptr;
   runs = 0;
+}
+
+void PreparedRun::beginTask(std::span<const uint32_t> after) {
+  dropGraph();
+  tasks.push_back({{after.begin(), after.end()}, steps.size()});
 }
 
 void PreparedRun::add(PreparedLaunch launch) {
@@ -35,8 +41,9 @@ void PreparedRun::addFill(CUdeviceptr to, uint8_t value, uint64_t bytes) {
     steps.emplace_back(Fill{to, value, bytes});
 }
 
-Status PreparedRun::runSteps() {
-  for (auto &step : steps) {
+Status PreparedRun::runSteps(size_t first, size_t end) {
+  for (size_t n = first; n < end; ++n) {
+    auto &step = steps[n];
     Status done;
     if (auto *launch = std::get_if<PreparedLaunch>(&step))
       done = (*launch)(*target);
@@ -50,13 +57,41 @@ Status PreparedRun::runSteps() {
   return {};
 }
 
+/// Gives the steps to the stream, which is captured, each task's behind those of the tasks that it
+/// comes after and no others.
+bool PreparedRun::captureTasks() {
+  const Device &device = target->device();
+  std::vector<std::vector<CUgraphNode>> last(tasks.size()); // of each task
+  for (size_t n = 0; n < tasks.size(); ++n) {
+    std::vector<CUgraphNode> before;
+    for (uint32_t task : tasks[n].after)
+      before.insert(before.end(), last[task].begin(), last[task].end());
+    std::sort(before.begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    if (device.call(&DriverTable::streamUpdateCaptureDependencies, target->handle(), before.data(),
+                    before.size(), unsigned(CU_STREAM_SET_CAPTURE_DEPENDENCIES)))
+      return false;
+    size_t end = n + 1 < tasks.size() ? tasks[n + 1].firstStep : steps.size();
+    if (!runSteps(tasks[n].firstStep, end))
+      return false;
+    CUstreamCaptureStatus status;
+    const CUgraphNode *nodes = nullptr;
+    size_t count = 0;
+    if (device.call(&DriverTable::streamGetCaptureInfo, target->handle(), &status, nullptr, nullptr,
+                    &nodes, &count))
+      return false;
+    last[n].assign(nodes, nodes + count);
+  }
+  return true;
+}
+
 /// Nothing of it is an error: the steps can be run one by one as well.
 void PreparedRun::makeGraph() {
   const Device &device = target->device();
   if (device.call(&DriverTable::streamBeginCapture, target->handle(),
                   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
     return;
-  Status captured = runSteps();
+  bool captured = tasks.empty() ? bool(runSteps(0, steps.size())) : captureTasks();
   CUgraph graph = nullptr;
   CUresult code = device.call(&DriverTable::streamEndCapture, target->handle(), &graph);
   if (!code && captured && graph)
@@ -69,11 +104,11 @@ void PreparedRun::makeGraph() {
 
 Status PreparedRun::operator()() {
   if (steps.size() < stepsOfGraph)
-    return runSteps();
+    return runSteps(0, steps.size());
   if (!executable && runs <= runsBeforeGraph && ++runs > runsBeforeGraph && target->handle())
     makeGraph();
   if (!executable)
-    return runSteps();
+    return runSteps(0, steps.size());
   if (CUresult code =
           target->device().call(&DriverTable::graphLaunch, executable, target->handle()))
     return target->error(code,

@@ -8,7 +8,8 @@
 
 namespace tile::runtime::cuda {
 
-/// Work on one stream, in the order in which it was added. It holds the kernels and buffers that it
+/// Work on one stream, in the order in which it was added, but for tasks that a CUDA graph runs at
+/// the same time. It holds the kernels and buffers that it
 /// uses. One thread at a time may use it; it may move.
 class PreparedRun {
 public:
@@ -17,6 +18,9 @@ public:
   PreparedRun(PreparedRun &&other) noexcept;
   PreparedRun &operator=(PreparedRun &&) = delete;
 
+  /// What is added from here on is a task. Tasks count from 0; this one comes after these, and what
+  /// it does may not meet what those do that it doesn't follow. Without tasks all is one.
+  void beginTask(std::span<const uint32_t> after);
   void add(PreparedLaunch launch);
   /// The two may not overlap.
   void addCopy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
@@ -50,12 +54,18 @@ private:
     uint8_t value;
     uint64_t bytes;
   };
-  Status runSteps();
+  struct Task {
+    std::vector<uint32_t> after;
+    size_t firstStep = 0;
+  };
+  Status runSteps(size_t first, size_t end);
+  bool captureTasks();
   void makeGraph();
   void dropGraph();
 
   std::shared_ptr<Stream> target;
   std::vector<std::variant<PreparedLaunch, Copy, Fill>> steps;
+  std::vector<Task> tasks;
   std::vector<DeviceBuffer> buffers;
   unsigned runs = 0;
   CUgraphExec executable = nullptr;

@@ -16,6 +16,7 @@ public:
   explicit PreparedSpace(PreparedRun &run) : run(run) {}
 
   Result<std::byte *> allocate(uint64_t bytes) override;
+  void beginCall(std::span<const uint32_t> after) override { run.beginTask(after); }
   Status copy(std::byte *to, const std::byte *from, uint64_t bytes) override;
   Status fill(std::byte *to, uint8_t value, uint64_t bytes) override;
 
@@ -29,6 +30,7 @@ public:
   explicit StreamSpace(std::shared_ptr<Stream> stream) : stream(std::move(stream)) {}
 
   Result<std::byte *> allocate(uint64_t bytes) override;
+  void beginCall(std::span<const uint32_t>) override {}
   Status copy(std::byte *to, const std::byte *from, uint64_t bytes) override;
   Status fill(std::byte *to, uint8_t value, uint64_t bytes) override;
 

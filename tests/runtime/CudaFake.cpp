@@ -156,10 +156,21 @@ FakeDriver::~FakeDriver() { active = nullptr; }
 
 void FakeDriver::work(CUstream stream, std::function<void()> what) {
   auto open = captured.find(stream);
-  if (open == captured.end())
+  if (open == captured.end()) {
     what();
-  else
-    open->second.push_back(std::move(what));
+    return;
+  }
+  Capture &capture = open->second;
+  capture.nodes.push_back({std::move(what), std::move(capture.last)});
+  capture.last = {reinterpret_cast<CUgraphNode>(capture.nodes.size())};
+}
+
+long FakeDriver::numRoots() const {
+  long roots = 0;
+  for (const auto &[handle, nodes] : executables)
+    roots += std::count_if(nodes.begin(), nodes.end(),
+                           [](const Node &node) { return node.after.empty(); });
+  return roots;
 }
 
 std::shared_ptr<const Driver> FakeDriver::driver() {

@@ -88,6 +88,8 @@ public:
   void work(CUstream stream, std::function<void()> what);
   /// How often a function was called.
   long count(const std::string &name) const;
+  /// How many nodes of the graphs that there are wait for no other.
+  long numRoots() const;
   /// What was made and not given back: "2 allocations, 1 stream". Empty: nothing.
   std::string leaks() const;
 
@@ -110,11 +112,19 @@ private:
   std::map<CUmodule, FakeModule> modules;
   std::map<CUlinkState, std::string> links;
   std::map<CUfunction, FakeFunction> kernels;
-  /// What a stream is given while it is captured, and what graphs hold.
-  using Work = std::vector<std::function<void()>>;
-  std::map<CUstream, Work> captured;
-  std::map<CUgraph, Work> graphs;
-  std::map<CUgraphExec, Work> executables;
+  /// What a stream is given while it is captured, and what graphs hold. A node is known by its
+  /// number + 1.
+  struct Node {
+    std::function<void()> work;
+    std::vector<CUgraphNode> after;
+  };
+  struct Capture {
+    std::vector<Node> nodes;
+    std::vector<CUgraphNode> last;
+  };
+  std::map<CUstream, Capture> captured;
+  std::map<CUgraph, std::vector<Node>> graphs;
+  std::map<CUgraphExec, std::vector<Node>> executables;
   uintptr_t nextHandle = 0x1000;
 };
 

@@ -51,6 +51,7 @@ struct FakeFunctions {
   static void writeLogs(unsigned count, CUjit_option *options, void **values);
   static CUresult loadModule(CUmodule *module, const void *image, unsigned count,
                              CUjit_option *options, void **values);
+  static void playBackwards(const std::vector<FakeDriver::Node> &nodes);
   static bool isStream(CUstream stream) { return !stream || active->streams.count(stream); }
 };
 

@@ -244,13 +244,30 @@ void FakeFunctions::fillLaunches(DriverTable &table) {
 
 //===-- Graphs ------------------------------------------------------------===//
 
+/// Of all orders in which a graph may run, the one that is the furthest from that of capture.
+void FakeFunctions::playBackwards(const std::vector<FakeDriver::Node> &nodes) {
+  std::vector<bool> isDone(nodes.size());
+  auto isReady = [&](const FakeDriver::Node &node) {
+    return std::all_of(node.after.begin(), node.after.end(), [&](CUgraphNode before) {
+      return isDone.at(reinterpret_cast<uintptr_t>(before) - 1);
+    });
+  };
+  for (size_t done = 0; done < nodes.size(); ++done) {
+    size_t n = nodes.size() - 1;
+    while (isDone[n] || !isReady(nodes[n]))
+      --n; // a node comes after earlier ones: one is ready
+    nodes[n].work();
+    isDone[n] = true;
+  }
+}
+
 void FakeFunctions::fillGraphs(DriverTable &table) {
   table.streamBeginCapture = [](CUstream stream, CUstreamCaptureMode mode) {
     EXPECT_TRUE(isStream(stream));
     EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     CUresult code = enterContext("streamBeginCapture");
     if (!code) {
-      EXPECT_TRUE(active->captured.emplace(stream, FakeDriver::Work()).second);
+      EXPECT_TRUE(active->captured.try_emplace(stream).second);
     }
     return code;
   };
@@ -261,10 +278,24 @@ void FakeFunctions::fillGraphs(DriverTable &table) {
     *graph = nullptr;
     if (!code) {
       *graph = newHandle<CUgraph>();
-      active->graphs[*graph] = std::move(open->second);
+      active->graphs[*graph] = std::move(open->second.nodes);
     }
     active->captured.erase(open);
     return code;
+  };
+  table.streamGetCaptureInfo = [](CUstream stream, CUstreamCaptureStatus *status, uint64_t *,
+                                  CUgraph *, const CUgraphNode **nodes, size_t *count) {
+    const FakeDriver::Capture &capture = active->captured.at(stream);
+    *status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *nodes = capture.last.data();
+    *count = capture.last.size();
+    return enterContext("streamGetCaptureInfo");
+  };
+  table.streamUpdateCaptureDependencies = [](CUstream stream, CUgraphNode *nodes, size_t count,
+                                             unsigned flags) {
+    EXPECT_EQ(flags, unsigned(CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    active->captured.at(stream).last.assign(nodes, nodes + count);
+    return enterContext("streamUpdateCaptureDependencies");
   };
   table.graphInstantiate = [](CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
     EXPECT_EQ(flags, 0u);
@@ -279,8 +310,7 @@ void FakeFunctions::fillGraphs(DriverTable &table) {
     EXPECT_TRUE(isStream(stream));
     CUresult code = enterContext("graphLaunch");
     if (!code)
-      for (const std::function<void()> &what : active->executables.at(executable))
-        what();
+      playBackwards(active->executables.at(executable));
     return code;
   };
   table.graphExecDestroy = [](CUgraphExec executable) {
