@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What fusion gains, as the clock has it, beside what the bytes say.
 
-    fusion_ratios.py TILEC [GRAPH…] [--device cpu|cuda] [--torch]
+    fusion_ratios.py TILEC [GRAPH…] [--device cpu|cuda] [--dim NAME=VALUE…] [--torch]
 
 Runs the memory-bound graphs of tests/e2e/fusion/figures.tile by turns as they stand and fused (`tilec fuse --measure`), with the
-dims that figures.json names, and prints a table. "By bytes" is what the time would shrink by if both moved their bytes equally fast;
+dims that figures.json names or --dim does, and prints a table. "By bytes" is what the time would shrink by if both moved their bytes equally fast;
 "of that" is the one ratio by the other. With --torch the last columns are what torch.compile takes (fusion_peers.py), and its time by
 that of the fused graph.
 """
@@ -35,10 +35,15 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--torch", action="store_true", help="beside torch.compile, on a GPU")
     arguments = parser.parse_args()
     if arguments.torch:
         import fusion_peers
+    try:
+        given = {name: int(value) for name, value in (text.split("=") for text in arguments.dim)}
+    except ValueError:
+        parser.error("--dim takes NAME=VALUE")
     cases = json.loads((FOLDER / "figures.json").read_text())
     for graph in arguments.graphs:
         if graph not in cases:
@@ -47,16 +52,16 @@ def main():
           (" compile, ms | of it |" if arguments.torch else ""))
     print("|---|---|---|---|---|---|---|---|" + ("---|---|" if arguments.torch else ""))
     for graph in arguments.graphs or GRAPHS:
-        dims = cases[graph]["dim"]
+        dims = cases[graph]["dim"] | given
         report = measured(arguments.tilec, graph, arguments.device, dims)
         before, after = report["before"], report["after"]
         faster = before["measured_seconds"] / after["measured_seconds"]
         expected = (before["bytes_read"] + before["bytes_written"]) / (after["bytes_read"] + after["bytes_written"])
         print(f"| {graph} | {', '.join(f'{name} = {value}' for name, value in dims.items())} "
-              f"| {len(report['calls'])} → {len(report['kernels'])} | {before['measured_seconds'] * 1e3:.2f} "
-              f"| {after['measured_seconds'] * 1e3:.2f} | {faster:.2f} | {expected:.2f} | {faster / expected:.2f} |", end="")
+              f"| {len(report['calls'])} → {len(report['kernels'])} | {before['measured_seconds'] * 1e3:.3g} "
+              f"| {after['measured_seconds'] * 1e3:.3g} | {faster:.2f} | {expected:.2f} | {faster / expected:.2f} |", end="")
         peer = fusion_peers.seconds(graph, dims) if arguments.torch else None
-        print(f" {peer * 1e3:.2f} | {peer / after['measured_seconds']:.2f} |" if peer else "", flush=True)
+        print(f" {peer * 1e3:.3g} | {peer / after['measured_seconds']:.2f} |" if peer else "", flush=True)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ bundle=$(realpath -m "${1:-$root/build/tilec-gpu.tar.xz}")
 cd "$root"
 build=build/portable
 # The preset leaves the tests out; these are all that a GPU needs.
-cmake --preset portable -DTILE_BUILD_TESTS=ON "-DTILE_TEST_FOLDERS=runtime;e2e" >/dev/null
-cmake/build.sh portable tilec tile_command_server runtime_cuda_device_test
+cmake --preset portable -DTILE_BUILD_TESTS=ON "-DTILE_TEST_FOLDERS=runtime;e2e;fuzz" >/dev/null
+cmake/build.sh portable tilec tile_command_server runtime_cuda_device_test fuzz_graphs
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,6 +37,7 @@ place=$work/tilec-gpu
 mkdir -p "$place/lib" "$place/tests"
 strip -o "$place/tilec" $build/frontend/tilec
 strip -o "$place/tile_command_server" $build/tests/e2e/tile_command_server
+strip -o "$place/fuzz_graphs" $build/tests/fuzz/fuzz_graphs
 strip -o "$place/runtime_cuda_device_test" $build/tests/runtime/runtime_cuda_device_test
 # Debian has oneTBB as a shared library only; the other libraries are those of every Linux.
 tbb=$(ldd $build/frontend/tilec | awk '$1 ~ /^libtbb\.so/ { print $3 }')
@@ -52,7 +53,7 @@ ln -s tests/gpu/run.sh "$place/run.sh"
 git describe --always --dirty >"$place/version.txt" 2>/dev/null || echo unknown >"$place/version.txt"
 
 mkdir -p "$(dirname "$bundle")"
-# The same files give the same bytes. tilec and its server are almost the same; a window that reaches from
+# The same files give the same bytes. The programs are almost the same; a window that reaches from
 # one to the other, and calls written as what they call, let xz see it.
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$work" -c tilec-gpu |
   xz -T0 --x86 --lzma2=preset=6,dict=96MiB >"$work/bundle"

@@ -14,6 +14,7 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
   artifacts   the same from artifacts, without the compiler, where those have code for GPUs; needs NumPy
   fusion      graphs as they are and fused: kernels, bytes and results; needs NumPy
+  graphs      random graphs (docs/testing.md), as they are and fused
   types       sorts and scans of all types, against NumPy
   reports     assert and print, against what the language says; needs NumPy
   memcheck racecheck initcheck synccheck
@@ -27,7 +28,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver faults samples artifacts fusion types reports memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples artifacts fusion graphs types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -94,6 +95,7 @@ perform() {
       timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device artifact-cuda --jobs "$jobs" --server ./tile_command_server ;;
     fusion)
       timeout 600 "$python" tests/e2e/fusion/check_fusion.py ./tilec --device cuda --server ./tile_command_server ;;
+    graphs) timeout 600 ./fuzz_graphs --count 500 --cpu 0 --cuda 100 --jobs "$jobs" ;;
     types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
     reports)
       timeout 600 "$python" tests/e2e/check_reports.py ./tilec --device=cuda ./tile_command_server &&
@@ -111,6 +113,7 @@ summary() {
   local log=$results/$1.txt
   case $1 in
     driver) grep -E '^\[  (PASSED|FAILED)  \] [0-9]+ tests?' "$log" | tail -1 | sed 's/^\[ *//; s/ *\] */ /' ;;
+    graphs) grep ' passed, ' "$log" ;;
     bench | compare) echo "figures in $log" ;;
     *) tail -1 "$log" ;;
   esac

@@ -11,6 +11,7 @@
 #include "ir/fusion/Fuser.h"
 #include "ir/fusion/InlineProducer.h"
 #include "ir/fusion/MergeSiblings.h"
+#include "runtime/cuda/Gpu.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -115,7 +116,7 @@ private:
                                  const std::string &graph = "");
   bool interpret(mlir::ModuleOp module, const std::string &run, bool reverse);
   bool interpretWithSizes(mlir::ModuleOp module);
-  bool runOnCpu(mlir::ModuleOp fused, bool isWatched);
+  bool runOn(Device device, mlir::ModuleOp fused, bool isWatched);
   bool runPinned(mlir::ModuleOp copy);
   bool fuseAndRun(mlir::ModuleOp copy, const std::string &run,
                   llvm::function_ref<void(ir::GraphOp)> fuse);
@@ -302,17 +303,31 @@ bool GraphCheck::interpretWithSizes(mlir::ModuleOp of) {
   return outputs && compare(*outputs, "fused, other tile sizes");
 }
 
-bool GraphCheck::runOnCpu(mlir::ModuleOp fused, bool isWatched) {
+/// A context of the driver takes longer to make than a graph to run: a process keeps one.
+static std::shared_ptr<runtime::cuda::Stream> gpuStream(std::string &problem) {
+  static auto gpu = runtime::cuda::Gpu::open();
+  if (!gpu)
+    problem = gpu.error().str();
+  return gpu ? gpu->stream() : nullptr;
+}
+
+bool GraphCheck::runOn(Device device, mlir::ModuleOp fused, bool isWatched) {
   frontend::Compiler compiler;
+  std::string where = device == Device::Cpu ? "CPU" : "GPU";
+  std::shared_ptr<runtime::cuda::Stream> stream;
+  if (device == Device::Cuda && !(stream = gpuStream(messages)))
+    return fail("GPU", messages);
   std::optional<Outputs> loose;
   if (program.values != Values::Exact) {
-    frontend::Executor executor(compiler, *module, Device::Cpu);
-    loose = execute(executor, "unfused, CPU");
+    frontend::Executor executor(compiler, *module, device);
+    executor.stream = stream;
+    loose = execute(executor, "unfused, " + where);
     if (!loose)
       return false;
   }
-  std::string run = isWatched ? "fused, CPU, watched" : "fused, CPU";
-  frontend::Executor executor(compiler, fused, Device::Cpu);
+  std::string run = "fused, " + where + (isWatched ? ", watched" : "");
+  frontend::Executor executor(compiler, fused, device);
+  executor.stream = stream;
   executor.sanitizes = isWatched;
   auto outputs = execute(executor, run);
   return outputs && compare(*outputs, run, loose ? &*loose : nullptr);
@@ -403,7 +418,11 @@ GraphOutcome GraphCheck::run() {
     return outcome;
   bool isOnCpu = choice.chance(static_cast<int>(options.percentOnCpu));
   bool isWatched = choice.chance(static_cast<int>(options.percentWatched));
-  if (isOnCpu && program.values != Values::Rough && !runOnCpu(*fused, isWatched))
+  bool isOnGpu = choice.chance(static_cast<int>(options.percentOnGpu));
+  bool isRough = program.values == Values::Rough;
+  if (isOnCpu && !isRough && !runOn(Device::Cpu, *fused, isWatched))
+    return outcome;
+  if (isOnGpu && !isRough && !runOn(Device::Cuda, *fused, /*isWatched=*/false))
     return outcome;
   if (isOnCpu) {
     mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());

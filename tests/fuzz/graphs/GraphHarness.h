@@ -1,5 +1,5 @@
 // Runs a random graph as it stands and fused, and compares each bit: by the interpreter, with all
-// that can be fused, with some of it, with other tile sizes; and by the CPU backend.
+// that can be fused, with some of it, with other tile sizes; by the CPU backend; on a GPU.
 #pragma once
 
 #include "tests/fuzz/graphs/Graph.h"
@@ -15,6 +15,8 @@ struct GraphOutcome : Outcome {
 struct GraphOptions {
   /// Of all graphs: those that run on the CPU, and those of them whose accesses are watched.
   unsigned percentOnCpu = 25, percentWatched = 30;
+  /// Those that run on this machine's GPU.
+  unsigned percentOnGpu = 0;
   /// Shows the IR of what runs fused.
   bool showsIR = false;
 };

@@ -184,7 +184,8 @@ static int usage() {
       "Runs N random graphs as they stand and fused. One that fails is made smaller and\n"
       "printed with its seed; --graph runs it again. --print leaves it as it is,\n"
       "--ir shows what it becomes.\n"
-      "--refusals says why graphs are refused; --cpu PERCENT how many run on the CPU, too.\n"
+      "--refusals says why graphs are refused; --cpu PERCENT and --cuda PERCENT how many run on\n"
+      "the CPU and on this machine's GPU, too (25 and 0).\n"
       "The seed is TILE_TEST_SEED or the time.\n");
   return 2;
 }
@@ -218,6 +219,8 @@ int main(int argc, char **argv) {
       options.shown = static_cast<unsigned>(value);
     else if (name == "--cpu")
       options.check.percentOnCpu = static_cast<unsigned>(value);
+    else if (name == "--cuda")
+      options.check.percentOnGpu = static_cast<unsigned>(value);
     else if (name == "--graph")
       options.graph = value;
     else
