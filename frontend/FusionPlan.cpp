@@ -1,6 +1,8 @@
 //===- FusionPlan.cpp - what decides the bits of a fused graph ------------===//
 
 #include "frontend/FusionPlan.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "frontend/CudaExecution.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/FusionCost.h"
 #include "frontend/Interface.h"
@@ -80,13 +82,25 @@ std::string describeGraph(Copy &apart) {
 }
 } // namespace
 
-/// Has the sums of calls made in the orders that are known.
+/// Has the sums of calls made in the orders that are known; on a GPU those that follow from the
+/// tiles and the warps.
 static void pinOrders(ir::KernelOp kernel, const FusionPlan &plan) {
+  if (plan.isForGpu)
+    kernel->setAttr(codegen::fixedOrderAttrName, UnitAttr::get(kernel.getContext()));
   for (Operation *op : ir::numberedOps(kernel))
     if (auto origin = ir::originOf(op); origin && !isa<ir::ForOp>(op))
       if (auto order = plan.calls[origin->call].orders.find(origin->op);
           order != plan.calls[origin->call].orders.end())
         codegen::pinOrder(op, order->second);
+}
+
+/// The same for all kernels: which thread has what follows from it.
+static void pinWarps(ir::KernelOp kernel) {
+  constexpr int64_t warps = 8;
+  NamedAttrList schedule(kernel.getScheduleAttr());
+  schedule.erase("target.cuda");
+  schedule.set("warps", Builder(kernel.getContext()).getI64IntegerAttr(warps));
+  kernel.setScheduleAttr(schedule.getDictionary(kernel.getContext()));
 }
 
 //===-- Making a plan -----------------------------------------------------===//
@@ -95,11 +109,13 @@ namespace {
 class Planner {
 public:
   Planner(Compiler &compiler, ModuleOp module, StringRef symbol, const ir::FusionLedger &ledger,
-          const llvm::StringMap<int64_t> &dims)
-      : compiler(compiler), none(), apart(module, symbol, none, /*keepsCalls=*/true, dims),
+          const DeviceDescription &device, const llvm::StringMap<int64_t> &dims)
+      : compiler(compiler), target(device.target), none(),
+        apart(module, symbol, none, /*keepsCalls=*/true, dims),
         fused(module, symbol, ledger.steps, /*keepsCalls=*/false, dims), shapesApart(apart.graph),
         shapesFused(fused.graph), costsApart(apart.graph, apart.model, apart.options, shapesApart),
         costsFused(fused.graph, fused.model, fused.options, shapesFused) {
+    plan.isForGpu = device.isGpu;
     plan.graph = sourceName(symbol).str();
     plan.code = describeGraph(apart);
     plan.calls = describe(apart);
@@ -116,11 +132,13 @@ public:
 private:
   Outcome<std::monostate> planKernel(unsigned number);
   void takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls, const codegen::FoldOrders &orders);
-  ir::Bindings chooseSizes(ir::CallOp call);
+  Outcome<Done> chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims);
+  Outcome<ir::Bindings> chooseSizes(ir::CallOp call);
   void takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Bindings &bindings);
-  void chooseRest(unsigned call);
+  Outcome<Done> chooseRest(unsigned call);
 
   Compiler &compiler;
+  std::string target; // of a GPU
   std::vector<ir::FusionStep> none;
   Copy apart, fused;
   ir::GraphShapes shapesApart, shapesFused;
@@ -189,8 +207,30 @@ void Planner::takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls,
     }
 }
 
+/// Sizes of all blocks that have none yet; for a GPU those with which its code fits.
+Outcome<Done> Planner::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings,
+                                   ArrayRef<int64_t> dims) {
+  if (!plan.isForGpu) {
+    Compiler::chooseTiles(kernel, bindings, dims, threads);
+    return Done{};
+  }
+  CudaSpecialization to{bindings, {}, CudaContext::divisorsOf(kernel, dims)};
+  to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target);
+  CudaContext::bind(kernel, dims, to.bindings);
+  OwningOpRef<ir::KernelOp> pinned(kernel.clone());
+  pinWarps(*pinned);
+  pinOrders(*pinned, plan);
+  if (auto code = generateCuda(compiler, *pinned, to, target); !code)
+    return code.takeFailure();
+  auto sizes = ir::tileSizes(kernel, to.bindings);
+  if (failed(sizes))
+    return Failure::reported();
+  bindings.sizes = *std::move(sizes);
+  return Done{};
+}
+
 /// A loop of a call that several kernels compute, or one at several places, has one size.
-ir::Bindings Planner::chooseSizes(ir::CallOp call) {
+Outcome<ir::Bindings> Planner::chooseSizes(ir::CallOp call) {
   ir::KernelOp kernel = fused.kernelOf(call);
   auto sizeOf = [&](const ir::CallOrigin &origin) -> int64_t & {
     ir::KernelOp own = apart.kernelOf(apart.calls[origin.call]);
@@ -207,7 +247,9 @@ ir::Bindings Planner::chooseSizes(ir::CallOp call) {
   for (auto [name, size] : loops)
     if (*size)
       bindings.sizes[name] = *size;
-  Compiler::chooseTiles(kernel, bindings, costsFused.valuesOf(shapesFused.dimsOf(call)), threads);
+  if (auto done = chooseTiles(kernel, bindings, costsFused.valuesOf(shapesFused.dimsOf(call)));
+      !done)
+    return done.takeFailure();
   for (auto [name, size] : loops) {
     if (!*size)
       *size = bindings.sizes.lookup(name);
@@ -244,17 +286,20 @@ void Planner::takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Binding
   }
 }
 
-void Planner::chooseRest(unsigned call) {
+Outcome<Done> Planner::chooseRest(unsigned call) {
   ir::KernelOp kernel = apart.kernelOf(apart.calls[call]);
   if (!kernel)
-    return;
+    return Done{};
   ir::Bindings bindings;
   for (const auto &[binder, size] : plan.calls[call].sizes)
     bindings.sizes[binder] = size;
-  Compiler::chooseTiles(kernel, bindings,
-                        costsApart.valuesOf(shapesApart.dimsOf(apart.calls[call])), threads);
+  if (auto done =
+          chooseTiles(kernel, bindings, costsApart.valuesOf(shapesApart.dimsOf(apart.calls[call])));
+      !done)
+    return done;
   for (const auto &[binder, size] : bindings.sizes)
     plan.calls[call].sizes[binder.str()] = size;
+  return Done{};
 }
 
 Outcome<Done> Planner::planKernel(unsigned number) {
@@ -263,20 +308,24 @@ Outcome<Done> Planner::planKernel(unsigned number) {
   TileSizes::ByBinder &sizes = plan.kernels.emplace_back();
   if (!kernel)
     return Done{};
-  ir::Bindings bindings = chooseSizes(call);
-  for (const auto &[binder, size] : bindings.sizes)
+  auto bindings = chooseSizes(call);
+  if (!bindings)
+    return bindings.takeFailure();
+  for (const auto &[binder, size] : bindings->sizes)
     sizes[binder.str()] = size;
-  pinOrders(kernel, plan);
-  auto compiled = compiler.compile(kernel, bindings);
-  if (!compiled)
-    return Failure::reported();
-  auto orders = codegen::CpuCompiler().foldOrders(*compiled);
-  if (failed(orders))
-    return Failure::reported();
   const std::vector<unsigned> &calls = fused.ledger.kernels[number].calls;
-  takeOrders(kernel, calls, *orders);
+  if (!plan.isForGpu) {
+    pinOrders(kernel, plan);
+    auto compiled = compiler.compile(kernel, *bindings);
+    if (!compiled)
+      return Failure::reported();
+    auto orders = codegen::CpuCompiler().foldOrders(*compiled);
+    if (failed(orders))
+      return Failure::reported();
+    takeOrders(kernel, calls, *orders);
+  }
   for (unsigned member : calls)
-    takeBinders(member, call, bindings);
+    takeBinders(member, call, *bindings);
   return Done{};
 }
 
@@ -297,14 +346,16 @@ Outcome<FusionPlan> Planner::run() {
       plan.calls[n].orders = plan.calls[call.same].orders;
     }
   for (unsigned n = 0, e = plan.calls.size(); n < e; ++n)
-    chooseRest(n);
+    if (auto done = chooseRest(n); !done)
+      return done.takeFailure();
   return std::move(plan);
 }
 
 Outcome<FusionPlan> tile::frontend::makePlan(Compiler &compiler, ModuleOp module, StringRef symbol,
                                              const ir::FusionLedger &ledger,
+                                             const DeviceDescription &device,
                                              const llvm::StringMap<int64_t> &dims) {
-  return Planner(compiler, module, symbol, ledger, dims).run();
+  return Planner(compiler, module, symbol, ledger, device, dims).run();
 }
 
 //===-- Running by a plan -------------------------------------------------===//
@@ -314,7 +365,8 @@ static Failure stale(const Twine &what) {
       {"the plan is stale: " + what.str(), "write it anew: tilec fuse … --explain=plan -o PLAN"});
 }
 
-static Outcome<Done> pinSizes(ir::KernelOp kernel, const TileSizes::ByBinder &sizes) {
+static Outcome<Done> pinSizes(ir::KernelOp kernel, const TileSizes::ByBinder &sizes,
+                              bool isForGpu) {
   Builder builder(kernel.getContext());
   NamedAttrList schedule;
   SmallVector<StringAttr> binders = ir::sizableBinders(kernel);
@@ -325,6 +377,8 @@ static Outcome<Done> pinSizes(ir::KernelOp kernel, const TileSizes::ByBinder &si
     schedule.set(binder, builder.getI64IntegerAttr(size));
   }
   kernel.setScheduleAttr(schedule.getDictionary(kernel.getContext()));
+  if (isForGpu)
+    pinWarps(kernel);
   return Done{};
 }
 
@@ -364,7 +418,7 @@ Outcome<std::string> tile::frontend::pinGraph(ModuleOp module, StringRef symbol,
     return done.takeFailure();
   for (auto [call, planned] : llvm::zip_equal(apart.calls, plan.calls))
     if (ir::KernelOp kernel = apart.kernelOf(call)) {
-      if (auto done = pinSizes(kernel, planned.sizes); !done)
+      if (auto done = pinSizes(kernel, planned.sizes, plan.isForGpu); !done)
         return done.takeFailure();
       pinOrders(kernel, plan);
     }
@@ -378,7 +432,7 @@ Outcome<std::string> tile::frontend::pinGraph(ModuleOp module, StringRef symbol,
                  Twine(plan.kernels.size()));
   for (auto [call, sizes] : llvm::zip_equal(fused.calls, plan.kernels))
     if (ir::KernelOp kernel = fused.kernelOf(call)) {
-      if (auto done = pinSizes(kernel, sizes); !done)
+      if (auto done = pinSizes(kernel, sizes, plan.isForGpu); !done)
         return done.takeFailure();
       pinOrders(kernel, plan);
     }

@@ -1,7 +1,8 @@
 //===- FusionPlan.h - what decides the bits of a fused graph --------------===//
 //
 // Which kernels become one, and what is chosen for each of them besides: tile
-// sizes and the order of sums. With that written down, a fused graph runs again
+// sizes and the order of sums. (Code for GPUs has no choice of orders: under a plan
+// they follow from the tiles, codegen/gpu/GpuCompiler.h.) With that written down, a fused graph runs again
 // without a search; and its calls run one by one as parts of those kernels, so
 // that all bits are the same.
 //
@@ -26,6 +27,7 @@ struct FusionPlan {
     /// By number of the op (ir/fusion/CallOrigins.h).
     std::map<unsigned, codegen::FoldOrder> orders;
   };
+  bool isForGpu = false;
   std::string graph, code;
   /// The values that it was made for.
   std::map<std::string, int64_t> dims;
@@ -35,15 +37,18 @@ struct FusionPlan {
   std::vector<TileSizes::ByBinder> kernels;
 };
 
-/// A plan for this machine's processor, of the steps that the ledger has for a graph.
+/// A plan for this machine's processor, or the GPU that is described, of the steps that the ledger
+/// has for a graph.
 Outcome<FusionPlan> makePlan(Compiler &compiler, mlir::ModuleOp module, llvm::StringRef symbol,
-                             const ir::FusionLedger &ledger, const llvm::StringMap<int64_t> &dims);
+                             const ir::FusionLedger &ledger, const DeviceDescription &device,
+                             const llvm::StringMap<int64_t> &dims);
 
 llvm::json::Object toJson(const FusionPlan &plan);
 Outcome<FusionPlan> readPlan(const std::string &path);
 
 /// The graph under a plan, beside it in the module: its calls one by one, or fused. Fails if the
-/// plan isn't one for this graph and these values of its dims.
+/// plan isn't one for this graph and these values of its dims. On what it runs is the caller's to
+/// check.
 Outcome<std::string> pinGraph(mlir::ModuleOp module, llvm::StringRef symbol, const FusionPlan &plan,
                               FuseMode mode, const llvm::StringMap<int64_t> &dims);
 

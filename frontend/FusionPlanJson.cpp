@@ -61,7 +61,7 @@ llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
     steps.push_back(::toJson(step));
   for (const TileSizes::ByBinder &sizes : plan.kernels)
     kernels.push_back(::toJson(sizes));
-  return llvm::json::Object{{"plan", version},           {"device", "cpu"},
+  return llvm::json::Object{{"plan", version},           {"device", plan.isForGpu ? "gpu" : "cpu"},
                             {"graph", plan.graph},       {"code", plan.code},
                             {"dims", std::move(dims)},   {"calls", std::move(calls)},
                             {"steps", std::move(steps)}, {"kernels", std::move(kernels)}};
@@ -205,6 +205,12 @@ bool Reader::readAll(const llvm::json::Object &object, FusionPlan &plan) {
                           *kernels = object.getArray("kernels");
   if (!calls || !steps || !kernels)
     return fail("\"calls\", \"steps\" or \"kernels\" are missing");
+  std::string device;
+  if (!readString(object, "device", device))
+    return false;
+  if (device != "cpu" && device != "gpu")
+    return fail("\"device\" is `" + device + "`, not cpu or gpu");
+  plan.isForGpu = device == "gpu";
   auto readKernel = [&](const llvm::json::Value &value) {
     return readSizes(&value, plan.kernels.emplace_back());
   };

@@ -52,9 +52,6 @@ SmallVector<int64_t> tile::ir::scheduledSizes(KernelOp kernel, StringRef binder,
 }
 
 namespace {
-/// Sizes by binder, for those of `sizableBinders`.
-using Sizes = llvm::StringMap<int64_t>;
-
 InFlightDiagnostic failWithHint(KernelOp kernel, const Twine &message, const Twine &hint) {
   InFlightDiagnostic diagnostic = emitError(kernel.getLoc(), message);
   diagnostic.attachNote(kernel.getLoc()) << "hint: " << hint;
@@ -97,11 +94,13 @@ int64_t sizeInIR(KernelOp kernel, StringRef binder) {
   return result;
 }
 
-FailureOr<Sizes> chooseSizes(KernelOp kernel, const Bindings &bindings) {
+} // namespace
+
+FailureOr<llvm::StringMap<int64_t>> tile::ir::tileSizes(KernelOp kernel, const Bindings &bindings) {
   for (StringRef name : bindings.sizes.keys())
     if (failed(checkBinderName(kernel, name)))
       return failure();
-  Sizes sizes;
+  llvm::StringMap<int64_t> sizes;
   size_t parallelBinders = llvm::count(kernel.getParallel().getEach(), false);
   for (auto [position, binder] : llvm::enumerate(sizableBinders(kernel))) {
     int64_t given = sizeInIR(kernel, binder), &size = sizes[binder];
@@ -124,6 +123,8 @@ FailureOr<Sizes> chooseSizes(KernelOp kernel, const Bindings &bindings) {
 }
 
 //===-- Dimensions --------------------------------------------------------===//
+
+namespace {
 
 /// All dims bound so far, by this and earlier calls; failure on bad ones.
 FailureOr<DictionaryAttr> chooseDims(KernelOp kernel, const Bindings &bindings) {
@@ -296,7 +297,7 @@ void foldMaps(KernelOp kernel) {
 //===-- Types -------------------------------------------------------------===//
 
 /// The extents that are known: block sizes, and whole axes with constant bounds.
-llvm::StringMap<int64_t> knownExtents(KernelOp kernel, const Sizes &sizes) {
+llvm::StringMap<int64_t> knownExtents(KernelOp kernel, const llvm::StringMap<int64_t> &sizes) {
   llvm::StringMap<int64_t> extents;
   for (const auto &[name, size] : sizes)
     extents[name] = size;
@@ -412,7 +413,7 @@ void tile::ir::simplify(KernelOp kernel) {
 }
 
 LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {
-  FailureOr<Sizes> sizes = chooseSizes(kernel, bindings);
+  FailureOr<llvm::StringMap<int64_t>> sizes = tileSizes(kernel, bindings);
   FailureOr<DictionaryAttr> bound = chooseDims(kernel, bindings);
   if (failed(sizes) || failed(bound))
     return failure();

@@ -43,11 +43,14 @@ llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);
 llvm::SmallVector<int64_t> scheduledSizes(KernelOp kernel, llvm::StringRef binder,
                                           llvm::StringRef target = {});
 
-/// Specializes in place. A binder's size is the first of: its size in the IR,
-/// `bindings.sizes`, the first candidate in the kernel's `schedule`, the
-/// default. The values of dims are kept in the attribute `tile.bound`, so that
-/// a launch can check them. Bad bindings are reported at the kernel's location
-/// with notes "hint: …", and leave the kernel unchanged.
+/// The size that each of a kernel's sizable binders gets, which is the first of: its size in the
+/// IR, `bindings.sizes`, the first candidate in the kernel's `schedule`, the default. Bad bindings
+/// are reported.
+mlir::FailureOr<llvm::StringMap<int64_t>> tileSizes(KernelOp kernel, const Bindings &bindings);
+
+/// Specializes in place, with these sizes. The values of dims are kept in the attribute
+/// `tile.bound`, so that a launch can check them. Bad bindings are reported at the kernel's
+/// location with notes "hint: …", and leave the kernel unchanged.
 mlir::LogicalResult specialize(KernelOp kernel, const Bindings &bindings);
 
 /// The dimensions that whole axes of unknown length are as long as, by name and in the order of the

@@ -1,6 +1,7 @@
 //===- AssignLayouts.cpp - from the tile level to the tile_gpu level ------===//
 
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
@@ -169,6 +170,11 @@ private:
   /// What an access is best done in, where that isn't the layout given.
   std::optional<Layout> preferred(const Walk &walk, ArrayRef<StringAttr> axes,
                                   const Layout &given) const;
+  /// What an op that joins elements needs, where their order is fixed: threads share out the axes
+  /// that it goes along before others, and in order.
+  std::optional<Layout> fixedFor(Operation *op, ArrayRef<StringAttr> axes,
+                                 ArrayRef<StringAttr> first) const;
+  std::optional<Layout> fixedFor(Operation *op) const;
   void choose();
   /// The layout that an operand has to have; none: any.
   std::optional<Layout> required(OpOperand &operand);
@@ -356,6 +362,36 @@ std::optional<Layout> Assignment::preferred(const Walk &walk, ArrayRef<StringAtt
   return blocked(axes, walk);
 }
 
+std::optional<Layout> Assignment::fixedFor(Operation *op, ArrayRef<StringAttr> axes,
+                                           ArrayRef<StringAttr> first) const {
+  if (!kernel->hasAttr(tile::codegen::fixedOrderAttrName) || axes.empty())
+    return std::nullopt;
+  SmallVector<int64_t> extents =
+      llvm::map_to_vector(axes, [&](StringAttr axis) { return extentOf(axis); });
+  SmallVector<unsigned> order;
+  for (StringAttr axis : llvm::concat<const StringAttr>(first, axes))
+    if (unsigned n = llvm::find(axes, axis) - axes.begin(); !llvm::is_contained(order, n))
+      order.push_back(n);
+  return Layout::blocked({extents, order, order, /*vector=*/1, warps, blocks});
+}
+
+std::optional<Layout> Assignment::fixedFor(Operation *op) const {
+  return llvm::TypeSwitch<Operation *, std::optional<Layout>>(op)
+      .Case([&](ReduceOp reduce) {
+        SmallVector<StringAttr> first(reduce.getAxes().getAsRange<StringAttr>());
+        return fixedFor(op, axesOf(reduce.getInput().getType()), first);
+      })
+      .Case([&](ScanOp scan) {
+        return fixedFor(op, axesOf(scan.getInputs()[0].getType()), scan.getAxisAttr());
+      })
+      .Case([&](UpdateOp update) {
+        // Elements that meet in one are joined in the order of the threads.
+        return fixedFor(op, axesOf(update.getValue().getType()),
+                        mapAxes(update.getMap(), update.getDims()).names);
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 void Assignment::choose() {
   auto chooseAll = [&](ValueRange values) {
     for (Value value : values)
@@ -384,11 +420,12 @@ void Assignment::choose() {
           chosen[result] = chosen[after];
     if (isa<ReduceOp, ArgReduceOp>(op) && isTile(op->getResult(0))) {
       Value input = op->getOperand(0), result = op->getResult(0);
-      chosen[result] = reordered(chosen[input], axesOf(input.getType()), axesOf(result.getType()));
+      chosen[result] = reordered(fixedFor(op).value_or(chosen[input]), axesOf(input.getType()),
+                                 axesOf(result.getType()));
     }
     if (auto scan = dyn_cast<ScanOp>(op)) {
       ArrayRef<StringAttr> axes = axesOf(scan.getInputs()[0].getType());
-      Layout layout = chosen[scan.getInputs()[0]];
+      Layout layout = fixedFor(op).value_or(chosen[scan.getInputs()[0]]);
       for (auto [scanned, last] : llvm::zip(scan.getScanned(), scan.getLast())) {
         chosen[scanned] = layout;
         if (isTile(last))
@@ -433,7 +470,10 @@ std::optional<Layout> Assignment::required(OpOperand &operand) {
       .Case([&](scf::WhileOp loop) {
         return chosen[loop.getBeforeArguments()[operand.getOperandNumber()]];
       })
+      .Case([&](ReduceOp op) { return fixedFor(op); })
       .Case<StoreOp, UpdateOp>([&](auto op) -> std::optional<Layout> {
+        if (std::optional<Layout> fixed = fixedFor(op))
+          return fixed;
         ArrayRef<StringAttr> all = axesOf(op.getValue().getType());
         Layout layout = chosen[op.getValue()];
         if (auto own = preferred(walkOf(op), all, layout))

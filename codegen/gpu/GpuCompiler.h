@@ -28,6 +28,11 @@ inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
 /// are then somewhere as if they were so long; the code must not be launched with longer ones.
 inline constexpr llvm::StringLiteral limitsAttrName = "tile.limits";
 
+/// An attribute of kernels: the order of their sums and scans follows from the extents of the tiles
+/// and the number of warps alone, so that kernels that have a sum in common make it alike, whatever
+/// else they do. That takes time; rows have to fit into the registers of one block.
+inline constexpr llvm::StringLiteral fixedOrderAttrName = "tile.fixed_order";
+
 /// The shared memory that a program may have on any device that runs a target's code; 0 where there
 /// is no such target.
 int64_t sharedBytesOf(llvm::StringRef target);

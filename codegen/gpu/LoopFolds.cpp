@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 
@@ -46,6 +47,9 @@ static bool joins(Operation *op, CombineKind kind) {
 /// The reduction that only says what a loop's carried value is joined with, and the op that does.
 static std::pair<ReduceOp, Operation *> foldOf(Value yielded, BlockArgument carried) {
   Operation *loop = carried.getOwner()->getParentOp(), *combine = yielded.getDefiningOp();
+  // What a thread may keep for itself hangs on what else the sum is for.
+  if (loop->getParentOfType<KernelOp>()->hasAttr(fixedOrderAttrName))
+    return {};
   if (!combine || combine->getNumOperands() != 2 || !yielded.hasOneUse() || !carried.hasOneUse() ||
       combine->getParentOp() != loop)
     return {};

@@ -350,6 +350,8 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
     return failure();
   bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
   plan.warps = isWarpsGiven ? *warps : adjustWarps(kernel, *warps);
+  if (kernel->hasAttr(fixedOrderAttrName))
+    return plan;
   AxisOp axis = longestAxis(kernel);
   if (!axis)
     return plan;

@@ -50,6 +50,7 @@ private:
   Session session;
   FusionReport report;
   std::string symbol;
+  DeviceDescription device;
   llvm::StringMap<int64_t> dims;
 };
 } // namespace
@@ -82,7 +83,7 @@ Outcome<std::string> Fuse::elaborate() {
 }
 
 Outcome<std::string> Fuse::plan() {
-  auto plan = makePlan(session.compiler, session.module(), symbol, report.ledger, dims);
+  auto plan = makePlan(session.compiler, session.module(), symbol, report.ledger, device, dims);
   if (!plan)
     return plan.takeFailure();
   return llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*plan))).str();
@@ -136,9 +137,8 @@ Outcome<std::monostate> Fuse::write(const std::string &text) {
 
 Outcome<std::monostate> Fuse::execute() {
   bool isOther = options.explain != "text" && options.explain != "json";
-  if (options.explain == "plan" && (options.device != "cpu" || !options.why.empty()))
-    return Failure::usage({"a plan is for this machine's processor",
-                           "--explain=plan takes --device=cpu, and no --why"});
+  if (options.explain == "plan" && !options.why.empty())
+    return Failure::usage({"--why and --explain=plan ask for different things", ""});
   if (options.measure && options.device != "cpu" && options.device != "cuda")
     return Failure::usage({"'" + options.device + "' is a description, and nothing runs on it",
                            "--measure takes this machine's --device=cpu or cuda"});
@@ -146,9 +146,13 @@ Outcome<std::monostate> Fuse::execute() {
     return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",
                            "--summaries takes --explain=text or json, and nothing more"});
-  auto device = findDescription(options.device);
-  if (!device)
-    return device.takeFailure();
+  auto described = findDescription(options.device);
+  if (!described)
+    return described.takeFailure();
+  device = *std::move(described);
+  if (options.explain == "plan" && !device.isGpu && options.device != "cpu")
+    return Failure::usage({"'" + options.device + "' is not this machine's processor",
+                           "--explain=plan takes --device=cpu, cuda or a GPU's description"});
   auto parsed = parseDims(options.dims);
   if (!parsed)
     return parsed.takeFailure();
@@ -177,8 +181,8 @@ Outcome<std::monostate> Fuse::execute() {
   std::string fusedSymbol;
   {
     StageTimer timer(session.compiler.times, "fuse");
-    FusedGraph fused = fuseGraph(session.module(), symbol, *device, dims);
-    addWitnesses(session.module(), fused, *device, dims);
+    FusedGraph fused = fuseGraph(session.module(), symbol, device, dims);
+    addWitnesses(session.module(), fused, device, dims);
     report.ledger = std::move(fused.ledger);
     fusedSymbol = std::move(fused.symbol);
     int64_t usual = ir::FuseOptions().usualExtent;
@@ -187,7 +191,7 @@ Outcome<std::monostate> Fuse::execute() {
     auto after = session.module().lookupSymbol<ir::GraphOp>(fusedSymbol);
     report.after = GraphView(after, dims, usual);
   }
-  report.device = device->title;
+  report.device = device.title;
   if (options.measure) {
     Device where = options.device == "cuda" ? Device::Cuda : Device::Cpu;
     if (auto done =

@@ -127,9 +127,6 @@ Outcome<std::monostate> Run::prepare() {
 Outcome<std::monostate> Run::checkPin(bool isGraph) const {
   if (!isGraph)
     return Failure::usage({"--pin is for graphs: `" + decl.decl->name.text + "` is a kernel", ""});
-  if (device == Device::Cuda)
-    return Failure::usage({"--pin is for --device=cpu and interp",
-                           "code for a GPU has no order of sums yet that can be asked for"});
   if (!options.schedule.empty() || !options.sizes.empty() || options.sweep)
     return Failure::usage({"the plan of --pin has the tile sizes", "leave out --set, --schedule "
                                                                    "and --sweep-tiles"});
@@ -155,8 +152,13 @@ Outcome<std::monostate> Run::fuse() {
     known[entry.getKey()] = entry.getValue();
   if (isPinned) {
     auto plan = readPlan(options.pin);
-    auto pinned = plan ? pinGraph(session.module(), symbol, *plan, *mode, known)
-                       : Outcome<std::string>(plan.takeFailure());
+    if (!plan)
+      return plan.takeFailure();
+    if (device != Device::Interp && plan->isForGpu != (device == Device::Cuda))
+      return Failure::usage(
+          {"'" + options.pin + "' is a plan for " + (plan->isForGpu ? "a GPU" : "a processor"),
+           ("make one with tilec fuse … --device=" + nameOf(device) + " --explain=plan").str()});
+    auto pinned = pinGraph(session.module(), symbol, *plan, *mode, known);
     if (!pinned)
       return pinned.takeFailure();
     running = *pinned;

@@ -39,6 +39,12 @@ head -c 100000 /dev/zero | tr '\0' '[' > changed.json; run --entry both --pin=ch
 sed -i 's/\* 2/* 3/' g.tile; run --entry both --pin=plan.json
 sed -i 's/twice(relu(x))/relu(relu(x))/' g.tile; run --entry both --pin=plan.json
 sed -i 's/relu(relu(x))/relu(relu(relu(x)))/' g.tile; run --entry both --pin=plan.json
-tilec fuse g.tile:both --explain=plan --device=h200
+tilec fuse g.tile:both --explain=plan --device=xeon-8592
+tilec fuse g.tile:both --explain=plan --why y y
+# A plan for GPUs, and where it can't run.
+tilec fuse g.tile:both --dim N=8 --explain=plan --device=h200 -o gpu.json
+run --entry both --pin=gpu.json
+run --entry both --pin=gpu.json --device=interp
+sed 's/"gpu"/"tpu"/' gpu.json > changed.json; run --entry both --pin=changed.json
 tilec fuse g.tile:both --measure --device=h200
 tilec fuse g.tile:both --measure --dim N=100000000000000

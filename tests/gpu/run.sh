@@ -13,7 +13,7 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   faults      a kernel that reads where nothing is: told, and survived by what comes after it
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
   artifacts   the same from artifacts, without the compiler, where those have code for GPUs; needs NumPy
-  fusion      graphs as they are and fused: kernels, bytes and results; needs NumPy
+  fusion      graphs as they are and fused: kernels, bytes and results, and all bits under a plan; needs NumPy
   graphs      random graphs (docs/testing.md), as they are and fused
   types       sorts and scans of all types, against NumPy
   reports     assert and print, against what the language says; needs NumPy
@@ -94,7 +94,8 @@ perform() {
     artifacts)
       timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device artifact-cuda --jobs "$jobs" --server ./tile_command_server ;;
     fusion)
-      timeout 600 "$python" tests/e2e/fusion/check_fusion.py ./tilec --device cuda --server ./tile_command_server ;;
+      timeout 600 "$python" tests/e2e/fusion/check_fusion.py ./tilec --device cuda --server ./tile_command_server &&
+        timeout 600 "$python" tests/e2e/fusion/check_pins.py ./tilec --device cuda ;;
     graphs) timeout 600 ./fuzz_graphs --count 500 --cpu 0 --cuda 100 --jobs "$jobs" ;;
     types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
     reports)

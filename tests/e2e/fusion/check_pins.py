@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Whether a fused graph and its calls one by one, under one plan, give the same bits.
 
-    check_pins.py TILEC [GRAPH…]
+    check_pins.py TILEC [GRAPH…] [--device cpu|cuda]
 
 Of each graph of figures.json a plan is made for the sizes of its random inputs. Then it runs on the CPU: fused by a search, fused by the plan, and call by
-call under the plan; and the latter two in the interpreter. What runs on one device has to have the same bits: nothing is near enough. With
-threads, too, as many as there are and one.
+call under the plan; and the latter two in the interpreter, there under a plan for GPUs, too. What runs on one device has to have the same bits: nothing is
+near enough. With threads, too, as many as there are and one. With --device cuda the GPU runs its plan, fused and call by call.
 """
 
 import argparse
@@ -46,37 +46,47 @@ def checksums(tilec, source, graph, inputs, *flags, threads=None):
     return [output["checksum"] for output in json.loads(run(tilec, words, threads))["outputs"]]
 
 
-def check(tilec, graph, case, folder):
-    source, plan = FOLDER / case.get("file", "figures.tile"), folder / f"{graph}.json"
-    run(tilec, ["fuse", f"{source}:{graph}", "--explain=plan", "-o", plan,
-                *(f"--dim={dim}={extent}" for dim, extent in dims_of(source, graph, case["in"]).items())])
+def check(tilec, graph, case, folder, device):
+    source = FOLDER / case.get("file", "figures.tile")
+
+    def plan(target):
+        path = folder / f"{graph}-{target}.json"
+        run(tilec, ["fuse", f"{source}:{graph}", f"--device={target}", "--explain=plan", "-o", path,
+                    *(f"--dim={dim}={extent}" for dim, extent in dims_of(source, graph, case["in"]).items())])
+        return f"--pin={path}"
 
     def bits(*flags, threads=None):
         return checksums(tilec, source, graph, case["in"], *flags, threads=threads)
 
-    found = {
-        "cpu, fused by a search": bits("--fuse=exact"),
-        "cpu, fused by the plan": bits("--fuse=exact", f"--pin={plan}"),
-        "cpu, call by call": bits("--fuse=off", f"--pin={plan}"),
-        "cpu, call by call on a thread": bits("--fuse=off", f"--pin={plan}", threads="1"),
-    }
-    both = [bits("--device=interp", f"--fuse={mode}", f"--pin={plan}") for mode in ("exact", "off")]
-    problems = [f"{name}: {sums}, not {found['cpu, fused by the plan']}" for name, sums in found.items()
-                if sums != found["cpu, fused by the plan"]]
-    return problems + ([f"interpreter: {both[0]} fused, {both[1]} call by call"] if both[0] != both[1] else [])
+    def both(where, pin):
+        return {f"{where}, {how}": bits(f"--device={where}", f"--fuse={mode}", pin)
+                for mode, how in (("exact", "fused by the plan"), ("off", "call by call"))}
+
+    groups = [both("interp", plan("h200"))]
+    if device == "cuda":
+        groups.append(both("cuda", plan("cuda")))
+    else:
+        own = plan("cpu")
+        groups += [both("interp", own), both("cpu", own) | {
+            "cpu, fused by a search": bits("--fuse=exact"),
+            "cpu, call by call on a thread": bits("--fuse=off", own, threads="1"),
+        }]
+    return [f"{name}: {sums}, not {next(iter(found.values()))}" for found in groups for name, sums in found.items()
+            if sums != next(iter(found.values()))]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
     parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     options = parser.parse_args()
     cases = json.loads((FOLDER / "figures.json").read_text())
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for graph in options.graphs or cases:
             try:
-                problems = check(os.path.abspath(options.tilec), graph, cases[graph], pathlib.Path(folder))
+                problems = check(os.path.abspath(options.tilec), graph, cases[graph], pathlib.Path(folder), options.device)
             except RuntimeError as error:
                 problems = [str(error)]
             failed += bool(problems)

@@ -117,7 +117,7 @@ private:
   bool interpret(mlir::ModuleOp module, const std::string &run, bool reverse);
   bool interpretWithSizes(mlir::ModuleOp module);
   bool runOn(Device device, mlir::ModuleOp fused, bool isWatched);
-  bool runPinned(mlir::ModuleOp copy);
+  bool runPinned(mlir::ModuleOp copy, Device device);
   bool fuseAndRun(mlir::ModuleOp copy, const std::string &run,
                   llvm::function_ref<void(ir::GraphOp)> fuse);
   bool compare(const Outputs &actual, const std::string &run, const Outputs *loose = nullptr);
@@ -350,15 +350,20 @@ bool GraphCheck::compareBits(const Outputs &wanted, const Outputs &actual, const
 
 /// As the search fuses it, and its calls one by one under the same plan: bit for bit, whatever
 /// they compute.
-bool GraphCheck::runPinned(mlir::ModuleOp copy) {
+bool GraphCheck::runPinned(mlir::ModuleOp copy, Device device) {
   messages.clear();
+  bool isOnGpu = device == Device::Cuda;
+  std::string run = isOnGpu ? "under a plan, GPU" : "under a plan, CPU";
+  const frontend::DeviceDescription &planned = frontend::usualDescription(isOnGpu);
+  std::shared_ptr<runtime::cuda::Stream> stream;
+  if (isOnGpu && !(stream = gpuStream(messages)))
+    return fail("GPU", messages);
   llvm::StringMap<int64_t> dims;
   for (const auto &[name, value] : program.dims)
     dims[name] = value;
-  frontend::FusedGraph fused =
-      frontend::fuseGraph(copy, symbol, frontend::usualDescription(/*isGpu=*/false), dims);
+  frontend::FusedGraph fused = frontend::fuseGraph(copy, symbol, planned, dims);
   frontend::Compiler compiler;
-  auto plan = frontend::makePlan(compiler, copy, symbol, fused.ledger, dims);
+  auto plan = frontend::makePlan(compiler, copy, symbol, fused.ledger, planned, dims);
   if (!plan)
     return fail("plan", messages + plan.takeFailure().message);
   std::map<FuseMode, Outputs> found;
@@ -366,13 +371,14 @@ bool GraphCheck::runPinned(mlir::ModuleOp copy) {
     auto graph = frontend::pinGraph(copy, symbol, *plan, mode, dims);
     if (!graph)
       return fail("plan", messages + graph.takeFailure().message);
-    frontend::Executor executor(compiler, copy, Device::Cpu);
-    auto outputs = execute(executor, "under a plan, CPU", *graph);
+    frontend::Executor executor(compiler, copy, device);
+    executor.stream = stream;
+    auto outputs = execute(executor, run, *graph);
     if (!outputs)
       return false;
     found[mode] = *outputs;
   }
-  return compareBits(found[FuseMode::Off], found[FuseMode::Exact], "under a plan, CPU");
+  return compareBits(found[FuseMode::Off], found[FuseMode::Exact], run);
 }
 
 GraphOutcome GraphCheck::run() {
@@ -424,9 +430,10 @@ GraphOutcome GraphCheck::run() {
     return outcome;
   if (isOnGpu && !isRough && !runOn(Device::Cuda, *fused, /*isWatched=*/false))
     return outcome;
-  if (isOnCpu) {
+  for (auto [device, isUsed] : {std::pair(Device::Cpu, isOnCpu), {Device::Cuda, isOnGpu}}) {
     mlir::OwningOpRef<mlir::ModuleOp> copy(module->clone());
-    (void)runPinned(*copy);
+    if (isUsed && !runPinned(*copy, device))
+      return outcome;
   }
   return outcome;
 }
