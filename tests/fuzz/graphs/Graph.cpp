@@ -75,7 +75,7 @@ std::string GraphProgram::str() const {
       auto [name, isNew] =
           names.try_emplace(call.declaration, "k" + std::to_string(names.size() + 1));
       filled.push_back({"K", name->second});
-      filled.push_back({"K1", name->second + "f"}); // a function of its own
+      filled.push_back({"K1", name->second + "f"}); // a second one of its own
       if (isNew)
         declarations += fill(call.declaration, filled) + "\n";
     }

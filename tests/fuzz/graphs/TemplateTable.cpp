@@ -272,6 +272,48 @@ kernel $K(a: $T[A, B], b: $T[A, B]) -> (y: $T[A, B]) {
     parallel i in tiles(A), j in tiles(B) { y[j] += sum(x[i, j], i) }
 } schedule { i = $1; j = $2 }
 )"},
+    // Sums that one call reads: each element its own, which can come when the sum is complete, and
+    // then beside another sum; or another element.
+    {"ES", "f32 f16 i32", "T:A,B", "$S:B:+A", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (s: $S[B] reduce +) {
+    parallel i in tiles(A) { s[:] += sum(x[i, :], i) }
+} schedule { i = $1 }
+kernel $K1(s: $S[B]) -> (y: $S[B]) {
+    parallel j in tiles(B) { y[j] = max(s[j], -s[j]) }
+} schedule { j = $3 }
+)"},
+    {"ES", "f32 f16", "T:A,B", "$S:B:+A", "max($K1($K($0)), sum_columns($0))",
+     R"(kernel $K(x: $T[A, B]) -> (s: $S[B] reduce +) {
+    parallel i in tiles(A), j in tiles(B) { s[j] += sum(x[i, j], i) }
+} schedule { i = $1; j = $2 }
+kernel $K1(s: $S[B]) -> (y: $S[B]) {
+    parallel j in tiles(B) { y[j] = 1 - s[j] }
+} schedule { j = $3 }
+)"},
+    {"ES", "f32 f16 i32", "T:A,B", "$S:B:+A", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (s: $S[B] reduce +) {
+    parallel i in tiles(A) { s[:] += sum(x[i, :], i) }
+} schedule { i = $1 }
+kernel $K1(s: $S[B]) -> (y: $S[B]) {
+    parallel j in tiles(B) { y[j] = -s[j / 2] }
+} schedule { j = $3 }
+)"},
+    {"ES", "f32 i32", "T:A,B", "T:B:9000", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (s: $T[B] reduce max) {
+    parallel i in tiles(A), j in tiles(B) { s[j] max= max(clamp(x[i, j], -50, 50), i) }
+} schedule { i = $1; j = $2 }
+kernel $K1(s: $T[B]) -> (y: $T[B]) {
+    parallel j in tiles(B) { y[B - 1 - j] = s[j] - s.pad(0)[j - 1] }
+} schedule { j = $3 }
+)"},
+    {"ES", "f32 f16", "T:A,B T:A,B", "$S:B,B:*A", "$K1($K($0, $1))",
+     R"(kernel $K(x: $T[A, B], z: $T[A, B]) -> (s: $S[B, B] reduce +) {
+    parallel i in tiles(A), j in tiles(B) { s[j, :] += dot(x[i, j], z[i, :], i) }
+} schedule { i = $1; j = $2 }
+kernel $K1(s: $S[B, B]) -> (y: $S[B, B]) {
+    parallel j in tiles(B), k in tiles(B) { y[j, k] = max(s[k, j], -1) }
+} schedule { k = $3 }
+)"},
     {"ESR", "f32 i32", "T:A,B", "T:A:9000", "$K($0)",
      R"(kernel $K(x: $T[A, B]) -> (y: $T[A] reduce max) {
     parallel i in tiles(A), j in tiles(B) { y[i] max= max(clamp(x[i, j], -50, 50), j) }

@@ -31,6 +31,8 @@ BUGS = [
     ("of two tensors between two calls the first is taken for both", "InlineProducer", "e",
      "edges[*fused->tensorAt(load.getSource())]", "edges[0]"),
     # What follows a sum.
+    ("what reads another element of a sum is taken for a map of it", "FinishReduction", "e",
+     "load.getMap() == store.getMap()", "true"),
     ("what is made of a sum is lost where its kernel gets another one", "FusedKernel", "s",
      "behind.clone(op, mapping);", ""),
     # A value in the midst of another kernel.
