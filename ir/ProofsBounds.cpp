@@ -13,6 +13,17 @@
 using namespace mlir;
 using namespace tile::ir;
 
+/// Whether the sum is proved not negative; otherwise maybe with an example, where one is asked for.
+static bool isHeld(ProofContext &context, const Facts &facts, const Linear &sum,
+                   Point *example = nullptr) {
+  if (context.solver.isObvious(facts, sum))
+    return true;
+  Coordinates &c = context.coordinates;
+  Facts violated;
+  violated.notNegative.push_back(c.plus(c.scale(sum, -1), -1));
+  return context.solver.solve(facts, violated, example) == Solver::Answer::Impossible;
+}
+
 namespace {
 /// One dimension of one access.
 struct Check {
@@ -26,26 +37,16 @@ struct Check {
   std::string text() const {
     return context.words.index(access.map, dimension, access.dims, access.syms);
   }
-  bool isHeld(const Linear &sum, Point &example) const;
   void run() const;
   void report(bool below, bool above, const Point &example) const;
   std::string hint(bool below, bool above) const;
 };
 } // namespace
 
-/// True if the sum is proved not negative; otherwise maybe with an example.
-bool Check::isHeld(const Linear &sum, Point &example) const {
-  if (context.solver.isObvious(facts, sum))
-    return true;
-  Facts violated;
-  violated.notNegative.push_back(c().plus(c().scale(sum, -1), -1));
-  return context.solver.solve(facts, violated, &example) == Solver::Answer::Impossible;
-}
-
 void Check::run() const {
   Point below, above;
-  bool isBelow = !isHeld(index, below);
-  bool isAbove = !isHeld(c().plus(c().subtract(extent, index), -1), above);
+  bool isBelow = !isHeld(context, facts, index, &below);
+  bool isAbove = !isHeld(context, facts, c().plus(c().subtract(extent, index), -1), &above);
   if (isBelow || isAbove)
     report(isBelow, isAbove, above.empty() ? below : above);
 }
@@ -122,15 +123,10 @@ static bool liesInside(ProofContext &context, const Access &access) {
   SmallVector<Linear> indices = c.indices(access.map, access.dims, access.syms);
   SmallVector<Linear> extents = c.extents(access.parameter());
   Facts facts = context.factsAt(access);
-  auto isHeld = [&](const Linear &sum) {
-    Facts violated;
-    violated.notNegative.push_back(c.plus(c.scale(sum, -1), -1));
-    return context.solver.isObvious(facts, sum) ||
-           context.solver.solve(facts, violated, nullptr) == Solver::Answer::Impossible;
-  };
   return llvm::all_of(llvm::zip(indices, extents), [&](auto pair) {
     auto [index, extent] = pair;
-    return !c.hasData(index) && isHeld(index) && isHeld(c.plus(c.subtract(extent, index), -1));
+    return !c.hasData(index) && isHeld(context, facts, index) &&
+           isHeld(context, facts, c.plus(c.subtract(extent, index), -1));
   });
 }
 
@@ -169,12 +165,8 @@ static void proveStep(ProofContext &context, scf::ForOp loop) {
   if (matchPattern(loop.getStep(), m_ConstantInt(&number)) && number.isStrictlyPositive())
     return;
   Coordinates &c = context.coordinates;
-  Linear step = c.trace(loop.getStep()), below = c.plus(step, -1);
-  Facts facts = context.factsAt(loop, {}), violated;
-  if (context.solver.isObvious(facts, below))
-    return;
-  violated.notNegative.push_back(c.scale(step, -1));
-  if (context.solver.solve(facts, violated, nullptr) == Solver::Answer::Impossible)
+  Linear step = c.trace(loop.getStep());
+  if (isHeld(context, context.factsAt(loop, {}), c.plus(step, -1)))
     return;
   std::string name = context.words.of(step);
   auto diagnostic = context.error(loop)
