@@ -115,6 +115,11 @@ Layout KernelLowering::layoutOfScalar() const {
   return layout;
 }
 
+Layout KernelLowering::layoutOfValue(Value value) const {
+  Type type = value.getType();
+  return axesOf(type).empty() ? layoutOfScalar() : layoutOf(type);
+}
+
 //===-- Operations --------------------------------------------------------===//
 
 /// As PTX calls it; empty for max and min of floats.
@@ -224,7 +229,7 @@ Value KernelLowering::emitAtomicElement(AtomicOp op, Value address, Value predic
 
 void KernelLowering::emitAtomic(AtomicOp op) {
   Axes axes = axesOf(op.getType());
-  Layout layout = axes.empty() ? layoutOfScalar() : layoutOf(op.getType());
+  Layout layout = layoutOfValue(op.getResult());
   bool releases = op.getOrder() == MemoryOrder::release || op.getOrder() == MemoryOrder::acq_rel;
   bool acquires = op.getOrder() == MemoryOrder::acquire || op.getOrder() == MemoryOrder::acq_rel;
   // What other threads of the program wrote is released, too, and what they read acquired.

@@ -129,7 +129,7 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
 
 void KernelLowering::emitUpdate(UpdateOp op) {
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = layoutOfUpdate(op);
+  Layout layout = layoutOfValue(op.getValue());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values numbers = flatten(op.getValue());
   Type element = getElementTypeOrSelf(op.getValue().getType());
@@ -179,11 +179,6 @@ void KernelLowering::emitUpdate(UpdateOp op) {
 
 //===-- In registers ------------------------------------------------------===//
 
-Layout KernelLowering::layoutOfUpdate(UpdateOp op) {
-  Type type = op.getValue().getType();
-  return axesOf(type).empty() ? layoutOfScalar() : layoutOf(type);
-}
-
 SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
   // With more, programs have fewer registers for what they are about.
   constexpr int64_t mostRegisters = 32;
@@ -202,7 +197,7 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
       isFixed &= !programs.isAncestor(value.getParentRegion()) || isOnlyOne(value);
     for (const ReduceCopies &copy : copies)
       hasCopies |= copy.param == param;
-    int64_t count = layoutOfUpdate(op).numRegisters();
+    int64_t count = layoutOfValue(op.getValue()).numRegisters();
     if (!isFirst || !isFixed || !hasCopies || registers + count > mostRegisters ||
         !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
       continue;
@@ -214,7 +209,7 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
 
 void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = layoutOfUpdate(op);
+  Layout layout = layoutOfValue(op.getValue());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Value first = isFirstCopy(layout);
   int64_t width = vectorFor(access, /*isChecked=*/false);

@@ -165,14 +165,14 @@ void KernelLowering::emitParallel(ParallelOp op) {
   SmallVector<UpdateOp> updates = watches ? SmallVector<UpdateOp>() : accumulatedUpdates();
   Values inits;
   for (UpdateOp update : updates)
-    inits.append(layoutOfUpdate(update).numRegisters(),
+    inits.append(layoutOfValue(update.getValue()).numRegisters(),
                  identityFor(cast<BlockArgument>(update.getTarget()).getArgNumber()));
   Values sums = b.loop(first, end, b.i64(1), inits, [&](Value number, ValueRange carried) {
     program = number;
     bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
     watchProgram();
     for (UpdateOp update : updates) {
-      size_t count = layoutOfUpdate(update).numRegisters();
+      size_t count = layoutOfValue(update.getValue()).numRegisters();
       accumulated[update] = Values(carried.take_front(count));
       carried = carried.drop_front(count);
     }
@@ -184,7 +184,7 @@ void KernelLowering::emitParallel(ParallelOp op) {
   });
   ValueRange rest(sums);
   for (UpdateOp update : updates) {
-    size_t count = layoutOfUpdate(update).numRegisters();
+    size_t count = layoutOfValue(update.getValue()).numRegisters();
     writeAccumulated(update, rest.take_front(count));
     rest = rest.drop_front(count);
   }

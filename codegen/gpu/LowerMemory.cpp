@@ -443,7 +443,7 @@ CodeBuilder::Values KernelLowering::readKept(LoadOp op, const Access &access, in
 void KernelLowering::emitStore(StoreOp op) {
   orderAccess(op.getTarget(), /*writes=*/true);
   Axes axes = axesOf(op.getValue().getType());
-  Layout layout = axes.empty() ? layoutOfScalar() : layoutOf(op.getValue().getType());
+  Layout layout = layoutOfValue(op.getValue());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Values registers = flatten(op.getValue());
   Value first = isFirstCopy(layout);

@@ -266,7 +266,6 @@ private:
   /// Updates of the same elements by every program, by all threads' registers until the block's
   /// programs are done.
   llvm::SmallVector<ir::UpdateOp> accumulatedUpdates();
-  Layout layoutOfUpdate(ir::UpdateOp op);
   void writeAccumulated(ir::UpdateOp op, mlir::ValueRange numbers);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
@@ -286,6 +285,8 @@ private:
   Values shareFirst(const Layout &layout, Values registers);
   /// One element, of which all threads have a copy.
   Layout layoutOfScalar() const;
+  /// A tile's own, or that of a scalar.
+  Layout layoutOfValue(Value value) const;
   void emitAtomic(ir::AtomicOp op);
   /// The operation on one element where the predicate holds (null: always); gives the old one.
   Value emitAtomicElement(ir::AtomicOp op, Value address, Value predicate, Value value,
