@@ -277,13 +277,15 @@ Result<std::string> Function::Impl::instance(TypeOf typeOf) const {
 }
 
 std::string Function::Impl::running(mlir::ModuleOp module, const std::string &instance,
-                                    const frontend::DeviceDescription &device,
+                                    const frontend::DeviceDescription *device,
                                     llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                                     const llvm::StringMap<int64_t> &dims) const {
   auto graph = llvm::dyn_cast<ir::GraphOp>(module.lookupSymbol(instance));
   if (!graph || options.fuse == FuseMode::Off)
     return instance;
-  std::string &fused = this->module->fused[{graph, device.name, options.sizes}];
+  bool isGpu = options.device == Device::Cuda;
+  std::string plannedFor = device ? device->name : isGpu ? "cuda" : "cpu";
+  std::string &fused = this->module->fused[{graph, plannedFor, options.sizes}];
   if (!fused.empty())
     return fused;
   llvm::StringMap<int64_t> known = frontend::dimsOfInputs(graph, inputs);
@@ -291,7 +293,9 @@ std::string Function::Impl::running(mlir::ModuleOp module, const std::string &in
     known[entry.getKey()] = entry.getValue();
   frontend::TileSizes sizes;
   sizes.everywhere = options.sizes;
-  fused = frontend::fuseGraph(module, instance, device, known, sizes).symbol;
+  if (!device)
+    device = &frontend::descriptionOf({isGpu ? frontend::Device::Cuda : frontend::Device::Cpu, 0});
+  fused = frontend::fuseGraph(module, instance, *device, known, sizes).symbol;
   return fused;
 }
 
@@ -414,10 +418,7 @@ Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments
     if (argument.tensor)
       shapes.back() = {argument.tensor->dtype(), argument.tensor->shape()};
   }
-  using Place = frontend::Device;
-  Place place = impl->options.device == Device::Cuda ? Place::Cuda : Place::Cpu;
-  std::string runs =
-      impl->running(module, *instance, frontend::descriptionOf({place, 0}), shapes, dims);
+  std::string runs = impl->running(module, *instance, /*device=*/nullptr, shapes, dims);
   frontend::Outcome<frontend::Outputs> results = executor.run(runs, *ordered, dims);
   if (!results) {
     frontend::Failure failure = results.takeFailure();

@@ -55,8 +55,8 @@ struct Module::Impl {
   std::map<std::tuple<mlir::Operation *, Device, runtime::cuda::Stream *>,
            std::unique_ptr<frontend::Executor>>
       executors;
-  /// Graphs that are fused, by what they were, the description that was planned for, and the tile
-  /// sizes.
+  /// Graphs that are fused, by what they were, the description that was planned for ("cpu", "cuda":
+  /// that of this machine's), and the tile sizes.
   std::map<std::tuple<mlir::Operation *, std::string, std::map<std::string, int64_t>>, std::string>
       fused;
 
@@ -77,9 +77,11 @@ struct Function::Impl {
   /// The type of an argument by its name; nothing for numbers and what isn't given.
   using TypeOf = llvm::function_ref<std::optional<runtime::DType>(llvm::StringRef)>;
   Result<std::string> instance(TypeOf typeOf) const;
-  /// What runs in the place of a kernel or graph, and is planned for these inputs.
+  /// What runs in the place of a kernel or graph, and is planned for these inputs. Without a
+  /// description it is for this machine's device, and that is looked for only if nothing is
+  /// planned.
   std::string running(mlir::ModuleOp module, const std::string &instance,
-                      const frontend::DeviceDescription &device,
+                      const frontend::DeviceDescription *device,
                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                       const llvm::StringMap<int64_t> &dims) const;
   Result<frontend::Arguments> order(const frontend::Interface &interface,

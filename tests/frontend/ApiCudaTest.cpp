@@ -3,10 +3,12 @@
 
 #include "frontend/tile/Tile.h"
 #include "tests/runtime/CudaFake.h"
+#include "tests/runtime/TestSupport.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <new>
 
 using namespace tile;
@@ -203,6 +205,25 @@ TEST_F(ApiCudaTest, RunsOnHostTensors) {
     EXPECT_EQ(outputs->at("y")->getDouble(1), 5);
   else
     EXPECT_NE(outputs.error().message.find("CUDA"), std::string::npos);
+}
+
+TEST_F(ApiCudaTest, LooksForDevicesToPlanAndToRun) {
+  runtime::test::Variable driver("TILE_CUDA_DRIVER", FAKE_DRIVER); // it has none
+  void *library = ::dlopen(FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr);
+  const int &counted = *static_cast<int *>(::dlsym(library, "tile_fake_times_counted"));
+  auto timesOf = [&](const Function &function, const std::vector<NamedArgument> &arguments) {
+    int before = counted;
+    EXPECT_FALSE(function(arguments));
+    return counted - before;
+  };
+  Tensor x = tensor({1, 2});
+  Function kernel = function(module, "axpy", FuseMode::Exact);
+  Function graph = function(module, "twice", FuseMode::Exact);
+  EXPECT_EQ(timesOf(kernel, {{"x", x}, {"k", 2.0}}), 1);
+  EXPECT_EQ(timesOf(graph, {{"x", x}}), 2); // a plan is made, once
+  EXPECT_EQ(timesOf(graph, {{"x", x}}), 1);
+  ::dlclose(library);
 }
 
 TEST_F(ApiCudaTest, RefusesWhatDoesNotFit) {

@@ -5,21 +5,7 @@ namespace tile::runtime::cuda::test {
 namespace {
 
 using runtime::test::expectError;
-
-/// Sets a variable of the environment for the time of a test.
-class Variable {
-public:
-  Variable(const char *name, const char *value) : name(name) {
-    if (const char *old = std::getenv(name))
-      before = old;
-    ::setenv(name, value, 1);
-  }
-  ~Variable() { before ? ::setenv(name, before->c_str(), 1) : ::unsetenv(name); }
-
-private:
-  const char *name;
-  std::optional<std::string> before;
-};
+using runtime::test::Variable;
 
 TEST(CudaDriver, NoFile) {
   auto driver = Driver::openFile("/no/such/libcuda.so.1");

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -43,6 +45,21 @@ protected:
   }
 
   std::filesystem::path folder;
+};
+
+/// Sets a variable of the environment for the time of a test.
+class Variable {
+public:
+  Variable(const char *name, const char *value) : name(name) {
+    if (const char *old = std::getenv(name))
+      before = old;
+    ::setenv(name, value, 1);
+  }
+  ~Variable() { before ? ::setenv(name, before->c_str(), 1) : ::unsetenv(name); }
+
+private:
+  const char *name;
+  std::optional<std::string> before;
 };
 
 /// Ways to damage a byte: each bit alone, some together, all.
