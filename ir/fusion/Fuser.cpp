@@ -1,22 +1,14 @@
 //===- Fuser.cpp - which kernels of a graph become one --------------------===//
 
 #include "ir/fusion/Fuser.h"
-#include "ir/FormFma.h"
-#include "ir/Specialize.h"
-#include "ir/Spelling.h"
 #include "ir/fusion/CallOrigins.h"
-#include "ir/fusion/DeadCalls.h"
-#include "ir/fusion/EqualCalls.h"
-#include "ir/fusion/EqualKernels.h"
 #include "ir/fusion/FinishReduction.h"
 #include "ir/fusion/FlattenGraph.h"
-#include "ir/fusion/GraphNames.h"
-#include "ir/fusion/Proposals.h"
+#include "ir/fusion/FusionNotes.h"
+#include "ir/fusion/FusionSteps.h"
 #include "ir/fusion/Readers.h"
+#include "ir/fusion/WrittenCalls.h"
 
-#include "mlir/IR/Dominance.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <queue>
@@ -26,37 +18,7 @@ using namespace tile::ir;
 using Transform = FusionEntry::Transform;
 using Verdict = FusionEntry::Verdict;
 
-static void prepare(KernelOp kernel) {
-  simplify(kernel);
-  IRRewriter rewriter(kernel.getContext());
-  DominanceInfo dominance(kernel);
-  eliminateCommonSubExpressions(rewriter, dominance, kernel);
-  formFma(kernel);
-  closeFma(kernel);
-}
-
-void tile::ir::prepareForFusion(GraphOp graph) {
-  SymbolTable symbols(graph->getParentOfType<ModuleOp>());
-  llvm::SetVector<Operation *> callees;
-  for (CallOp call : graph.getBody().getOps<CallOp>())
-    callees.insert(symbols.lookup(call.getCallee()));
-  for (Operation *callee : callees) {
-    if (auto kernel = dyn_cast<KernelOp>(callee); kernel && !hasClosedFma(kernel))
-      prepare(kernel);
-    else if (auto inner = dyn_cast<GraphOp>(callee))
-      prepareForFusion(inner);
-  }
-}
-
 namespace {
-/// A call that is there, by a number of its own.
-struct Live {
-  CallOp call; // null once it is gone
-  /// The calls of the graph as it was that it does.
-  std::vector<unsigned> calls;
-  KernelCost cost;
-};
-
 /// Two calls that may become one.
 struct Candidate {
   /// Seconds: at most so much, or as it was evaluated.
@@ -98,20 +60,13 @@ public:
   FusionLedger run();
 
 private:
-  void shareKernels();
-  DenseMap<Operation *, unsigned> dropCalls();
-
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
-  std::string nameOf(Value tensor) { return nameOfTensor(tensor, graph, shapes); }
-  std::string nameOf(unsigned id);
 
   // Candidates.
   void collect(unsigned id, bool isFirst = false);
   void collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst);
-  double mostSaved(unsigned first, unsigned second, double bytesGone = 0);
-  bool readsAll(CallOp call);
   void push(bool isMerge, unsigned first, unsigned second, unsigned tensor, double most);
   Value tensorOf(const Candidate &candidate);
 
@@ -125,40 +80,29 @@ private:
   void commit(const Candidate &candidate, const Proposal &proposal);
   SmallVector<unsigned> perform(const FusionStep &step);
   void search();
-  bool mayPerform(const FusionStep &step, FusionRefusal &refusal);
   void performAll(ArrayRef<FusionStep> steps);
   void forget(unsigned id);
   unsigned replace(Pairing pairing, bool guestStays);
 
-  // The ledger.
-  std::string told(StringRef reason, const Candidate &candidate);
   void note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
             const Proposal *proposal);
-  void finish();
 
   GraphOp graph;
   const FuseOptions &options;
   GraphShapes shapes;
   GraphCosts costs;
   Proposals proposals;
-  std::vector<Live> live;
+  std::vector<LiveCall> live;
   DenseMap<Operation *, unsigned> ids;
   Readers readers;
   std::priority_queue<Candidate> open;
   unsigned commits = 0;
   FusionLedger ledger;
-  /// The last entry by the calls on either side, and whether it is of siblings.
-  std::map<std::tuple<std::vector<unsigned>, std::vector<unsigned>, bool>, unsigned> lastEntry;
+  FusionNotes notes{graph, shapes, costs, live, ledger};
 };
 } // namespace
 
 //===-- What is known of calls --------------------------------------------===//
-
-/// What the source calls what a call does.
-std::string Fuser::nameOf(unsigned id) {
-  return joinNames(llvm::map_to_vector(
-      live[id].calls, [&](unsigned call) { return StringRef(ledger.calls[call].name); }));
-}
 
 unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
   unsigned id = live.size();
@@ -180,32 +124,6 @@ Value Fuser::tensorOf(const Candidate &candidate) {
                            : first.getResult(candidate.tensor);
 }
 
-/// Seconds that are saved at most where two calls become one that does all that both do, but for
-/// moving so many bytes and reading twice what both read.
-double Fuser::mostSaved(unsigned first, unsigned second, double bytesGone) {
-  CallOp a = live[first].call, b = live[second].call;
-  llvm::SmallSetVector<Value, 8> common;
-  for (Value input : a.getInputs())
-    if (isa<TensorType>(input.getType()) && llvm::is_contained(b.getInputs(), input))
-      common.insert(input);
-  for (Value input : common)
-    bytesGone += costs.bytesOf(input);
-  const KernelCost &x = live[first].cost, &y = live[second].cost;
-  double least = costs.leastSeconds(x.bytes() + y.bytes() - bytesGone);
-  // What is equal but for rounding is decided by what is found, not by this.
-  return (x.seconds + y.seconds - least) * (1 + 1e-9);
-}
-
-/// Whether a call reads every element of all its inputs.
-bool Fuser::readsAll(CallOp call) {
-  llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());
-  double bytes = 0;
-  for (Value input : inputs)
-    if (isa<TensorType>(input.getType()))
-      bytes += costs.bytesOf(input);
-  return live[ids.at(call)].cost.bytesRead >= bytes;
-}
-
 /// All that a call may become one with; at first only calls before it, so that each pair comes
 /// once.
 void Fuser::collect(unsigned id, bool isFirst) {
@@ -216,8 +134,8 @@ void Fuser::collect(unsigned id, bool isFirst) {
     // needed, the producer's work is, too.
     double bytes = costs.bytesOf(tensor);
     double most = live[first].cost.seconds + 2 * bytes / costs.bandwidth();
-    if (tensor.hasOneUse() && producer.getNumResults() == 1 && readsAll(consumer))
-      most = std::min(most, mostSaved(first, second, 2 * bytes));
+    if (tensor.hasOneUse() && producer.getNumResults() == 1 && costs.readsAll(consumer))
+      most = std::min(most, costs.mostSaved(producer, consumer, 2 * bytes));
     push(false, first, second, cast<OpResult>(tensor).getResultNumber(), most);
   };
   llvm::SmallSetVector<Value, 8> inputs;
@@ -249,7 +167,8 @@ void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFi
         !tensorsBetween(live[other].call, live[id].call).empty())
       continue;
     // The one must take as long as the longer of the two.
-    double most = std::min({live[id].cost.seconds, live[other].cost.seconds, mostSaved(id, other)});
+    double most = std::min({live[id].cost.seconds, live[other].cost.seconds,
+                            costs.mostSaved(live[id].call, live[other].call)});
     push(true, id, other, input, most);
   }
 }
@@ -290,7 +209,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
 
 std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool isSingle,
                                                 FusionRefusal &refusal) {
-  const Live &first = live[candidate.first], &second = live[candidate.second];
+  const LiveCall &first = live[candidate.first], &second = live[candidate.second];
   CallOp producer = first.call, consumer = second.call;
   SmallVector<Value> tensors = tensorsBetween(producer, consumer);
   if (isSingle)
@@ -369,7 +288,7 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
 }
 
 std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, FusionRefusal &refusal) {
-  const Live &first = live[candidate.first], &second = live[candidate.second];
+  const LiveCall &first = live[candidate.first], &second = live[candidate.second];
   if (reaches(first.call, second.call) || reaches(second.call, first.call)) {
     bool isFirst = reaches(first.call, second.call);
     refusal.reason =
@@ -432,85 +351,17 @@ std::optional<Proposal> Fuser::evaluate(const Candidate &candidate) {
   return best;
 }
 
-//===-- The ledger --------------------------------------------------------===//
-
-/// A reason in the words of the graph.
-std::string Fuser::told(StringRef reason, const Candidate &candidate) {
-  if (reason.empty())
-    return "";
-  auto named = [&](unsigned id) { return NamedCall{live[id].call, nameOf(id)}; };
-  return inWordsOfGraph(reason, named(candidate.first), named(candidate.second), graph, shapes,
-                        [&](StringRef symbol) -> std::string {
-                          for (auto [id, entry] : llvm::enumerate(live))
-                            if (entry.call && entry.call.getCallee() == symbol)
-                              return nameOf(id);
-                          return "";
-                        });
-}
-
 void Fuser::note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
                  const Proposal *proposal) {
   FusionEntry entry;
   entry.verdict = verdict;
-  entry.transform = proposal            ? proposal->transform
-                    : candidate.isMerge ? Transform::Merge
-                                        : Transform::Inline;
-  entry.first = live[candidate.first].calls;
-  entry.second = live[candidate.second].calls;
-  Value tensor = tensorOf(candidate);
-  entry.tensor = nameOf(tensor);
-  entry.tensorBytes = costs.bytesOf(tensor);
-  entry.reason = told(refusal.reason, candidate);
-  entry.isShared = verdict == Verdict::Slower
-                       ? proposal->together.operations > proposal->apart.operations
-                       : refusal.isShared;
-  if (refusal.loc)
-    entry.place = placeOf(refusal.loc);
+  entry.transform = candidate.isMerge ? Transform::Merge : Transform::Inline;
   if (proposal) {
+    entry.transform = proposal->transform;
     entry.apart = proposal->apart;
     entry.together = proposal->together;
   }
-  // Pairs are looked at again after each change beside them: what is the same is said once.
-  auto [known, isNew] =
-      lastEntry.try_emplace({entry.first, entry.second, candidate.isMerge}, ledger.entries.size());
-  if (!isNew) {
-    const FusionEntry &last = ledger.entries[known->second];
-    if (last.verdict == verdict && last.reason == entry.reason && last.transform == entry.transform)
-      return;
-    known->second = ledger.entries.size();
-  }
-  ledger.entries.push_back(std::move(entry));
-}
-
-/// What is there in the end.
-void Fuser::finish() {
-  DenseMap<Operation *, unsigned> numbers;
-  for (CallOp call : graph.getBody().getOps<CallOp>()) {
-    const Live &entry = live[ids.at(call)];
-    numbers[call] = ledger.kernels.size();
-    ledger.kernels.push_back({call.getCallee().str(), entry.calls, entry.cost});
-  }
-  for (CallOp call : graph.getBody().getOps<CallOp>()) {
-    llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());
-    for (Value input : inputs) {
-      auto producer = input.getDefiningOp<CallOp>();
-      if (!producer)
-        continue;
-      FusionLedger::Boundary boundary{nameOf(input),
-                                      costs.bytesOf(input),
-                                      numbers.at(producer),
-                                      numbers.at(call),
-                                      cast<OpResult>(input).getResultNumber(),
-                                      std::nullopt,
-                                      std::nullopt};
-      auto last = lastEntry.find({live[ids.at(producer)].calls, live[ids.at(call)].calls, false});
-      if (last != lastEntry.end())
-        boundary.entry = last->second;
-      ledger.boundaries.push_back(std::move(boundary));
-    }
-  }
-  llvm::stable_sort(ledger.boundaries,
-                    [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
+  notes.add(std::move(entry), candidate.first, candidate.second, tensorOf(candidate), refusal);
 }
 
 //===-- The search --------------------------------------------------------===//
@@ -558,79 +409,16 @@ void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
     collect(id);
 }
 
-static InlineOptions optionsOf(const FusionStep &step) {
-  return {.widens = step.widens,
-          .keeps = step.transform == Transform::InlineAndKeep,
-          .finishes = step.transform == Transform::Finish};
-}
-
 /// The calls that come of it.
 SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
   CallOp first = live[step.first].call, second = live[step.second].call;
-  if (step.transform == Transform::Merge)
-    return {replace({first, second, {}}, /*guestStays=*/false)};
-  InlineOptions how = optionsOf(step);
-  Value tensor = first.getResult(step.tensor);
-  SmallVector<CallOp> consumers = {second};
-  if (step.transform == Transform::InlineAll) {
-    llvm::SmallSetVector<Operation *, 8> all(first->user_begin(), first->user_end());
-    consumers = llvm::map_to_vector(all, llvm::CastTo<CallOp>);
-  }
   SmallVector<unsigned> made;
-  for (CallOp consumer : consumers) {
-    SmallVector<Value> tensors = tensorsBetween(first, consumer);
-    if (step.isSingle)
-      tensors.assign({tensor});
-    // Whether the producer's call is needed afterwards: for the tensors by others, for what else it
-    // gives by the new kernel, too.
-    bool isNeeded = !how.finishes && llvm::any_of(first.getResults(), [&](Value result) {
-      if (!llvm::is_contained(tensors, result))
-        return !result.use_empty();
-      return !how.keeps &&
-             llvm::any_of(result.getUsers(), [&](Operation *op) { return op != consumer; });
-    });
-    made.push_back(replace({first, consumer, tensors, how}, isNeeded));
+  for (CallOp host : hostsOf(step, first, second)) {
+    Pairing pairing = pairingOf(step, first, host);
+    bool guestStays = isNeededAfter(pairing);
+    made.push_back(replace(std::move(pairing), guestStays));
   }
   return made;
-}
-
-/// Calls of equal kernels call the same one, so that equal pairs of calls are seen to be equal.
-void Fuser::shareKernels() {
-  EqualKernels kernels;
-  for (CallOp call : graph.getBody().getOps<CallOp>())
-    if (KernelOp kernel = shapes.kernelOf(call); kernel && !costs.isNamed(kernel))
-      call.setCallee(kernels.firstOf(kernel).getSymName());
-}
-
-/// All calls as they are written, by number. Those that are equal to others go, then those that
-/// nobody needs.
-DenseMap<Operation *, unsigned> Fuser::dropCalls() {
-  using Fate = FusionLedger::Call::Fate;
-  DenseMap<Operation *, unsigned> numbers;
-  for (CallOp call : graph.getBody().getOps<CallOp>()) {
-    std::vector<std::string> places = placesOf(call.getLoc());
-    numbers[call] = ledger.calls.size();
-    ledger.calls.push_back({call.getCallee().str(),
-                            nameOfCallee(call),
-                            places.front(),
-                            {places.begin() + 1, places.end()},
-                            {}});
-  }
-  shareKernels();
-  for (auto [call, number] : numbers)
-    ledger.calls[number].cost = costs.costOf(cast<CallOp>(call));
-  auto goes = [&](CallOp call, Fate fate) -> FusionLedger::Call & {
-    FusionLedger::Call &entry = ledger.calls[numbers.at(call)];
-    numbers.erase(call);
-    entry.fate = fate;
-    return entry;
-  };
-  if (options.keepsCalls)
-    return numbers;
-  mergeEqualCalls(
-      graph, [&](CallOp call, CallOp same) { goes(call, Fate::Equal).same = numbers.at(same); });
-  dropDeadCalls(graph, [&](CallOp call) { goes(call, Fate::Dead); });
-  return numbers;
 }
 
 void Fuser::search() {
@@ -656,37 +444,14 @@ void Fuser::search() {
   }
 }
 
-//===-- In place of the search --------------------------------------------===//
-
-bool Fuser::mayPerform(const FusionStep &step, FusionRefusal &refusal) {
-  refusal.reason = "there are no two such calls";
-  if (step.first == step.second || step.first >= live.size() || step.second >= live.size() ||
-      !isLive(step.first) || !isLive(step.second))
-    return false;
-  CallOp first = live[step.first].call, second = live[step.second].call;
-  if (step.transform == Transform::Merge)
-    return !reaches(first, second) && !reaches(second, first) &&
-           proposals.costOf({first, second, {}}, refusal);
-  SmallVector<Value> tensors = tensorsBetween(first, second);
-  if (step.tensor >= first.getNumResults() ||
-      !llvm::is_contained(tensors, first.getResult(step.tensor)))
-    return false;
-  if (step.isSingle)
-    tensors.assign({first.getResult(step.tensor)});
-  InlineOptions how = optionsOf(step);
-  if (step.transform != Transform::InlineAll)
-    return proposals.costOf({first, second, tensors, how}, refusal).has_value();
-  return llvm::all_of(first->getUsers(), [&](Operation *user) {
-    auto consumer = dyn_cast<CallOp>(user);
-    return consumer &&
-           proposals.costOf({first, consumer, tensorsBetween(first, consumer), how}, refusal);
-  });
-}
-
+/// In place of the search.
 void Fuser::performAll(ArrayRef<FusionStep> steps) {
+  auto isThere = [&](unsigned id) { return id < live.size() && isLive(id); };
   for (auto [n, step] : llvm::enumerate(steps)) {
     FusionRefusal refusal;
-    if (!mayPerform(step, refusal)) {
+    refusal.reason = "there are no two such calls";
+    if (step.first == step.second || !isThere(step.first) || !isThere(step.second) ||
+        !mayPerform(step, live[step.first].call, live[step.second].call, proposals, refusal)) {
       ledger.staleStep = "step " + std::to_string(n + 1) + ": " + refusal.reason;
       return;
     }
@@ -696,7 +461,8 @@ void Fuser::performAll(ArrayRef<FusionStep> steps) {
 }
 
 FusionLedger Fuser::run() {
-  DenseMap<Operation *, unsigned> numbers = dropCalls();
+  DenseMap<Operation *, unsigned> numbers =
+      noteCalls(graph, shapes, costs, options.keepsCalls, ledger);
   if (options.steps)
     tellCallsApart(graph, shapes.symbolTable(), [&](CallOp call) { return numbers.at(call); });
   for (CallOp call : graph.getBody().getOps<CallOp>())
@@ -705,7 +471,7 @@ FusionLedger Fuser::run() {
     performAll(*options.steps);
   else
     search();
-  finish();
+  notes.finish();
   ledger.effort = proposals.effort;
   return std::move(ledger);
 }

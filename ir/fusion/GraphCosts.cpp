@@ -3,6 +3,8 @@
 #include "ir/fusion/GraphCosts.h"
 #include "ir/AffineEval.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace tile::ir;
 
@@ -41,4 +43,26 @@ const KernelCost &GraphCosts::costOf(CallOp call) {
   if (isNew && kernel)
     cost->second = model.costOf(kernel, cost->first.second);
   return cost->second;
+}
+
+double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesGone) {
+  llvm::SmallSetVector<Value, 8> common;
+  for (Value input : a.getInputs())
+    if (isa<TensorType>(input.getType()) && llvm::is_contained(b.getInputs(), input))
+      common.insert(input);
+  for (Value input : common)
+    bytesGone += bytesOf(input);
+  const KernelCost &x = costOf(a), &y = costOf(b);
+  double least = model.launchSeconds() + (x.bytes() + y.bytes() - bytesGone) / model.bandwidth();
+  // What is equal but for rounding is decided by what is found, not by this.
+  return (x.seconds + y.seconds - least) * (1 + 1e-9);
+}
+
+bool GraphCosts::readsAll(CallOp call) {
+  llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());
+  double bytes = 0;
+  for (Value input : inputs)
+    if (isa<TensorType>(input.getType()))
+      bytes += bytesOf(input);
+  return costOf(call).bytesRead >= bytes;
 }

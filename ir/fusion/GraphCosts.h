@@ -24,12 +24,13 @@ public:
   double bytesOf(mlir::Value tensor);
   bool isNamed(KernelOp kernel) const { return model.isNamed(kernel); }
   double bandwidth() const { return model.bandwidth(); }
-  /// Of a kernel that moves so many bytes.
-  double leastSeconds(double bytes) const {
-    return model.launchSeconds() + bytes / model.bandwidth();
-  }
   /// Of a launch; nothing for graphs.
   const KernelCost &costOf(CallOp call);
+  /// Seconds that are saved at most where two calls become one that does all that both do, but for
+  /// moving so many bytes and reading twice what both read.
+  double mostSaved(CallOp a, CallOp b, double bytesGone = 0);
+  /// Whether a call reads every element of all its inputs.
+  bool readsAll(CallOp call);
   /// What is known of a call's kernel already.
   void remember(CallOp call, const KernelCost &cost);
   /// Of a kernel that is not in the module.

@@ -69,7 +69,7 @@ struct FusionWitness {
 /// in their order, then new ones as they come.
 struct FusionStep {
   FusionEntry::Transform transform = FusionEntry::Transform::Inline;
-  /// Producer and consumer, or host and guest.
+  /// Producer and consumer, or guest and host.
   unsigned first = 0, second = 0;
   /// The producer's result, by number.
   unsigned tensor = 0;
