@@ -1,6 +1,7 @@
 //===- FinishReduction.cpp - what follows a sum, where the sum is complete ===//
 
 #include "ir/fusion/FinishReduction.h"
+#include "ir/fusion/KeepPrecision.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -10,10 +11,10 @@ using namespace tile::ir;
 namespace {
 class Finisher {
 public:
-  Finisher(CallOp producer, CallOp consumer, Value tensor, GraphShapes &shapes,
-           FusionRefusal &refusal)
-      : producer(producer), consumer(consumer), tensor(tensor), shapes(shapes), refusal(refusal),
-        guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)) {}
+  Finisher(CallOp producer, CallOp consumer, Value tensor, const InlineOptions &options,
+           GraphShapes &shapes, FusionRefusal &refusal)
+      : producer(producer), consumer(consumer), tensor(tensor), options(options), shapes(shapes),
+        refusal(refusal), guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)) {}
 
   std::unique_ptr<FusedKernel> run();
 
@@ -31,6 +32,7 @@ private:
 
   CallOp producer, consumer;
   Value tensor;
+  const InlineOptions &options;
   GraphShapes &shapes;
   FusionRefusal &refusal;
   KernelOp guest, origin;
@@ -205,6 +207,8 @@ void Finisher::fillFinish() {
     }
   }
   end->setOperand(0, scalarOf(stored.getValue()));
+  if (options.keepsPrecision)
+    keepPrecision(sum);
 }
 
 std::unique_ptr<FusedKernel> Finisher::run() {
@@ -222,13 +226,14 @@ std::unique_ptr<FusedKernel> Finisher::run() {
   fillFinish();
   fused->takePrograms();
   fused->dropTensors();
-  if (failed(fused->finish(refusal.reason)))
+  if (failed(fused->finish(refusal.reason, options.keepsPrecision)))
     return {};
   return std::move(fused);
 }
 
 std::unique_ptr<FusedKernel> tile::ir::proposeFinishing(CallOp producer, CallOp consumer,
-                                                        Value tensor, GraphShapes &shapes,
+                                                        Value tensor, const InlineOptions &options,
+                                                        GraphShapes &shapes,
                                                         FusionRefusal &refusal) {
-  return Finisher(producer, consumer, tensor, shapes, refusal).run();
+  return Finisher(producer, consumer, tensor, options, shapes, refusal).run();
 }

@@ -8,7 +8,8 @@
 // The consumer must be a map of the sum, whatever it is called: its one store
 // and all its loads are of the same elements, what is between them is computed
 // element by element from those and from scalars, and the types are the same, so
-// that the element is rounded where the buffer was.
+// that the element is rounded where the buffer was, unless more precision is
+// asked for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_FUSION_FINISHREDUCTION_H
@@ -31,7 +32,8 @@ bool mayFinish(CallOp consumer, mlir::Value tensor, GraphShapes &shapes, FusionR
 /// The producer's kernel with the consumer's work at its end, to take the place of both calls.
 /// Null, and why, if there is no such kernel. Nothing changes before it is committed.
 std::unique_ptr<FusedKernel> proposeFinishing(CallOp producer, CallOp consumer, mlir::Value tensor,
-                                              GraphShapes &shapes, FusionRefusal &refusal);
+                                              const InlineOptions &options, GraphShapes &shapes,
+                                              FusionRefusal &refusal);
 
 } // namespace tile::ir
 

@@ -16,7 +16,7 @@ static void sayApart(CallOp a, CallOp b, const FusionRefusal &refusal) {
                          << "` stay apart: " << refusal.reason;
 }
 
-void tile::ir::inlineProducers(GraphOp graph) {
+void tile::ir::inlineProducers(GraphOp graph, bool keepsPrecision) {
   prepareForFusion(graph);
   GraphShapes shapes(graph);
   SmallVector<CallOp> open(graph.getBody().getOps<CallOp>());
@@ -26,12 +26,12 @@ void tile::ir::inlineProducers(GraphOp graph) {
       auto producer = tensor.getDefiningOp<CallOp>();
       if (!producer)
         continue;
-      InlineOptions options{.widens = true, .keeps = true};
+      InlineOptions options{.widens = true, .keeps = true, .keepsPrecision = keepsPrecision};
       FusionRefusal refusal;
       SmallVector<Value> tensors = tensorsBetween(producer, consumer);
       bool finishes = tensors.size() == 1 && isReduced(tensor, shapes);
       auto fused = finishes
-                       ? proposeFinishing(producer, consumer, tensor, shapes, refusal)
+                       ? proposeFinishing(producer, consumer, tensor, options, shapes, refusal)
                        : proposeInlining(producer, consumer, tensors, options, shapes, refusal);
       if (!fused) {
         sayApart(producer, consumer, refusal);
@@ -89,6 +89,9 @@ class InlineProducersPass : public PassWrapper<InlineProducersPass, OperationPas
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InlineProducersPass)
 
+  InlineProducersPass() = default;
+  InlineProducersPass(const InlineProducersPass &other) : PassWrapper(other) {}
+
   StringRef getArgument() const override { return "tile-inline-producers"; }
   StringRef getDescription() const override {
     return "Computes what a kernel reads of another where it reads it";
@@ -96,8 +99,12 @@ public:
 
   void runOnOperation() override {
     for (GraphOp graph : getOperation().getOps<GraphOp>())
-      inlineProducers(graph);
+      inlineProducers(graph, keepsPrecision);
   }
+
+private:
+  Option<bool> keepsPrecision{*this, "keep-precision",
+                              llvm::cl::desc("Values are not rounded where a buffer was")};
 };
 } // namespace
 

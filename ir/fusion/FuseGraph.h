@@ -13,8 +13,8 @@ class Pass;
 namespace tile::ir {
 
 /// Inlines every producer into its user, where that is legal, whatever it costs. What has other
-/// users is stored by the new kernel, too.
-void inlineProducers(GraphOp graph);
+/// users is stored by the new kernel, too. Precision may be kept as FuseOptions has it.
+void inlineProducers(GraphOp graph, bool keepsPrecision = false);
 
 /// Merges all calls that read a tensor in common, where that is legal, whatever it costs.
 void mergeSiblings(GraphOp graph);

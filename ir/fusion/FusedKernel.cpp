@@ -366,9 +366,8 @@ static void hoistAxes(KernelOp kernel) {
   });
 }
 
-LogicalResult FusedKernel::finish(std::string &reason) {
+LogicalResult FusedKernel::finish(std::string &reason, bool formsFma) {
   KernelOp kernel = host;
-  closeFma(kernel);
   std::string complaint;
   ScopedDiagnosticHandler handler(kernel.getContext(), [&](Diagnostic &diagnostic) {
     if (complaint.empty())
@@ -380,6 +379,9 @@ LogicalResult FusedKernel::finish(std::string &reason) {
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  if (formsFma)
+    formFma(kernel);
+  closeFma(kernel);
   hoistAxes(kernel);
   if (succeeded(mlir::verify(kernel)) && succeeded(prove(kernel))) {
     dropNeedlessBounds(kernel);

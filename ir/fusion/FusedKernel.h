@@ -55,8 +55,9 @@ public:
   void takePrograms();
   /// Where the new kernel stores an output of the guest that is kept.
   mlir::Value keptParam(unsigned param);
-  /// Simplifies the kernel, and has it verified and proved; else the reason says why not.
-  mlir::LogicalResult finish(std::string &reason);
+  /// Simplifies the kernel, and has it verified and proved; else the reason says why not. Its
+  /// multiply-adds are those of its parts, unless more shall form.
+  mlir::LogicalResult finish(std::string &reason, bool formsFma = false);
 
   /// What its call would bind its dims to, by their position.
   llvm::SmallVector<mlir::AffineExpr> callDims();

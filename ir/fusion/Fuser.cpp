@@ -469,7 +469,7 @@ FusionLedger Fuser::run() {
     add(call, {numbers.at(call)});
   if (options.steps)
     performAll(*options.steps);
-  else
+  else if (!options.isOff)
     search();
   notes.finish();
   ledger.effort = proposals.effort;

@@ -23,6 +23,11 @@ struct FuseOptions {
   int64_t usualExtent = 4096;
   /// A kernel is not made larger than this: operations in its body, and parameters.
   unsigned mostOperations = 1000, mostParameters = 100;
+  /// What crosses from one kernel to another is not rounded where the two become one, and
+  /// multiply-adds form there.
+  bool keepsPrecision = false;
+  /// Nothing becomes one: the ledger has the calls as they are, and their costs.
+  bool isOff = false;
   /// Done in place of a search, on calls that are told apart (CallOrigins.h). They are those of a
   /// ledger for the same graph.
   const std::vector<FusionStep> *steps = nullptr;

@@ -3,6 +3,7 @@
 #include "ir/fusion/InlineProducer.h"
 #include "ir/Spelling.h"
 #include "ir/fusion/FusedKernel.h"
+#include "ir/fusion/KeepPrecision.h"
 #include "ir/fusion/NarrowBinder.h"
 #include "ir/fusion/Transplant.h"
 #include "ir/fusion/WidenBinder.h"
@@ -449,6 +450,8 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
     return failure();
   load.replaceAllUsesWith(value);
   load.erase();
+  if (options.keepsPrecision)
+    keepPrecision(value);
   fused->mergeSchedules(transplant);
   return success();
 }
@@ -498,7 +501,7 @@ std::unique_ptr<FusedKernel> Inliner::run() {
     return {};
   fused->takeSizes(binders);
   fused->dropTensors();
-  if (failed(fused->finish(refusal.reason)))
+  if (failed(fused->finish(refusal.reason, options.keepsPrecision)))
     return {};
   return std::move(fused);
 }

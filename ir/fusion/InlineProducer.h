@@ -13,7 +13,7 @@
 //
 // The result is a kernel like one that a person writes: `prove` has to accept it,
 // sizes are as free as before, and each element has the same value, rounded to
-// the buffer's type where the buffer was.
+// the buffer's type where the buffer was, unless more precision is asked for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_FUSION_INLINEPRODUCER_H
@@ -52,6 +52,9 @@ struct InlineOptions {
   /// The one tensor is a `reduce` output, and the consumer's work is done when it is complete
   /// (FinishReduction.h).
   bool finishes = false;
+  /// What widens the tensors' elements has them as they were before they were rounded
+  /// (KeepPrecision.h), and multiply-adds form with them.
+  bool keepsPrecision = false;
 };
 
 /// Whether a consumer may store tensors for all others: not if it needs one of those.

@@ -216,7 +216,8 @@ std::unique_ptr<FusedKernel> Proposals::build(const Pairing &pairing, FusionRefu
     auto fused = proposeMerging(guest, host, shapes, refusal);
     return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
   }
-  auto fused = how.finishes ? proposeFinishing(guest, host, tensors.front(), shapes, refusal)
+  how.keepsPrecision = options.keepsPrecision;
+  auto fused = how.finishes ? proposeFinishing(guest, host, tensors.front(), how, shapes, refusal)
                             : proposeInlining(guest, host, tensors, how, shapes, refusal);
   return fused && !isTooLarge(*fused, refusal) ? std::move(fused) : nullptr;
 }
