@@ -285,7 +285,7 @@ std::string Function::Impl::running(mlir::ModuleOp module, const std::string &in
     return instance;
   bool isGpu = options.device == Device::Cuda;
   std::string plannedFor = device ? device->name : isGpu ? "cuda" : "cpu";
-  std::string &fused = this->module->fused[{graph, plannedFor, options.sizes}];
+  std::string &fused = this->module->fused[{graph, options.fuse, plannedFor, options.sizes}];
   if (!fused.empty())
     return fused;
   llvm::StringMap<int64_t> known = frontend::dimsOfInputs(graph, inputs);
@@ -295,7 +295,7 @@ std::string Function::Impl::running(mlir::ModuleOp module, const std::string &in
   sizes.everywhere = options.sizes;
   if (!device)
     device = &frontend::descriptionOf({isGpu ? frontend::Device::Cuda : frontend::Device::Cpu, 0});
-  fused = frontend::fuseGraph(module, instance, *device, known, sizes).symbol;
+  fused = frontend::fuseGraph(module, instance, options.fuse, *device, known, sizes).symbol;
   return fused;
 }
 

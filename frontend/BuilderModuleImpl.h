@@ -55,9 +55,10 @@ struct Module::Impl {
   std::map<std::tuple<mlir::Operation *, Device, runtime::cuda::Stream *>,
            std::unique_ptr<frontend::Executor>>
       executors;
-  /// Graphs that are fused, by what they were, the description that was planned for ("cpu", "cuda":
-  /// that of this machine's), and the tile sizes.
-  std::map<std::tuple<mlir::Operation *, std::string, std::map<std::string, int64_t>>, std::string>
+  /// Graphs that are fused, by what they were and how, the description that was planned for ("cpu",
+  /// "cuda": that of this machine's), and the tile sizes.
+  std::map<std::tuple<mlir::Operation *, FuseMode, std::string, std::map<std::string, int64_t>>,
+           std::string>
       fused;
 
   Impl();

@@ -53,13 +53,23 @@ Outcome<DeviceDescription> tile::frontend::findDescription(const std::string &de
   return DeviceDescription::find(device);
 }
 
-StringRef tile::frontend::nameOf(FuseMode mode) { return mode == FuseMode::Off ? "off" : "exact"; }
+StringRef tile::frontend::nameOf(FuseMode mode) {
+  switch (mode) {
+  case FuseMode::Off:
+    return "off";
+  case FuseMode::Exact:
+    return "exact";
+  case FuseMode::Fast:
+    return "fast";
+  }
+  llvm_unreachable("covered switch");
+}
 
 Outcome<FuseMode> tile::frontend::parseFuseMode(StringRef text) {
-  for (FuseMode mode : {FuseMode::Off, FuseMode::Exact})
+  for (FuseMode mode : {FuseMode::Off, FuseMode::Exact, FuseMode::Fast})
     if (text == nameOf(mode))
       return mode;
-  return Failure::usage({"'" + text.str() + "' is no way to fuse", "it is off or exact"});
+  return Failure::usage({"'" + text.str() + "' is no way to fuse", "it is off, exact or fast"});
 }
 
 llvm::StringMap<int64_t>
@@ -84,7 +94,7 @@ static ir::FuseOptions optionsFor(const llvm::StringMap<int64_t> &dims) {
   return options;
 }
 
-FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol,
+FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol, FuseMode mode,
                                      const DeviceDescription &device,
                                      const llvm::StringMap<int64_t> &dims, const TileSizes &sizes) {
   auto graph = cast<ir::GraphOp>(module.lookupSymbol(symbol));
@@ -98,7 +108,10 @@ FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol,
   FusedGraph result;
   result.symbol = symbols.insert(fused, std::next(graph->getIterator())).str();
   FusionCost model(device, sizes);
-  result.ledger = ir::fuse(fused, model, optionsFor(dims));
+  ir::FuseOptions options = optionsFor(dims);
+  options.isOff = options.keepsCalls = mode == FuseMode::Off;
+  options.keepsPrecision = mode == FuseMode::Fast;
+  result.ledger = ir::fuse(fused, model, options);
   dropUnused(module, kernels);
   return result;
 }

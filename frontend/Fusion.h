@@ -21,7 +21,7 @@ const DeviceDescription &descriptionOf(const DeviceChoice &device);
 /// The same for "cpu" and "cuda"; else what has this name, or is in this file.
 Outcome<DeviceDescription> findDescription(const std::string &device);
 
-/// "off" and "exact"
+/// "off", "exact" and "fast"
 llvm::StringRef nameOf(FuseMode mode);
 Outcome<FuseMode> parseFuseMode(llvm::StringRef text);
 
@@ -31,10 +31,12 @@ struct FusedGraph {
 };
 
 /// Puts a fused copy of a graph into the module, beside the graph: for a device, as its description
-/// has it, and values of dims, as far as they are known. Both compute the same: multiply-adds of
-/// all kernels are formed as they stand alone.
-FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, const DeviceDescription &device,
-                     const llvm::StringMap<int64_t> &dims, const TileSizes &sizes = {});
+/// has it, and values of dims, as far as they are known. Unless it is to be fast, both compute the
+/// same: multiply-adds of all kernels are formed as they stand alone. With FuseMode::Off it is
+/// fused in nothing, and the ledger has what its calls cost.
+FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, FuseMode mode,
+                     const DeviceDescription &device, const llvm::StringMap<int64_t> &dims,
+                     const TileSizes &sizes = {});
 
 /// Gives the boundaries between the kernels of a graph that was fused so their witnesses.
 void addWitnesses(mlir::ModuleOp module, FusedGraph &fused, const DeviceDescription &device,

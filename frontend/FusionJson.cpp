@@ -139,6 +139,7 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
   return json::Object{{"graph", report.graph},
                       {"measured_on", report.measured ? json::Value(measured.device) : nullptr},
                       {"device", report.device},
+                      {"fuse", report.mode},
                       {"dims", json::Array(report.dims)},
                       {"calls", std::move(calls)},
                       {"tensors", ::toJson(report.before.tensors)},

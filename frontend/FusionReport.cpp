@@ -67,6 +67,8 @@ static void printGone(const FusionLedger &ledger, llvm::raw_ostream &stream) {
 void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &stream) {
   const FusionLedger &ledger = report.ledger;
   stream << "graph `" << report.graph << "` on " << report.device << ", predicted";
+  if (report.mode != "exact")
+    stream << ", --fuse=" << report.mode;
   if (!report.dims.empty())
     stream << "; " << llvm::join(report.dims, ", ");
   stream << "\n\n";

@@ -13,6 +13,8 @@ namespace tile::frontend {
 
 struct FusionReport {
   std::string graph, device;
+  /// "exact", as --fuse has it.
+  std::string mode = "exact";
   /// Dims and the values that were taken for them: "M = 4096".
   std::vector<std::string> dims;
   ir::FusionLedger ledger;

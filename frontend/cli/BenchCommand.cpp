@@ -208,7 +208,8 @@ Outcome<std::monostate> Bench::fuse(Entry &entry) {
   const DeviceDescription &description =
       report.isPrediction ? *report.description : descriptionOf(choice);
   entry.symbol =
-      fuseGraph(entry.session.module(), entry.symbol, description, known, entry.sizes).symbol;
+      fuseGraph(entry.session.module(), entry.symbol, *mode, description, known, entry.sizes)
+          .symbol;
   return Done{};
 }
 

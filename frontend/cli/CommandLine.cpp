@@ -36,7 +36,8 @@ void tile::frontend::cli::addFuseOption(CLI::App &command, std::string &mode,
                                         const std::string &whose) {
   command
       .add_option("--fuse", mode,
-                  whose + ": exact, kernels become one where all bits stay the same,\n"
+                  whose + ": exact, kernels become one where all bits stay the same;\n"
+                          "fast, and what is not stored any more is not rounded, either;\n"
                           "or off, each call is a launch")
       ->type_name("MODE")
       ->capture_default_str();

@@ -348,7 +348,8 @@ Outcome<std::string> Compile::fuse(const std::string &symbol) {
   if (*mode == FuseMode::Off || !isa<ir::GraphOp>(session.module().lookupSymbol(symbol)))
     return symbol;
   bool isForGpus = !artifactTargets(options.target).gpus.names.empty();
-  return fuseGraph(session.module(), symbol, usualDescription(isForGpus), dims, sizes).symbol;
+  return fuseGraph(session.module(), symbol, *mode, usualDescription(isForGpus), dims, sizes)
+      .symbol;
 }
 
 Outcome<std::string> Compile::emitArtifact() {

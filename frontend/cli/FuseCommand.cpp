@@ -24,6 +24,7 @@ using namespace tile::frontend::cli;
 namespace {
 struct FuseCommandOptions {
   std::string file, entry, device = "cpu", explain = "text", output;
+  std::string fuse = nameOf(defaultFuseMode).str();
   std::vector<std::string> dims, types, why;
   bool summaries = false, measure = false;
   SourceOptions source;
@@ -40,6 +41,7 @@ public:
 
 private:
   Outcome<std::monostate> execute();
+  Outcome<std::monostate> checkOptions();
   Outcome<std::string> elaborate();
   Outcome<std::string> explain();
   Outcome<std::string> plan();
@@ -49,6 +51,7 @@ private:
   const FuseCommandOptions &options;
   Session session;
   FusionReport report;
+  FuseMode mode = defaultFuseMode;
   std::string symbol;
   DeviceDescription device;
   llvm::StringMap<int64_t> dims;
@@ -135,10 +138,20 @@ Outcome<std::monostate> Fuse::write(const std::string &text) {
   return Done{};
 }
 
-Outcome<std::monostate> Fuse::execute() {
+Outcome<std::monostate> Fuse::checkOptions() {
+  auto parsed = parseFuseMode(options.fuse);
+  if (!parsed)
+    return parsed.takeFailure();
+  mode = *parsed;
   bool isOther = options.explain != "text" && options.explain != "json";
   if (options.explain == "plan" && !options.why.empty())
     return Failure::usage({"--why and --explain=plan ask for different things", ""});
+  if (options.explain == "plan" && mode != FuseMode::Exact)
+    return Failure::usage({"a plan says what becomes one without a bit that changes",
+                           "--explain=plan takes --fuse=exact"});
+  if (!options.why.empty() && mode == FuseMode::Off)
+    return Failure::usage(
+        {"--fuse=off tries nothing between two calls", "--why takes --fuse=exact or fast"});
   if (options.measure && options.device != "cpu" && options.device != "cuda")
     return Failure::usage({"'" + options.device + "' is a description, and nothing runs on it",
                            "--measure takes this machine's --device=cpu or cuda"});
@@ -146,6 +159,12 @@ Outcome<std::monostate> Fuse::execute() {
     return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",
                            "--summaries takes --explain=text or json, and nothing more"});
+  return Done{};
+}
+
+Outcome<std::monostate> Fuse::execute() {
+  if (auto done = checkOptions(); !done)
+    return done;
   auto described = findDescription(options.device);
   if (!described)
     return described.takeFailure();
@@ -181,7 +200,7 @@ Outcome<std::monostate> Fuse::execute() {
   std::string fusedSymbol;
   {
     StageTimer timer(session.compiler.times, "fuse");
-    FusedGraph fused = fuseGraph(session.module(), symbol, device, dims);
+    FusedGraph fused = fuseGraph(session.module(), symbol, mode, device, dims);
     addWitnesses(session.module(), fused, device, dims);
     report.ledger = std::move(fused.ledger);
     fusedSymbol = std::move(fused.symbol);
@@ -192,6 +211,7 @@ Outcome<std::monostate> Fuse::execute() {
     report.after = GraphView(after, dims, usual);
   }
   report.device = device.title;
+  report.mode = nameOf(mode).str();
   if (options.measure) {
     Device where = options.device == "cuda" ? Device::Cuda : Device::Cpu;
     if (auto done =
@@ -216,6 +236,7 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
       ->add_option("--device", options->device,
                    "cpu, cuda, or a description of a device: its name, or FILE.json")
       ->capture_default_str();
+  addFuseOption(*command, options->fuse, "How");
   addRepeated(*command, "--dim", options->dims,
               "The value of a dimension that is planned for; 4096 without it")
       ->type_name("NAME=VALUE");

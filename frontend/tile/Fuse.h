@@ -10,6 +10,9 @@ enum class FuseMode {
   Off,
   /// Kernels become one where that saves time and the result stays the same, rounding included.
   Exact,
+  /// The same, but values that no longer go through memory are not rounded to their tensor's type,
+  /// and multiply-adds form across kernels.
+  Fast,
 };
 
 /// Of `tilec` and of the C++ API, where nothing else is asked for.

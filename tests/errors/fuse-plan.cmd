@@ -22,6 +22,7 @@ run --entry both --pin=g.tile
 run --entry both --pin=plan.json --set i=4
 run --entry both --pin=plan.json --sweep-tiles
 run --entry both --pin=plan.json --device=cuda
+run --entry both --pin=plan.json --fuse=fast
 tilec run g.tile:both --in x=ones:9:f32 --pin=plan.json
 # What a plan says that can't be.
 change() { sed "s/$1/$2/" plan.json > changed.json; run --entry both --fuse=exact --pin=changed.json; }
@@ -46,5 +47,7 @@ tilec fuse g.tile:both --dim N=8 --explain=plan --device=h200 -o gpu.json
 run --entry both --pin=gpu.json
 run --entry both --pin=gpu.json --device=interp
 sed 's/"gpu"/"tpu"/' gpu.json > changed.json; run --entry both --pin=changed.json
+tilec fuse g.tile:both --explain=plan --fuse=fast
+tilec fuse g.tile:both --explain=plan --fuse=off
 tilec fuse g.tile:both --measure --device=h200
 tilec fuse g.tile:both --measure --dim N=100000000000000

@@ -21,7 +21,11 @@ tilec fuse g.tile --why twice
 tilec fuse g.tile -o g.tile
 tilec fuse g.tile -o /none/x.txt
 tilec fuse missing.tile
-tilec run g.tile --in x=ones:8:f32 --fuse=fast
+tilec run g.tile --in x=ones:8:f32 --fuse=slow
+tilec fuse g.tile --fuse=all
+tilec fuse g.tile --fuse=off --why x y
+tilec fuse g.tile --fuse=off --dim N=1000 --device=h200
+tilec fuse g.tile --fuse=fast --dim N=1000 --device=h200
 tilec bench g.tile --in x=ones:8:f32 --fuse=on
 tilec compile g.tile --emit=artifact --fuse=yes -o a.tileart
 tilec fuse g.tile --dim N=1000 --device=h200 --why both.map0 twice

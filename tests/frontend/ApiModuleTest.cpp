@@ -180,6 +180,27 @@ TEST(ApiModule, fusesGraphs) {
     }
 }
 
+// One module serves both: what was fused exactly is not taken for what is fast.
+TEST(ApiModule, fastFormsMultiplyAddsAcrossKernels) {
+  Module module = Module::parse(diagonalText);
+  constexpr int64_t n = 66;
+  Tensor a = random(f32, {n}, -1, 1, 7), b = random(f32, {n}, -1, 1, 8);
+  int64_t differing = 0;
+  for (Device device : devices) {
+    Result<Outputs> exact = products(module, n, FuseMode::Exact, device);
+    Result<Outputs> fast = products(module, n, FuseMode::Fast, device);
+    ASSERT_TRUE(exact && fast);
+    for (int64_t i = 0; i < n; ++i) {
+      auto x = static_cast<float>(a.getDouble(i)), y = static_cast<float>(b.getDouble(i));
+      volatile float product = x * y;
+      EXPECT_EQ(exact->at("d")->getDouble(i), product + 1.0f);
+      EXPECT_EQ(fast->at("d")->getDouble(i), std::fma(x, y, 1.0f));
+      differing += std::fma(x, y, 1.0f) != product + 1.0f;
+    }
+  }
+  EXPECT_GT(differing, 0);
+}
+
 TEST(ApiModule, fusedGraphsRefuseAsTheyAreWritten) {
   Module module = Module::parse(diagonalText, "mine.tile");
   std::string errors[2];

@@ -420,7 +420,8 @@ struct Layers {
     dsl::LoadedFile *file = program.load("layers.tile", layersSource(count));
     symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
     EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
-    fused = fuseGraph(elaborator.module(), symbol, usualDescription(/*isGpu=*/true), {}, sizes);
+    fused = fuseGraph(elaborator.module(), symbol, FuseMode::Exact,
+                      usualDescription(/*isGpu=*/true), {}, sizes);
     for (const auto &kernel : fused.ledger.kernels)
       symbols.insert(kernel.symbol);
   }
@@ -489,7 +490,8 @@ TEST(FusionOfSums, whatFollowsThemIsInTheirKernel) {
     dsl::LoadedFile *file = program.load("sums.tile", text);
     std::string symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
     ASSERT_EQ(diags.errorCount(), 0u) << diags.print(false);
-    FusedGraph fused = fuseGraph(elaborator.module(), symbol, usualDescription(isGpu), {}, {});
+    FusedGraph fused =
+        fuseGraph(elaborator.module(), symbol, FuseMode::Exact, usualDescription(isGpu), {}, {});
     EXPECT_EQ(fused.ledger.kernels.size(), 1u);
     EXPECT_GT(llvm::count_if(fused.ledger.entries,
                              [](const ir::FusionEntry &entry) {
