@@ -214,8 +214,6 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   if (wide.bytes == 2)
     return folds == 1 && holds ? std::min(most, warpsFor(elementsPerThread))
                                : std::min(warps, std::max(4u, warpsFor(64)));
-  if (holds)
-    most = std::clamp(warpsFor(mostPerThread / 2), most, 32u);
   constexpr int64_t longRow = 1024;
   return std::clamp(warpsFor(elementsPerThread / (wide.row < longRow ? 1 : 2)), warps, most);
 }
