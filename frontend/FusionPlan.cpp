@@ -88,7 +88,7 @@ static void pinOrders(ir::KernelOp kernel, const FusionPlan &plan) {
   if (plan.isForGpu)
     kernel->setAttr(codegen::fixedOrderAttrName, UnitAttr::get(kernel.getContext()));
   for (Operation *op : ir::numberedOps(kernel))
-    if (auto origin = ir::originOf(op); origin && !isa<ir::ForOp>(op))
+    if (auto origin = ir::originOf(op); origin && !isa<ir::ForOp, ir::UpdateOp>(op))
       if (auto order = plan.calls[origin->call].orders.find(origin->op);
           order != plan.calls[origin->call].orders.end())
         codegen::pinOrder(op, order->second);
@@ -199,7 +199,7 @@ void Planner::takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls,
   };
   for (unsigned call : calls)
     for (auto [n, op] : llvm::enumerate(ir::numberedOps(apart.kernelOf(apart.calls[call])))) {
-      if (isa<ir::ForOp>(op) || plan.calls[call].orders.contains(n))
+      if (isa<ir::ForOp, ir::UpdateOp>(op) || plan.calls[call].orders.contains(n))
         continue;
       for (const auto &[other, order] : orders)
         if (isLike(op, other))
@@ -324,8 +324,14 @@ Outcome<Done> Planner::planKernel(unsigned number) {
       return Failure::reported();
     takeOrders(kernel, calls, *orders);
   }
+  // A call whose sums are all made in other kernels has its blocks there.
+  llvm::SmallDenseSet<unsigned> summed;
+  for (Operation *op : ir::numberedOps(kernel))
+    if (auto origin = ir::originOf(op))
+      summed.insert(origin->call);
   for (unsigned member : calls)
-    takeBinders(member, call, *bindings);
+    if (summed.contains(member) || ir::numberedOps(apart.kernelOf(apart.calls[member])).empty())
+      takeBinders(member, call, *bindings);
   return Done{};
 }
 

@@ -9,7 +9,7 @@ using codegen::FoldOrder;
 using ir::FusionStep;
 using Transform = ir::FusionEntry::Transform;
 
-static constexpr int64_t version = 1;
+static constexpr int64_t version = 2;
 
 static constexpr std::pair<Transform, llvm::StringLiteral> transformNames[] = {
     {Transform::Inline, "inline"},

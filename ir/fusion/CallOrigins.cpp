@@ -10,7 +10,7 @@ static constexpr llvm::StringLiteral prefix = "call:";
 SmallVector<Operation *> tile::ir::numberedOps(KernelOp kernel) {
   SmallVector<Operation *> ops;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<ForOp, ReduceOp, DotOp>(op))
+    if (isa<ForOp, ReduceOp, DotOp, UpdateOp>(op))
       ops.push_back(op);
   });
   return ops;

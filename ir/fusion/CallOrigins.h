@@ -19,7 +19,7 @@ struct CallOrigin {
   auto operator<=>(const CallOrigin &) const = default;
 };
 
-/// A kernel's loops over blocks, reductions and dots, in their order: they have numbers.
+/// A kernel's loops over blocks, reductions, dots and updates, in their order: they have numbers.
 llvm::SmallVector<mlir::Operation *> numberedOps(KernelOp kernel);
 
 /// Gives each call of a kernel in a graph a kernel of its own, whose numbered ops know by their
