@@ -33,6 +33,10 @@ void tile::ir::inlineProducers(GraphOp graph, bool keepsPrecision) {
       auto fused = finishes
                        ? proposeFinishing(producer, consumer, tensor, options, shapes, refusal)
                        : proposeInlining(producer, consumer, tensors, options, shapes, refusal);
+      if (!fused && !finishes && readByOthers(consumer, tensors).empty()) {
+        options.keeps = false; // for others the producer stays
+        fused = proposeInlining(producer, consumer, tensors, options, shapes, refusal);
+      }
       if (!fused) {
         sayApart(producer, consumer, refusal);
         continue;

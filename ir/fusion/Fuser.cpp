@@ -241,7 +241,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
     proposal.together = *together;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       return;
-    if (!how.finishes && (givesMore || (hasOthers && !how.keeps)))
+    if (!how.finishes && !how.keeps && (givesMore || hasOthers))
       proposal.together += first.cost;
     if (!best || proposal.gain() > best->gain())
       best = proposal;
@@ -251,11 +251,13 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
     return best;
   }
   for (bool keeps : {true, false}) {
-    if (keeps && !hasOthers)
+    if (keeps && (isSingle || !(hasOthers || givesMore)))
       continue;
     attempt({.widens = true, .keeps = keeps});
     if (mayWiden)
       attempt({.widens = false, .keeps = keeps});
+    if (keeps && !hasOthers)
+      refusal = {}; // it need not be kept
   }
   return best;
 }
@@ -324,12 +326,11 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
 std::optional<Proposal> Fuser::evaluate(const Candidate &candidate) {
   FusionRefusal refusal;
   std::optional<Proposal> best;
-  // What the consumer reads may be given by another kernel meanwhile: that has candidates of its
-  // own.
-  if (!candidate.isMerge &&
-      !llvm::is_contained(tensorsBetween(live[candidate.first].call, live[candidate.second].call),
-                          tensorOf(candidate)))
-    return {};
+  // A kernel that keeps a tensor for others takes the place of the producer, too.
+  assert((candidate.isMerge || llvm::is_contained(tensorsBetween(live[candidate.first].call,
+                                                                 live[candidate.second].call),
+                                                  tensorOf(candidate))) &&
+         "another kernel gives the tensor");
   if (candidate.isMerge) {
     best = evaluateMerging(candidate, refusal);
   } else {

@@ -30,13 +30,12 @@ Pairing tile::ir::pairingOf(const FusionStep &step, CallOp first, CallOp host) {
 }
 
 bool tile::ir::isNeededAfter(const Pairing &pairing) {
-  if (pairing.isMerge() || pairing.options.finishes)
+  if (pairing.isMerge() || pairing.options.finishes || pairing.options.keeps)
     return false;
   return llvm::any_of(CallOp(pairing.guest).getResults(), [&](Value result) {
     if (!llvm::is_contained(pairing.tensors, result))
       return !result.use_empty();
-    return !pairing.options.keeps &&
-           llvm::any_of(result.getUsers(), [&](Operation *op) { return op != pairing.host; });
+    return llvm::any_of(result.getUsers(), [&](Operation *op) { return op != pairing.host; });
   });
 }
 

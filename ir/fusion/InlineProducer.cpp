@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace tile::ir;
 
 namespace {
-/// A tensor that disappears.
+/// A result of the guest: one that the consumer reads, and that disappears, or one that is kept
+/// besides.
 struct Edge {
   Value tensor;
   unsigned output = 0; // the guest's parameter that it is
@@ -49,7 +50,10 @@ private:
       llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit);
   void widen();
   LogicalResult narrow();
-  LogicalResult keep(Edge &edge, LoadOp load, Value value);
+  SmallVector<Value> kept();
+  Operation *placeToKeep(LoadOp load);
+  void keep(Edge &edge, LoadOp load, Value value);
+  void keepBeside(Edge &other, const Edge &edge, LoadOp load, Transplant &transplant);
   LogicalResult replace(Edge &edge, LoadOp load, SpanNames &names);
   LogicalResult inlineLoads();
   LogicalResult bindElement(Transplant &transplant, const Edge &edge, LoadOp load);
@@ -63,6 +67,8 @@ private:
   FusionRefusal &refusal;
   KernelOp guest, origin;
   SmallVector<Edge, 2> edges;
+  /// Kept, and not read by the consumer.
+  SmallVector<Edge, 2> beside;
   /// The blocks of the guest that are blocks of the host, by name.
   SmallVector<std::pair<StringAttr, StringAttr>> binders;
   std::unique_ptr<FusedKernel> fused;
@@ -205,6 +211,15 @@ LogicalResult Inliner::check() {
   for (Edge &edge : edges)
     if (failed(findStore(edge)))
       return failure();
+  if (!options.keeps)
+    return success();
+  if (tensorsBetween(producer, consumer).size() != edges.size())
+    return refuse("`" + origin.getSymName() + "` needs more of `" + guest.getSymName() + "`");
+  for (Value result : kept()) {
+    auto isResult = [&](const Edge &edge) { return edge.tensor == result; };
+    if (llvm::none_of(edges, isResult) && failed(findStore(beside.emplace_back(Edge{result}))))
+      return failure();
+  }
   return success();
 }
 
@@ -367,7 +382,7 @@ void Inliner::widen() {
   // Blocks that a load lacks would each gather the same again, and store what is kept.
   host.walk([&](LoadOp load) {
     std::optional<unsigned> n = fused->tensorAt(load.getSource());
-    if (!n || (meeting.empty() && !fused->keptParam(edges[*n].output)))
+    if (!n || (meeting.empty() && beside.empty() && !fused->keptParam(edges[*n].output)))
       return;
     for (Value binder : host.getParallel().getBody().getArguments())
       if (isa<SpanType>(binder.getType()) && !llvm::is_contained(load.getDims(), binder))
@@ -397,30 +412,74 @@ LogicalResult Inliner::narrow() {
   return binders.empty() ? success() : narrowBinders(host, binders.getArrayRef(), refusal.reason);
 }
 
-/// Stores the tensor where the new kernel has it; it must be computed once for each element.
-LogicalResult Inliner::keep(Edge &edge, LoadOp load, Value value) {
-  Value memory = fused->keptParam(edge.output);
-  Operation *where = value.getDefiningOp();
-  if (!memory || edge.kept)
-    return success();
-  ParallelOp parallel = fused->kernel().getParallel();
+/// What others have from the new kernel.
+SmallVector<Value> Inliner::kept() {
+  return options.keeps ? readByOthers(consumer, SmallVector<Value>(producer.getResults()))
+                       : SmallVector<Value>();
+}
+
+/// Before which op a program stores what is kept, so that each element is stored once; null: not
+/// where this load is.
+Operation *Inliner::placeToKeep(LoadOp load) {
+  if (load.getBounds() != BoundsMode::exact)
+    return nullptr;
+  Block &programs = fused->kernel().getParallel().getBody().front();
   for (Value operand : load.getOperands()) {
     if (operand == load.getSource())
       continue;
     auto argument = dyn_cast<BlockArgument>(operand);
-    bool isOuter = argument ? argument.getOwner() == &parallel.getBody().front()
-                            : isa_and_nonnull<AxisOp>(operand.getDefiningOp());
-    if (!isOuter)
-      return success(); // another load may do
+    if (argument ? argument.getOwner() != &programs
+                 : !isa_and_nonnull<AxisOp>(operand.getDefiningOp()))
+      return nullptr;
   }
-  OpBuilder builder(load);
-  Operation *outer = parallel.getBody().front().findAncestorOpInBlock(*load);
-  if (where && where->getBlock() != outer->getBlock())
-    return success();
-  builder.setInsertionPoint(outer);
+  return programs.findAncestorOpInBlock(*load);
+}
+
+/// Stores the tensor where the new kernel has it; it must be computed once for each element.
+void Inliner::keep(Edge &edge, LoadOp load, Value value) {
+  Value memory = fused->keptParam(edge.output);
+  Operation *where = value.getDefiningOp(), *place = placeToKeep(load);
+  if (!memory || edge.kept || !place || (where && where->getBlock() != place->getBlock()))
+    return; // another load may do
+  OpBuilder builder(place);
   edge.kept = StoreOp::create(builder, edge.store.getLoc(), value, memory, load.getMap(),
                               load.getDims(), load.getSyms());
-  return success();
+}
+
+static bool areAtOneIndex(StoreOp a, StoreOp b) {
+  return a.getMap() == b.getMap() && a.getDims() == b.getDims() && a.getSyms() == b.getSyms();
+}
+
+/// Stores another result of the guest's where a load of this one is computed, by the same
+/// coordinates.
+void Inliner::keepBeside(Edge &other, const Edge &edge, LoadOp load, Transplant &transplant) {
+  Operation *place = placeToKeep(load);
+  if (other.kept || !place)
+    return;
+  StoreOp theirs = other.store, ours = edge.store;
+  auto copy = cast_or_null<StoreOp>(transplant.cloneWrite(theirs, fused->keptParam(other.output)));
+  if (!copy)
+    return;
+  bool isSame = areAtOneIndex(theirs, ours);
+  AffineMap map = isSame ? load.getMap() : copy.getMap();
+  SmallVector<Value> dims(isSame ? load.getDims() : copy.getDims());
+  SmallVector<Value> syms(isSame ? load.getSyms() : copy.getSyms());
+  Value value = copy.getValue();
+  copy.erase();
+  auto isOutside = [&](Value operand) {
+    return !operand.getParentRegion()->isAncestor(place->getParentRegion());
+  };
+  if (isOutside(value) || llvm::any_of(dims, isOutside) || llvm::any_of(syms, isOutside))
+    return;
+  OpBuilder builder(place);
+  Type type = mapAxes(map, dims).tileOf(getElementTypeOrSelf(value.getType()));
+  for (StringAttr axis : axesOf(value.getType()))
+    if (!llvm::is_contained(axesOf(type), axis))
+      return;
+  if (value.getType() != type)
+    value = BroadcastOp::create(builder, theirs.getLoc(), type, value);
+  other.kept = StoreOp::create(builder, theirs.getLoc(), value, fused->keptParam(other.output), map,
+                               dims, syms);
 }
 
 LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
@@ -446,8 +505,15 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
     OpBuilder builder(load);
     value = BroadcastOp::create(builder, load.getLoc(), load.getType(), value);
   }
-  if (load.getBounds() == BoundsMode::exact && failed(keep(edge, load, value)))
+  keep(edge, load, value);
+  // What is kept besides is computed from rounded numbers, whatever the consumer takes.
+  Transplant apart(guest, load, names);
+  fused->bindGuest(apart);
+  if (options.keepsPrecision && failed(bindElement(apart, edge, load)))
     return failure();
+  for (Edge &other : beside)
+    keepBeside(other, edge, load, options.keepsPrecision ? apart : transplant);
+  fused->mergeSchedules(apart);
   load.replaceAllUsesWith(value);
   load.erase();
   if (options.keepsPrecision)
@@ -468,7 +534,7 @@ LogicalResult Inliner::inlineLoads() {
   for (LoadOp load : loads)
     if (failed(replace(edges[*fused->tensorAt(load.getSource())], load, names)))
       return failure();
-  for (const Edge &edge : edges)
+  for (const Edge &edge : llvm::concat<const Edge>(edges, beside))
     if (fused->keptParam(edge.output) && !edge.kept) {
       refusal.isShared = true;
       return refuse("no load of `" + origin.getSymName() + "` computes each element of " +
@@ -482,12 +548,9 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   if (failed(check()))
     return {};
   auto tensors = llvm::map_to_vector(edges, [](const Edge &edge) { return edge.tensor; });
-  SmallVector<Value> kept;
-  if (options.keeps)
-    kept = readByOthers(consumer, tensors);
-  if (!mayKeep(producer, consumer, kept, refusal))
+  if (!mayKeep(producer, consumer, kept(), refusal))
     return {};
-  fused = std::make_unique<FusedKernel>(producer, consumer, tensors, kept, shapes);
+  fused = std::make_unique<FusedKernel>(producer, consumer, tensors, kept(), shapes);
   if (std::string conflict = fused->conflict(); !conflict.empty()) {
     refusal.reason = std::move(conflict);
     return {};

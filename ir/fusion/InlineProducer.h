@@ -46,8 +46,9 @@ struct InlineOptions {
   /// Make blocks of the consumer whole axes where the producer needs all of the axis, or where each
   /// would store what is kept: so it is computed once and stays; else the producer reads it again.
   bool widens = false;
-  /// The new kernel stores tensors that others read, too, and those take them from there; the call
-  /// of the producer goes. Only where the consumer's programs compute each element once.
+  /// The new kernel stores all that others read of the producer, and those take it from there; the
+  /// call of the producer goes. Only where the consumer's programs compute each element once, and
+  /// where the consumer itself reads nothing else of the producer.
   bool keeps = false;
   /// The one tensor is a `reduce` output, and the consumer's work is done when it is complete
   /// (FinishReduction.h).

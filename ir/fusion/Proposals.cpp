@@ -12,7 +12,8 @@ SmallVector<Value> Pairing::kept() const {
     return llvm::to_vector_of<Value>(CallOp(guest).getResults());
   if (options.finishes)
     return besides(guest, tensors.front());
-  return options.keeps ? readByOthers(host, tensors) : SmallVector<Value>();
+  SmallVector<Value> results(CallOp(guest).getResults());
+  return options.keeps ? readByOthers(host, results) : SmallVector<Value>();
 }
 
 //===-- What pairs have in common -----------------------------------------===//

@@ -124,6 +124,21 @@ kernel moments(x: f32[M, N]) -> (m: f32[M], v: f32[M]) {
         v[i] = mean((x[i, :] - a) * (x[i, :] - a), N)
     }
 }
+kernel spread(x: f32[M, N]) -> (t: f32[M, N], top: f32[M], back: f32[N, M]) {
+    parallel i in tiles(M) {
+        let m = max(x[i, :], N)
+        t[i, :] = x[i, :] - m
+        top[i] = m
+        back[:, i] = 2 * x[i, :]
+    }
+}
+kernel halves(x: f32[M, N]) -> (t: f32[M, 2*N], u: f32[2*N, M]) {
+    parallel i in each(M), j in tiles(N) {
+        let k = range(2)
+        t[i, 2*j + k] = x[i, j] * f32(1 + k)
+        u[2*j + k, i] = x[i, j] - f32(k)
+    }
+}
 kernel standard(x: f32[M, N], m: f32[M], v: f32[M]) -> (y: f32[M, N]) {
     parallel i in tiles(M), j in tiles(N) { y[i, j] = (x[i, j] - m[i]) * rsqrt(v[i] + 0.01) }
 }
@@ -278,6 +293,12 @@ const Graph graphs[] = {
      "let (m, t) = moments(x)\n v = t\n y = standard(x, m, t)", 1},
     {"two_between_read_twice", "", "y: f32[M, N], z: f32[M, N]",
      "let (m, v) = moments(x)\n y = standard(x, m, v)\n z = standard(x, v, m)", 1},
+    {"others_kept", "", "y: f32[M, N], m: f32[M], z: f32[N, M]",
+     "let (t, top, back) = spread(x)\n y = relu(t)\n m = top\n z = back", 1},
+    {"other_kept_by_its_reader", "", "y: f32[M, N], m: f32[M]",
+     "let (t, top, back) = spread(x)\n y = transpose(back)\n m = top", 1},
+    {"halves_kept", "", "y: f32[M, 2*N], z: f32[2*N, M]",
+     "let (t, u) = halves(x)\n y = relu(t)\n z = u", 1},
     {"triangle_each", "w: f32[N]", "y: f32[N, M]", "let t = lower_means(x, w)\n y = transpose(t)",
      1},
     {"triangle_dot", "w: f32[N, K]", "y: f32[K, M]",
