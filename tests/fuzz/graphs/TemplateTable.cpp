@@ -130,6 +130,14 @@ const std::vector<Template> tile::fuzz::graphTemplates = {
     }
 } schedule { j = $1; i = $2 }
 )"},
+    {"ESR", "any", "T:A,B", "T:A,B:= T:A,B:=", "$K($0)",
+     R"(kernel $K(x: $T[A, B]) -> (y: $T[A, B], z: $T[A, B]) {
+    parallel i in tiles(A), j in tiles(B) {
+        y[i, j] = x[i, j]
+        z[A - 1 - i, j] = x[i, B - 1 - j]
+    }
+} schedule { i = $1; j = $2 }
+)"},
     {"ESR", "any", "T:A,B T:A,C", "T:A,(B+C):=", "$K($0, $1)",
      R"(kernel $K(x: $T[A, B], z: $T[A, C]) -> (y: $T[A, B + C]) {
     parallel i in tiles(A) {

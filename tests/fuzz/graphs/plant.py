@@ -30,6 +30,8 @@ BUGS = [
      "llvm::any_of(op->getOperands(), isKept)", "false"),
     ("of two tensors between two calls the first is taken for both", "InlineProducer", "e",
      "edges[*fused->tensorAt(load.getSource())]", "edges[0]"),
+    ("what is kept besides is stored where the consumer reads", "InlineProducer", "e",
+     "areAtOneIndex(theirs, ours)", "true"),
     # What follows a sum.
     ("what reads another element of a sum is taken for a map of it", "FinishReduction", "e",
      "load.getMap() == store.getMap()", "true"),
