@@ -3,6 +3,7 @@
 #include "frontend/Fusion.h"
 #include "frontend/Execution.h"
 #include "frontend/FusionCost.h"
+#include "ir/fusion/GraphMemory.h"
 #include "ir/fusion/Witness.h"
 #include "runtime/cuda/Device.h"
 
@@ -122,4 +123,10 @@ void tile::frontend::addWitnesses(ModuleOp module, FusedGraph &fused,
   FusionCost model(device, sizes);
   ir::addWitnesses(fused.ledger, module.lookupSymbol<ir::GraphOp>(fused.symbol), model,
                    optionsFor(dims));
+}
+
+double tile::frontend::bytesBetweenCalls(ir::GraphOp graph, const DeviceDescription &device,
+                                         const llvm::StringMap<int64_t> &dims) {
+  FusionCost model(device);
+  return ir::bytesBetweenCalls(graph, model, optionsFor(dims));
 }

@@ -42,6 +42,10 @@ FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, FuseMode mod
 void addWitnesses(mlir::ModuleOp module, FusedGraph &fused, const DeviceDescription &device,
                   const llvm::StringMap<int64_t> &dims, const TileSizes &sizes = {});
 
+/// Bytes that the tensors between a graph's calls take at a time, as a run of it places them.
+double bytesBetweenCalls(ir::GraphOp graph, const DeviceDescription &device,
+                         const llvm::StringMap<int64_t> &dims);
+
 /// The dims of a graph that inputs of these shapes bind; none stands for a scalar.
 llvm::StringMap<int64_t> dimsOfInputs(ir::GraphOp graph,
                                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs);

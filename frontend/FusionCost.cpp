@@ -5,6 +5,7 @@
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/TileSizes.h"
 #include "ir/AffineEval.h"
+#include "runtime/BufferPlan.h"
 
 #include <cmath>
 
@@ -25,6 +26,23 @@ static constexpr double shareOfRegisters = 0.4;
 double FusionCost::launchSeconds() const { return device.launchSeconds(); }
 
 double FusionCost::bandwidth() const { return device.bandwidth() > 0 ? device.bandwidth() : 1e11; }
+
+double FusionCost::memory() const {
+  double bytes = device.figure("memory");
+  return bytes > 0 ? bytes : ir::CostModel::memory();
+}
+
+double FusionCost::bytesAtATime(ArrayRef<ir::TensorLife> tensors,
+                                std::vector<std::vector<uint32_t>> dependencies) {
+  // Dims that nobody gave may make more of it than 64 bits count.
+  double unit = std::max(1.0, ir::CostModel::bytesAtATime(tensors, {}) / 0x1p62);
+  std::vector<runtime::BufferRequest> requests;
+  for (const ir::TensorLife &tensor : tensors)
+    requests.push_back({static_cast<uint64_t>(tensor.bytes / unit), tensor.writer, tensor.readers,
+                        tensor.changed});
+  runtime::CallOrder order(std::move(dependencies));
+  return unit * static_cast<double>(planBuffers(requests, order).bytes);
+}
 
 llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);

@@ -27,6 +27,10 @@ public:
   bool isNamed(ir::KernelOp kernel) const override { return sizes.isNamed(kernel); }
   double launchSeconds() const override;
   double bandwidth() const override;
+  double memory() const override;
+  /// As a run of the graph places them (runtime/BufferPlan.h).
+  double bytesAtATime(llvm::ArrayRef<ir::TensorLife> tensors,
+                      std::vector<std::vector<uint32_t>> dependencies) override;
 
 private:
   DeviceDescription device;

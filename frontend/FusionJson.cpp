@@ -132,6 +132,8 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
   for (const FusionEntry &entry : ledger.entries)
     entries.push_back(::toJson(entry));
   json::Object before = ::toJson(ledger.before()), after = ::toJson(ledger.after());
+  before["peak_bytes_between"] = number(report.peakBefore);
+  after["peak_bytes_between"] = number(report.peakAfter);
   if (report.measured) {
     before["measured_seconds"] = measured.before;
     after["measured_seconds"] = measured.after;

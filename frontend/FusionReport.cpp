@@ -82,6 +82,9 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
   printTotals(report, "after", ledger.kernels.size(), ledger.after(), measured.after, stream);
   if (ledger.kernels.empty())
     return;
+  if (report.peakBefore > 0)
+    stream << "\npeak memory between kernels: " << bytesText(report.peakBefore) << " before, "
+           << bytesText(report.peakAfter) << " after\n";
   printKernels(report, stream);
   printGone(ledger, stream);
   if (ledger.boundaries.empty())

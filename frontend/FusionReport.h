@@ -20,6 +20,8 @@ struct FusionReport {
   ir::FusionLedger ledger;
   /// Their calls are the ledger's calls and kernels, number by number.
   GraphView before, after;
+  /// Bytes of the tensors between kernels at a time.
+  double peakBefore = 0, peakAfter = 0;
   /// Medians of seconds, if both have run.
   struct Measured {
     std::string device;

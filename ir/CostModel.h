@@ -13,7 +13,10 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tile::ir {
 
@@ -52,6 +55,15 @@ struct KernelCost {
   }
 };
 
+/// A tensor between a graph's calls, which have numbers, in the order of their writers.
+struct TensorLife {
+  double bytes = 0;
+  uint32_t writer = 0;
+  std::vector<uint32_t> readers;
+  /// The one before it that its writer changes in place, if nobody else needs that any more.
+  std::optional<uint32_t> changed;
+};
+
 class CostModel {
 public:
   virtual ~CostModel() = default;
@@ -68,6 +80,17 @@ public:
   virtual double launchSeconds() const = 0;
   /// Bytes a second that the memory moves.
   virtual double bandwidth() const = 0;
+  /// Bytes that the memory has; infinite where that is not known.
+  virtual double memory() const { return std::numeric_limits<double>::infinity(); }
+  /// Bytes that tensors take at a time; `dependencies` are the calls before each call whose results
+  /// it reads.
+  virtual double bytesAtATime(llvm::ArrayRef<TensorLife> tensors,
+                              std::vector<std::vector<uint32_t>> dependencies) {
+    double bytes = 0;
+    for (const TensorLife &tensor : tensors)
+      bytes += tensor.bytes;
+    return bytes;
+  }
 };
 
 } // namespace tile::ir

@@ -342,6 +342,7 @@ function drawHead() {
   place("totals").append(
     total("kernels", String(data.calls.length), String(data.kernels.length)),
     total("bytes", bytesText(bytesOf(before)), bytesText(bytesOf(after))),
+    total("peak memory between kernels", bytesText(before.peak_bytes_between), bytesText(after.peak_bytes_between)),
     total("time", timeText(before.seconds), timeText(after.seconds)),
     ...data.measured_on ? [total("measured", timeText(before.measured_seconds), timeText(after.measured_seconds))] : [],
     total("intensity", intensityText(before), intensityText(after)),

@@ -6,6 +6,7 @@
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FusionNotes.h"
 #include "ir/fusion/FusionSteps.h"
+#include "ir/fusion/GraphMemory.h"
 #include "ir/fusion/Readers.h"
 #include "ir/fusion/WrittenCalls.h"
 
@@ -56,7 +57,7 @@ class Fuser {
 public:
   Fuser(GraphOp graph, CostModel &model, const FuseOptions &options)
       : graph(graph), options(options), shapes(graph), costs(graph, model, options, shapes),
-        proposals(shapes, costs, options) {}
+        proposals(shapes, costs, options), memory(graph, model, costs) {}
   FusionLedger run();
 
 private:
@@ -67,7 +68,6 @@ private:
   // Candidates.
   void collect(unsigned id, bool isFirst = false);
   void collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst);
-  void push(bool isMerge, unsigned first, unsigned second, unsigned tensor, double most);
   Value tensorOf(const Candidate &candidate);
 
   // Proposals.
@@ -79,6 +79,7 @@ private:
                                            FusionRefusal &refusal);
   void commit(const Candidate &candidate, const Proposal &proposal);
   SmallVector<unsigned> perform(const FusionStep &step);
+  void takeCandidates();
   void search();
   void performAll(ArrayRef<FusionStep> steps);
   void forget(unsigned id);
@@ -92,10 +93,13 @@ private:
   GraphShapes shapes;
   GraphCosts costs;
   Proposals proposals;
+  MemoryLimit memory;
   std::vector<LiveCall> live;
   DenseMap<Operation *, unsigned> ids;
   Readers readers;
   std::priority_queue<Candidate> open;
+  /// For which memory has no room.
+  std::vector<Candidate> heldBack;
   unsigned commits = 0;
   FusionLedger ledger;
   FusionNotes notes{graph, shapes, costs, live, ledger};
@@ -113,10 +117,6 @@ unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
 }
 
 //===-- Candidates --------------------------------------------------------===//
-
-void Fuser::push(bool isMerge, unsigned first, unsigned second, unsigned tensor, double most) {
-  open.push({most, isMerge, first, second, tensor, std::nullopt});
-}
 
 Value Fuser::tensorOf(const Candidate &candidate) {
   CallOp first = live[candidate.first].call;
@@ -136,7 +136,7 @@ void Fuser::collect(unsigned id, bool isFirst) {
     double most = live[first].cost.seconds + 2 * bytes / costs.bandwidth();
     if (tensor.hasOneUse() && producer.getNumResults() == 1 && costs.readsAll(consumer))
       most = std::min(most, costs.mostSaved(producer, consumer, 2 * bytes));
-    push(false, first, second, cast<OpResult>(tensor).getResultNumber(), most);
+    open.push({most, false, first, second, cast<OpResult>(tensor).getResultNumber(), {}});
   };
   llvm::SmallSetVector<Value, 8> inputs;
   for (Value input : call.getInputs())
@@ -169,7 +169,7 @@ void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFi
     // The one must take as long as the longer of the two.
     double most = std::min({live[id].cost.seconds, live[other].cost.seconds,
                             costs.mostSaved(live[id].call, live[other].call)});
-    push(true, id, other, input, most);
+    open.push({most, true, id, other, input, {}});
   }
 }
 
@@ -395,16 +395,21 @@ unsigned Fuser::replace(Pairing pairing, bool guestStays) {
   return add(call, std::move(calls));
 }
 
+/// Does what was found, if memory has room for it.
 void Fuser::commit(const Candidate &candidate, const Proposal &proposal) {
+  FusionStep step{proposal.transform,      candidate.first,
+                  candidate.second,        candidate.isMerge ? 0 : candidate.tensor,
+                  proposal.options.widens, proposal.isSingle};
+  if (proposal.isSwapped)
+    std::swap(step.first, step.second);
+  FusionRefusal refusal;
+  if (!memory.allows(step, live[step.first].call, live[step.second].call, refusal)) {
+    note(candidate, Verdict::TooLarge, refusal, nullptr);
+    heldBack.push_back(candidate);
+    return;
+  }
   ++commits;
   note(candidate, Verdict::Fused, {}, &proposal);
-  FusionStep step{proposal.transform, candidate.first,         candidate.second,
-                  candidate.tensor,   proposal.options.widens, proposal.isSingle};
-  if (candidate.isMerge) {
-    step.tensor = 0;
-    if (proposal.isSwapped)
-      std::swap(step.first, step.second);
-  }
   ledger.steps.push_back(step);
   for (unsigned id : perform(step))
     collect(id);
@@ -422,9 +427,7 @@ SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
   return made;
 }
 
-void Fuser::search() {
-  for (unsigned id = 0, e = live.size(); id < e; ++id)
-    collect(id, /*isFirst=*/true);
+void Fuser::takeCandidates() {
   while (!open.empty()) {
     Candidate candidate = open.top();
     open.pop();
@@ -442,6 +445,20 @@ void Fuser::search() {
       commit(candidate, *proposal);
     else
       open.push(candidate);
+  }
+}
+
+void Fuser::search() {
+  memory.begin();
+  for (unsigned id = 0, e = live.size(); id < e; ++id)
+    collect(id, /*isFirst=*/true);
+  takeCandidates();
+  // What others have become since may leave room.
+  for (unsigned before = 0; !heldBack.empty() && before < commits;) {
+    before = commits;
+    for (const Candidate &candidate : std::exchange(heldBack, {}))
+      open.push(candidate);
+    takeCandidates();
   }
 }
 

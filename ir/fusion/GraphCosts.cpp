@@ -33,6 +33,18 @@ double GraphCosts::bytesOf(Value tensor) {
   return bytes;
 }
 
+Value GraphCosts::changedBy(OpResult result) {
+  auto call = cast<CallOp>(result.getOwner());
+  KernelOp kernel = shapes.kernelOf(call);
+  if (!kernel)
+    return {};
+  unsigned output = outputPosition(kernel, result.getResultNumber());
+  if (kernel.getParamMode(output) != ParamMode::InOut)
+    return {};
+  SmallVector<unsigned> positions = inputPositions(kernel);
+  return call.getInputs()[llvm::find(positions, output) - positions.begin()];
+}
+
 void GraphCosts::remember(CallOp call, const KernelCost &cost) {
   known.try_emplace({shapes.kernelOf(call), valuesOf(shapes.dimsOf(call))}, cost);
 }

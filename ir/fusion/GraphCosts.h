@@ -22,6 +22,8 @@ public:
   int64_t valueOf(mlir::AffineExpr expr);
   llvm::SmallVector<int64_t> valuesOf(llvm::ArrayRef<mlir::AffineExpr> exprs);
   double bytesOf(mlir::Value tensor);
+  /// The operand that became this result in place; null if it is no `inout`.
+  mlir::Value changedBy(mlir::OpResult result);
   bool isNamed(KernelOp kernel) const { return model.isNamed(kernel); }
   double bandwidth() const { return model.bandwidth(); }
   /// Of a launch; nothing for graphs.

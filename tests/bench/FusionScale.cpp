@@ -65,6 +65,11 @@ public:
   }
   double launchSeconds() const override { return model.launchSeconds(); }
   double bandwidth() const override { return model.bandwidth(); }
+  double memory() const override { return model.memory(); }
+  double bytesAtATime(llvm::ArrayRef<ir::TensorLife> tensors,
+                      std::vector<std::vector<uint32_t>> dependencies) override {
+    return model.bytesAtATime(tensors, std::move(dependencies));
+  }
 
   double seconds = 0;
   unsigned long questions = 0;

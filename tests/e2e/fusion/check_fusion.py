@@ -6,7 +6,7 @@
 Each graph of figures.json and refusals.json, from figures.tile or refusals.tile if it names no `file`, is planned for an H200 and for a CPU with the dims
 that are named there. `kernels` are those before and after, `bytes` what has to move, as expressions over the dims, both by device where they differ.
 `reason` stands for what stays apart, between kernels or (`"merge": true`) side by side, `hint` for what helps, `gone` for calls that go before anything
-is fused, and why. `writes` and `reads` have the elements of a tensor that a point of its producer writes and one of its consumer reads, over
+is fused, and why. The memory between kernels that is planned for has to be that which a run takes. `writes` and `reads` have the elements of a tensor that a point of its producer writes and one of its consumer reads, over
 their binders: the report has to show a witness, and that has to agree with them. Then the graph runs, as it is and fused, on odd sizes: in the
 interpreter both have the same bits, on the device they are near.
 """
@@ -68,14 +68,19 @@ def refusals(report, case, device):
     return problems + (check_witness(found[0], case) if "reads" in case else [])
 
 
-def plan(tilec, graph, case, device):
+def report_of(tilec, graph, case, device, dims):
     words = [tilec, "fuse", f"{source(case)}:{graph}", f"--device={device}", "--explain=json"]
-    for name, value in case["dim"].items():
+    for name, value in dims.items():
         words += ["--dim", f"{name}={value}"]
     made = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    if made.returncode:
-        return [f"tilec fuse: {made.stderr}"]
-    report, problems = json.loads(made.stdout), []
+    return (None, f"tilec fuse: {made.stderr}") if made.returncode else (json.loads(made.stdout), None)
+
+
+def plan(tilec, graph, case, device):
+    report, problem = report_of(tilec, graph, case, device, case["dim"])
+    if problem:
+        return [problem]
+    problems = []
     for when, calls, kernels, expression in zip(("before", "after"), ("calls", "kernels"), case["kernels"],
                                                 case.get("bytes", [None, None])):
         kernels, expression = (value[device] if isinstance(value, dict) else value for value in (kernels, expression))
@@ -94,7 +99,7 @@ def plan(tilec, graph, case, device):
     return problems
 
 
-def checksums(runs, graph, case, device, mode):
+def run(runs, graph, case, device, mode):
     words = ["run", source(case), "--entry", graph, "--json", f"--device={device}", f"--fuse={mode}",
              *(["--check"] if device != "interp" else [])]
     for name, spec in case["in"].items():
@@ -103,18 +108,37 @@ def checksums(runs, graph, case, device, mode):
     report = json.loads(ran.stdout) if ran.stdout else {"ok": False}
     if not report["ok"]:
         return None, f"--fuse={mode} on {device}: {ran.stderr or ran.stdout}"
-    return [output["checksum"] for output in report["outputs"]], None
+    return report, None
 
 
-def results(runs, graph, case, device):
+def peak_problems(tilec, graph, case, ran):
+    """The memory between kernels that is planned for, at the shapes of the inputs, is that of the runs as they are and fused."""
+    planned, problem = report_of(tilec, graph, case, "cpu", {})
+    if problem:
+        return [problem]
+    dims = {}
+    for tensor in planned["tensors"]:
+        names = tensor["type"].split("[")[1].rstrip("]").split(", ")
+        if tensor["from"] is None:
+            dims |= {name: extent for name, extent in zip(names, case["in"][tensor["name"]].split(":")[1].split("x")) if name.isidentifier()}
+    planned, problem = report_of(tilec, graph, case, "cpu", dims)
+    return [problem] if problem else [
+        f"{when} fusion {planned[when]['peak_bytes_between']:.0f} bytes between kernels are planned for, {ran[mode]['memory']['intermediate_bytes']} are taken"
+        for when, mode in (("before", "off"), ("after", "exact"))
+        if planned[when]["peak_bytes_between"] != ran[mode]["memory"]["intermediate_bytes"]]
+
+
+def results(tilec, runs, graph, case, device):
     problems = []
     found = {}
     for mode in ("off", "exact"):
-        found[mode], problem = checksums(runs, graph, case, "interp", mode)
+        found[mode], problem = run(runs, graph, case, "interp", mode)
         problems += [problem] if problem else []
-    if found["off"] != found["exact"]:
-        problems.append("the interpreter finds different bits after fusion")
-    problem = checksums(runs, graph, case, device, "exact")[1]
+    if not problems:
+        if len({json.dumps([output["checksum"] for output in report["outputs"]]) for report in found.values()}) > 1:
+            problems.append("the interpreter finds different bits after fusion")
+        problems += peak_problems(tilec, graph, case, found)
+    problem = run(runs, graph, case, device, "exact")[1]
     return problems + ([problem] if problem else [])
 
 
@@ -134,7 +158,7 @@ def main():
         for graph in options.graphs or cases:
             case = cases[graph]
             problems = [p for device in ("h200", "cpu") for p in plan(tilec, graph, case, device)]
-            problems += results(runs, graph, case, options.device)
+            problems += results(tilec, runs, graph, case, options.device)
             failed += bool(problems)
             for problem in problems:
                 print(f"{graph}: {problem}")
