@@ -209,8 +209,8 @@ Outcome<std::monostate> Fuse::execute() {
     report.before = GraphView(graph, dims, usual);
     auto after = session.module().lookupSymbol<ir::GraphOp>(fusedSymbol);
     report.after = GraphView(after, dims, usual);
-    report.peakBefore = bytesBetweenCalls(graph, *device, dims);
-    report.peakAfter = bytesBetweenCalls(after, *device, dims);
+    report.peakBefore = bytesBetweenCalls(graph, device, dims);
+    report.peakAfter = bytesBetweenCalls(after, device, dims);
   }
   report.device = device.title;
   report.mode = nameOf(mode).str();
