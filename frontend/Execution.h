@@ -100,6 +100,10 @@ public:
   Outcome<std::monostate> eachLaunch(llvm::StringRef symbol,
                                      std::span<const runtime::GraphInput> inputs,
                                      const llvm::StringMap<int64_t> &dims, SeeLaunch see);
+  /// Compiles all that a run would launch, as far as that has not been done.
+  Outcome<std::monostate> compileAll(llvm::StringRef symbol,
+                                     std::span<const runtime::GraphInput> inputs,
+                                     const llvm::StringMap<int64_t> &dims);
   /// Makes it, and waits. `inout` tensors go on from what the launch before left.
   Outcome<std::monostate> launch(Prepared &prepared);
   /// The GPU; null before a kernel has needed it, or it was opened.

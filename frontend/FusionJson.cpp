@@ -137,8 +137,11 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
   if (report.measured) {
     before["measured_seconds"] = measured.before;
     after["measured_seconds"] = measured.after;
+    before["compile_seconds"] = measured.compileBefore;
+    after["compile_seconds"] = measured.compileAfter;
+    after["fuse_seconds"] = measured.fuse;
   }
-  return json::Object{{"graph", report.graph},
+  json::Object object{{"graph", report.graph},
                       {"measured_on", report.measured ? json::Value(measured.device) : nullptr},
                       {"device", report.device},
                       {"fuse", report.mode},
@@ -151,4 +154,8 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"boundaries", boundariesOf(ledger)},
                       {"before", std::move(before)},
                       {"after", std::move(after)}};
+  if (report.measured)
+    object["earned_back"] =
+        json::Object{{"runs", runsToEarnBack(measured)}, {"text", earnedBackText(measured)}};
+  return object;
 }

@@ -9,10 +9,11 @@ namespace tile::frontend {
 
 /// Runs both graphs of a report by turns on this machine's processor or GPU, as `tilec bench` does,
 /// then each of their kernels. Floats are random, integers 0, scalars without a default 1. Refuses
-/// what memory has no room for.
+/// what memory has no room for. Then compiles each of them anew; to fuse them took `fuseSeconds`.
 Outcome<std::monostate> measure(Compiler &compiler, mlir::ModuleOp module, Device device,
                                 llvm::StringRef before, llvm::StringRef after,
-                                const llvm::StringMap<int64_t> &dims, FusionReport &report);
+                                const llvm::StringMap<int64_t> &dims, double fuseSeconds,
+                                FusionReport &report);
 
 } // namespace tile::frontend
 

@@ -80,6 +80,10 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
                           "bound");
   printTotals(report, "before", ledger.calls.size(), ledger.before(), measured.before, stream);
   printTotals(report, "after", ledger.kernels.size(), ledger.after(), measured.after, stream);
+  if (report.measured)
+    stream << "\nto compile " << timeText(measured.compileBefore) << " before; to fuse "
+           << timeText(measured.fuse) << " and to compile " << timeText(measured.compileAfter)
+           << " after, nothing cached: " << earnedBackText(measured) << "\n";
   if (ledger.kernels.empty())
     return;
   if (report.peakBefore > 0)

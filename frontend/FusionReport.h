@@ -26,6 +26,8 @@ struct FusionReport {
   struct Measured {
     std::string device;
     double before = 0, after = 0;
+    /// Seconds to fuse the graph, and to compile its kernels before and after without a cache.
+    double fuse = 0, compileBefore = 0, compileAfter = 0;
     /// Of each call and kernel alone; empty where that is not known.
     std::vector<double> calls, kernels;
   };

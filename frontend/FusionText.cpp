@@ -127,3 +127,19 @@ std::string tile::frontend::labelsOf(const FusionReport &report, llvm::ArrayRef<
   return llvm::join(
       llvm::map_range(calls, [&](unsigned n) { return report.before.calls[n].label; }), ", ");
 }
+
+std::optional<double> tile::frontend::runsToEarnBack(const FusionReport::Measured &measured) {
+  double spent = measured.fuse + measured.compileAfter - measured.compileBefore;
+  double earned = measured.before - measured.after;
+  if (earned <= 0)
+    return {};
+  return std::max(1.0, std::ceil(spent / earned));
+}
+
+std::string tile::frontend::earnedBackText(const FusionReport::Measured &measured) {
+  std::optional<double> runs = runsToEarnBack(measured);
+  if (!runs)
+    return "not earned back: a run is no faster";
+  return *runs == 1 ? "earned back from the first run"
+                    : "earned back after " + number(*runs, "%.0f") + " runs";
+}

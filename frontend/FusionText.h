@@ -24,6 +24,12 @@ llvm::StringRef hintOf(const ir::FusionEntry &entry);
 /// witness.
 std::string witnessOf(const ir::FusionLedger::Boundary &boundary);
 
+/// Runs after which the time to fuse and compile is earned back: 1 if that takes no longer than to
+/// compile the graph as it stands; none if runs are not faster.
+std::optional<double> runsToEarnBack(const FusionReport::Measured &measured);
+/// "earned back after 1234 runs"
+std::string earnedBackText(const FusionReport::Measured &measured);
+
 /// "s = norm, y = scale"
 std::string labelsOf(const FusionReport &report, llvm::ArrayRef<unsigned> calls);
 

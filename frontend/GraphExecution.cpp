@@ -152,6 +152,15 @@ static Outcome<Done> seeKernel(ir::KernelOp kernel, std::span<const runtime::Gra
   return see(kernel, launch);
 }
 
+Outcome<Done> Executor::compileAll(StringRef symbol, std::span<const runtime::GraphInput> inputs,
+                                   const llvm::StringMap<int64_t> &dims) {
+  return eachLaunch(symbol, inputs, dims,
+                    [&](ir::KernelOp kernel, const runtime::KernelLaunch &launch) -> Outcome<Done> {
+                      auto code = compiled(kernel, launch.dims);
+                      return code ? Outcome<Done>(Done{}) : code.takeFailure();
+                    });
+}
+
 Outcome<Done> Executor::eachLaunch(StringRef symbol, std::span<const runtime::GraphInput> inputs,
                                    const llvm::StringMap<int64_t> &explicitDims, SeeLaunch see) {
   Operation *function = module.lookupSymbol(symbol);

@@ -17,6 +17,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
+
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
@@ -198,9 +200,12 @@ Outcome<std::monostate> Fuse::execute() {
           {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
            names.empty() ? "" : "it has " + llvm::join(names, ", ")});
   std::string fusedSymbol;
+  double fuseSeconds = 0;
   {
     StageTimer timer(session.compiler.times, "fuse");
+    auto start = std::chrono::steady_clock::now();
     FusedGraph fused = fuseGraph(session.module(), symbol, mode, device, dims);
+    fuseSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     addWitnesses(session.module(), fused, device, dims);
     report.ledger = std::move(fused.ledger);
     fusedSymbol = std::move(fused.symbol);
@@ -216,8 +221,8 @@ Outcome<std::monostate> Fuse::execute() {
   report.mode = nameOf(mode).str();
   if (options.measure) {
     Device where = options.device == "cuda" ? Device::Cuda : Device::Cpu;
-    if (auto done =
-            measure(session.compiler, session.module(), where, symbol, fusedSymbol, dims, report);
+    if (auto done = measure(session.compiler, session.module(), where, symbol, fusedSymbol, dims,
+                            fuseSeconds, report);
         !done)
       return done;
   }

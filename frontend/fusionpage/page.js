@@ -344,7 +344,8 @@ function drawHead() {
     total("bytes", bytesText(bytesOf(before)), bytesText(bytesOf(after))),
     total("peak memory between kernels", bytesText(before.peak_bytes_between), bytesText(after.peak_bytes_between)),
     total("time", timeText(before.seconds), timeText(after.seconds)),
-    ...data.measured_on ? [total("measured", timeText(before.measured_seconds), timeText(after.measured_seconds))] : [],
+    ...data.measured_on ? [total("measured", timeText(before.measured_seconds), timeText(after.measured_seconds)),
+      total("to fuse and compile", timeText(before.compile_seconds), `${timeText(after.fuse_seconds + after.compile_seconds)}, ${data.earned_back.text}`)] : [],
     total("intensity", intensityText(before), intensityText(after)),
     total("bound", before.bound, after.bound));
   const most = Math.max(before.seconds, after.seconds) || 1;

@@ -5,6 +5,7 @@
 #include "dsl/Elaborator.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
+#include "frontend/FusionText.h"
 #include "ir/AffineEval.h"
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/EqualCalls.h"
@@ -525,5 +526,19 @@ TEST(FusionOfSums, whatFollowsThemIsInTheirKernel) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Fusion, testing::ValuesIn(graphs),
                          [](const auto &info) { return std::string(info.param.name); });
+
+TEST(FusionMeasured, runsUntilItIsEarnedBack) {
+  FusionReport::Measured measured;
+  measured.before = 3, measured.after = 1;
+  measured.fuse = 1000, measured.compileBefore = 2000, measured.compileAfter = 3001;
+  EXPECT_EQ(runsToEarnBack(measured), 1001); // 2001 seconds, 2 a run
+  EXPECT_EQ(earnedBackText(measured), "earned back after 1001 runs");
+  measured.compileAfter = 900; // with the search less than before
+  EXPECT_EQ(runsToEarnBack(measured), 1);
+  EXPECT_EQ(earnedBackText(measured), "earned back from the first run");
+  measured.after = measured.before;
+  EXPECT_EQ(runsToEarnBack(measured), std::nullopt);
+  EXPECT_EQ(earnedBackText(measured), "not earned back: a run is no faster");
+}
 
 } // namespace
