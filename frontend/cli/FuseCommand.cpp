@@ -266,7 +266,7 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
   command
       ->add_flag("--measure", options->measure,
                  "Run the graph before and after on this machine's cpu or cuda, with random\n"
-                 "floats and the dims that are planned for")
+                 "floats and the dims that are planned for; and when compiling is earned back")
       ->excludes("--summaries");
   command->add_option("-o", options->output, "Write to a file")->type_name("FILE");
   addSourceOptions(*command, options->source);
