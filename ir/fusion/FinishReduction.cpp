@@ -123,11 +123,16 @@ LogicalResult Finisher::checkOp(Operation &op) {
   if (!isElementwise || !isMemoryEffectFree(&op) || op.getNumRegions() > 0 ||
       op.getNumResults() != 1)
     return refuseMore("does more than compute each element by itself");
-  // What folding has put in front of the programs.
-  for (Value operand : op.getOperands())
+  for (Value operand : op.getOperands()) {
+    // In the end there are no programs whose coordinate it could be.
+    if (auto binder = dyn_cast<BlockArgument>(operand);
+        binder && binder.getOwner() == &origin.getParallel().getBody().front())
+      return refuseMore("computes with indices of elements");
+    // What folding has put in front of the programs.
     if (DenseElementsAttr elements;
         matchPattern(operand, m_Constant(&elements)) && !elements.isSplat())
       return refuseMore("uses a table");
+  }
   return success();
 }
 

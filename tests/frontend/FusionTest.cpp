@@ -133,6 +133,9 @@ kernel spread(x: f32[M, N]) -> (t: f32[M, N], top: f32[M], back: f32[N, M]) {
         back[:, i] = 2 * x[i, :]
     }
 }
+kernel by_number(s: f32[N]) -> (y: f32[N]) {
+    parallel i in each(N) { y[i] = s[i] * f32(i) }
+}
 kernel halves(x: f32[M, N]) -> (t: f32[M, 2*N], u: f32[2*N, M]) {
     parallel i in each(M), j in tiles(N) {
         let k = range(2)
@@ -328,6 +331,7 @@ const Graph graphs[] = {
     {"sum_divides", "", "y: f32[M, N]", "let s = total(x)\n y = divided(x, s)", 2},
     {"sum_is_seen", "", "y: f32[1], s: f32[1]", "s = total(x)\n y = sqrt(abs(s))", 2},
     {"sums_turned", "", "y: f32[N]", "let (s, t) = column_sums(x)\n y = back(s)", 2},
+    {"sums_by_number", "", "y: f32[N]", "let (s, t) = column_sums(x)\n y = by_number(s)", 2},
     {"sums_with_weights", "w: f32[N]", "y: f32[N]", "let s = column_peaks(x)\n y = s * w", 2},
     {"triangle_first", "", "y: f32[M, N]", "let s = lower(x)\n y = scale(x, s)", 1},
 };
