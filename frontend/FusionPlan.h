@@ -2,9 +2,9 @@
 //
 // Which kernels become one, and what is chosen for each of them besides: tile
 // sizes and the order of sums. (Code for GPUs has no choice of orders: under a plan
-// they follow from the tiles, codegen/gpu/GpuCompiler.h.) With that written down, a fused graph runs again
-// without a search; and its calls run one by one as parts of those kernels, so
-// that all bits are the same.
+// they follow from the tiles, codegen/gpu/GpuCompiler.h.) With that written down, a fused graph
+// runs again without a search; and its calls run one by one as parts of those kernels, so that all
+// bits are the same.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_FUSIONPLAN_H

@@ -24,6 +24,8 @@ std::string FusionNotes::told(StringRef reason, unsigned first, unsigned second)
   auto named = [&](unsigned id) { return NamedCall{live[id].call, nameOf(id)}; };
   return inWordsOfGraph(reason, named(first), named(second), graph, shapes,
                         [&](StringRef symbol) -> std::string {
+                          if (!shapes.symbolTable().lookup(symbol))
+                            return ""; // a word of the source
                           for (auto [id, entry] : llvm::enumerate(live))
                             if (entry.call && CallOp(entry.call).getCallee() == symbol)
                               return nameOf(id);

@@ -213,16 +213,16 @@ bool MemoryLimit::allows(const FusionStep &step, CallOp first, CallOp second,
     return true;
   }
   Uses uses(graph, costs);
-  double now = lasting + uses.atATime(model);
   uses.perform(step, first, second);
   double after = lasting + uses.atATime(model);
-  bool fits = after <= model.memory();
-  most = fits ? after : now;
-  if (!fits) {
-    refusal.reason = "as one, the graph would need " + inUnits(after) +
-                     " at a time, more than the device's " + inUnits(model.memory()) +
-                     " (it needs " + inUnits(now) + " as it is)";
-    refusal.isLimit = true;
+  if (after <= model.memory()) {
+    most = after;
+    return true;
   }
-  return fits;
+  most = lasting + Uses(graph, costs).atATime(model);
+  refusal.reason = "as one, the graph would need " + inUnits(after) +
+                   " at a time, more than the device's " + inUnits(model.memory()) + " (it needs " +
+                   inUnits(most) + " as it is)";
+  refusal.isLimit = true;
+  return false;
 }
