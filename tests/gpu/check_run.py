@@ -24,8 +24,8 @@ SAMPLES = 'import sys; print(sys.argv[1:]); print("9 runs"); sys.exit({})'
 # What stands where, the modules that Python finds, the steps, and what is expected: exit code, verdict by step.
 CASES = [
     ("all passes", GPU, PASSED, 0, ["numpy", "torch", "cupy"], True, [], 0,
-     dict.fromkeys(["driver", "faults", "samples", "types", "reports", "memcheck", "racecheck", "initcheck", "synccheck",
-                    "bench", "compare"], "passed")),
+     dict.fromkeys(["driver", "faults", "samples", "artifacts", "fusion", "graphs", "types", "reports", "memcheck",
+                    "racecheck", "initcheck", "synccheck", "bench", "compare"], "passed")),
     ("no GPU", NO_GPU, PASSED, 0, ["numpy"], True, [], 77, {}),
     ("tilec doesn't start", "exit 127", PASSED, 0, ["numpy"], True, [], 1, {}),
     ("a test fails", GPU, FAILED, 0, ["numpy"], True, ["driver", "samples"], 1,
@@ -34,8 +34,8 @@ CASES = [
      {"driver": "passed", "samples": "FAILED"}),
     ("the test finds no device", GPU, NOT_RUN, 0, [], True, ["driver"], 1, {"driver": "FAILED"}),
     ("no NumPy", GPU, PASSED, 0, [], True, [], 0,
-     {"driver": "passed", **dict.fromkeys(["faults", "samples", "types", "reports", "memcheck", "synccheck", "compare"],
-                                       "SKIPPED")}),
+     {"driver": "passed", "graphs": "passed",
+      **dict.fromkeys(["faults", "samples", "types", "reports", "memcheck", "synccheck", "compare"], "SKIPPED")}),
     ("torch alone", GPU, PASSED, 0, ["numpy", "torch"], True, ["compare"], 0, {"compare": "SKIPPED"}),
     ("no sanitizer", GPU, PASSED, 0, ["numpy"], False, ["memcheck", "samples"], 0,
      {"memcheck": "SKIPPED", "samples": "passed"}),
@@ -53,10 +53,12 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     bundle = place / "tilec-gpu"
     script(bundle / "tilec", devices)
     script(bundle / "runtime_cuda_device_test", driver)
+    script(bundle / "fuzz_graphs", 'echo "500 passed, 0 failed"')
     (bundle / "tests/gpu").mkdir(parents=True)
     shutil.copy(run_sh, bundle / "tests/gpu/run.sh")
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
-    for name in ("e2e/run_samples.py", "e2e/fusion/check_fusion.py", "e2e/check_types.py", "e2e/check_reports.py",
+    for name in ("e2e/run_samples.py", "e2e/fusion/check_fusion.py", "e2e/fusion/check_pins.py",
+                 "e2e/check_types.py", "e2e/check_reports.py",
                  "gpu/check_faults.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py"):
         (bundle / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (bundle / "tests" / name).write_text(SAMPLES.format(code))
