@@ -472,11 +472,11 @@ std::optional<Layout> Assignment::required(OpOperand &operand) {
       })
       .Case([&](ReduceOp op) { return fixedFor(op); })
       .Case<StoreOp, UpdateOp>([&](auto op) -> std::optional<Layout> {
-        if (std::optional<Layout> fixed = fixedFor(op))
-          return fixed;
         ArrayRef<StringAttr> all = axesOf(op.getValue().getType());
         Layout layout = chosen[op.getValue()];
-        if (auto own = preferred(walkOf(op), all, layout))
+        if (auto fixed = fixedFor(op))
+          layout = *fixed;
+        else if (auto own = preferred(walkOf(op), all, layout))
           layout = *own;
         return reordered(layout, all, axes);
       })

@@ -53,3 +53,28 @@ tile.kernel @beside(
   }
   tile.return
 }
+
+// -----
+
+// An update's index along fewer axes than what is added: a part of the layout that is fixed.
+
+// CHECK-DAG: #[[BOTH:.*]] = #tile_gpu.layout<["i", "j"], register = [], lane = {{\[\[}}1, 0], [2, 0], [4, 0], [0, 1], [0, 2]], warp = {{\[\[}}0, 4], [0, 8], [0, 16]], repeat = [1, 1]>
+// CHECK-DAG: #[[INDEX:.*]] = #tile_gpu.layout<["i"], register = [], lane = {{\[\[}}1], [2], [4], [0], [0]], warp = {{\[\[}}0], [0], [0]], repeat = [1]>
+// CHECK-LABEL: tile.kernel @scatter(
+tile.kernel @scatter(
+    %x: memref<?xi32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m)>},
+    %v: memref<?x?xi32> {tile.name = "v", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: memref<7x?xi32> {tile.name = "y", tile.mode = "reduce", tile.reduce = #tile.combine<add>, tile.shape = affine_map<()[m, n] -> (7, n)>})
+    attributes {dims = ["M", "N"], schedule = {warps = 8}, tile.fixed_order} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M by 8, %j = tiles "j" %c0 to %N by 32) {
+    %t = tile.load %v at affine_map<(a, b) -> (a, b)>(%i, %j) [] <exact> : memref<?x?xi32>, (!tile.span<"i", 8>, !tile.span<"j", 32>) -> tensor<8x32xi32, #tile.axes<"i", "j">>
+    %k = tile.load %x at affine_map<(a) -> (a)>(%i) [] <exact> : memref<?xi32>, (!tile.span<"i", 8>) -> tensor<8xi32, #tile.axes<"i">>
+    %at = arith.extsi %k : tensor<8xi32, #tile.axes<"i">> to tensor<8xi64, #tile.axes<"i">>
+    // CHECK: tile.update <add> {{.*}} : tensor<8x32xi32, #[[BOTH]]>, {{.*}}, (tensor<8xi64, #[[INDEX]]>,
+    tile.update <add> %t, %y at affine_map<(a, b) -> (a, b)>(%at, %j) [] : tensor<8x32xi32, #tile.axes<"i", "j">>, memref<7x?xi32>, (tensor<8xi64, #tile.axes<"i">>, !tile.span<"j", 32>)
+  }
+  tile.return
+}
