@@ -132,7 +132,8 @@ public:
 private:
   Outcome<std::monostate> planKernel(unsigned number);
   void takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls, const codegen::FoldOrders &orders);
-  Outcome<Done> chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims);
+  Outcome<Done> chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
+                            int64_t mostElements = CudaSpecialization().mostElements);
   Outcome<ir::Bindings> chooseSizes(ir::CallOp call);
   void takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Bindings &bindings);
   Outcome<Done> chooseRest(unsigned call);
@@ -207,14 +208,16 @@ void Planner::takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls,
     }
 }
 
-/// Sizes of all blocks that have none yet; for a GPU those with which its code fits.
+/// Sizes of all blocks that have none yet; for a GPU those with which its code fits, and a thread
+/// has so many elements of a tile at most.
 Outcome<Done> Planner::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings,
-                                   ArrayRef<int64_t> dims) {
+                                   ArrayRef<int64_t> dims, int64_t mostElements) {
   if (!plan.isForGpu) {
     Compiler::chooseTiles(kernel, bindings, dims, threads);
     return Done{};
   }
   CudaSpecialization to{bindings, {}, CudaContext::divisorsOf(kernel, dims)};
+  to.mostElements = mostElements;
   to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target);
   CudaContext::bind(kernel, dims, to.bindings);
   OwningOpRef<ir::KernelOp> pinned(kernel.clone());
@@ -247,7 +250,9 @@ Outcome<ir::Bindings> Planner::chooseSizes(ir::CallOp call) {
   for (auto [name, size] : loops)
     if (*size)
       bindings.sizes[name] = *size;
-  if (auto done = chooseTiles(kernel, bindings, costsFused.valuesOf(shapesFused.dimsOf(call)));
+  // No axis is cut into chunks under a plan: tiles that leave room make less code.
+  constexpr int64_t few = 256;
+  if (auto done = chooseTiles(kernel, bindings, costsFused.valuesOf(shapesFused.dimsOf(call)), few);
       !done)
     return done.takeFailure();
   for (auto [name, size] : loops) {
