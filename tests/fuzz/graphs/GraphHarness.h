@@ -15,8 +15,8 @@ struct GraphOutcome : Outcome {
 struct GraphOptions {
   /// Of all graphs: those that run on the CPU, and those of them whose accesses are watched.
   unsigned percentOnCpu = 25, percentWatched = 30;
-  /// Those that run on this machine's GPU.
-  unsigned percentOnGpu = 0;
+  /// Those that run on this machine's GPU, and those that only get a plan for one.
+  unsigned percentOnGpu = 0, percentPlannedForGpu = 8;
   /// Shows the IR of what runs fused.
   bool showsIR = false;
 };

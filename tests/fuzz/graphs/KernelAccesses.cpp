@@ -124,8 +124,8 @@ std::string KernelMaker::index(const std::string &extent, const std::vector<Axis
   if (!bare.empty() && random.chance(15))
     return dataIndex(random.pick(bare)) + (random.chance(25) ? " + 1" : "");
   static const std::vector<std::string> forms = {
-      "$a + 1", "$a - 1",     "2 * $a",  "2 * $a + 1", "$a - 3",     "$a / 2 + 1",
-      "$a",     "3 * $a - 2", "$a + $b", "$a - $b",    "2 * $a + $b"};
+      "$a + 1",       "$a - 1", "2 * $a",     "2 * $a + 1", "$a - 3",  "$a / 2 + 1",
+      "($a - 3) / 2", "$a",     "3 * $a - 2", "$a + $b",    "$a - $b", "2 * $a + $b"};
   return fill(random.pick(forms), {{"a", random.pick(over).name}, {"b", random.pick(over).name}});
 }
 

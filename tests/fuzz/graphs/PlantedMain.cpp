@@ -16,7 +16,7 @@ using namespace tile::fuzz;
 /// did.
 static void hunt(unsigned bug, uint64_t seed, uint64_t count) {
   GraphOptions options;
-  options.percentOnCpu = 0;
+  options.percentOnCpu = options.percentPlannedForGpu = 0;
   for (uint64_t n = 0; n < count; ++n) {
     uint64_t graph = Random(seed * 0x2545f4914f6cdd1d + n).next() >> 16;
     GraphProgram program = generateGraph(graph);

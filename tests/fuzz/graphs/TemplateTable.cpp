@@ -103,6 +103,29 @@ const std::vector<Template> tile::fuzz::graphTemplates = {
     }
 } schedule { i = $1; g = $2 }
 )"},
+    // Stored by digits of an index: of one, and of two.
+    {"ESR", "num", "T:A,B", "T:(4*A),B:=", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (y: $T[4 * A, B]) {
+    parallel i in tiles(A), j in tiles(B) {
+        let c = range(4)
+        y[4 * i + c, j] = x.clamp[i + c, j]
+    }
+} schedule { i = $1 }
+kernel $K1(x: $T[A, B]) -> (y: $T[A, B]) {
+    parallel p in tiles(A), j in tiles(B) { y[p, j] = x.pad(0)[(p - 3) / 2, j] }
+} schedule { p = $2 }
+)"},
+    {"ESR", "num", "T:A", "T:(12*A):=", "$K1($K($0))",
+     R"(kernel $K(x: $T[A]) -> (y: $T[12 * A]) {
+    parallel i in tiles(A), r in each(3) {
+        let c = range(4)
+        y[12 * i + 4 * r + c] = x.clamp[i - r + 2 * c]
+    }
+} schedule { i = $1 }
+kernel $K1(x: $T[A]) -> (y: $T[A]) {
+    parallel p in tiles(A) { y[A - 1 - p] = x.pad(1)[(p - 5) / 2] }
+} schedule { p = $2 }
+)"},
     {"ER", "f32 i32", "T:A,B", "T:A,B:300", "$K($0)",
      R"(kernel $K(x: $T[A, B]) -> (y: $T[A, B]) {
     parallel i in tiles(A), g in tiles((B + 3) / 4) {
@@ -221,6 +244,41 @@ kernel $K(a: $T[A, B], b: $T[A, B]) -> (y: $T[A, B]) {
         y[i] = sum(x[i, n], n)
     }
 } schedule { i = $1 }
+)"},
+    // Rows read along an axis that has a condition, or that gives their other index, too.
+    {"ESR", "f32 f16 i32", "T:A,B", "$S:A:+B", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (y: $T[A, B]) {
+    parallel i in tiles(A) { y[i, :] = x[i, :] - max(x[i, :], B) }
+} schedule { i = $1 }
+kernel $K1(x: $T[A, B]) -> (y: $S[A]) {
+    parallel i in tiles(A) {
+        let n = whole(B) if n <= i
+        y[i] = sum(x[i, n], n)
+    }
+} schedule { i = $2 }
+)"},
+    {"ESR", "f32 f16 i32", "T:B,B", "T:B:+B", "$K1($K($0))",
+     R"(kernel $K(x: $T[B, B]) -> (y: $T[B, B]) {
+    parallel i in tiles(B) { y[i, :] = x[i, :] - max(x[i, :], B) }
+} schedule { i = $1 }
+kernel $K1(x: $T[B, B]) -> (y: $T[B]) {
+    parallel i in tiles(B) {
+        let n = whole(B)
+        y[i] = clamp(min(x[n, n] + x[(n + i) % B, n], n), -90, 90)
+    }
+} schedule { i = $2 }
+)"},
+    {"SR", "f32", "T:A,B", "T:A:*B", "$K1($K($0))",
+     R"(kernel $K(x: $T[A, B]) -> (y: $T[A]) {
+    parallel i in tiles(A) {
+        var acc = zeros($T, i)
+        for k in tiles(B) { acc += sum(x[i, k] * 0.7, k) }
+        y[i] = acc
+    }
+} schedule { i = $1; k = $2 }
+kernel $K1(x: $T[A]) -> (y: $T[A]) {
+    parallel i in tiles(A) { y[i] = x[A - 1 - i] - 1 }
+} schedule { i = $3 }
 )"},
     {"ESR", "f32", "T:A,B T:3,3", "T:A,B:4000", "$K($0, $1)",
      R"(kernel $K(x: $T[A, B], w: $T[3, 3]) -> (y: $T[A, B]) {

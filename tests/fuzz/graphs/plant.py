@@ -43,7 +43,7 @@ BUGS = [
      "(op.getBounds() == BoundsMode::clamp ? BoundsMode::within : op.getBounds())"),
     ("quotients of coordinates round toward zero", "Transplant", "e",
      "DivOp::create(builder, loc, type, lhs, rhs, nullptr, nullptr)",
-     "DivOp::create(builder, loc, type, lhs, rhs, builder.getUnitAttr(), nullptr)"),
+     "DivOp::create(builder, loc, type, lhs, rhs, nullptr, builder.getUnitAttr())"),
     ("coordinates, and what is drawn by them, are those of the program", "Transplant", "e",
      "one(materialize(index, op->getLoc()))",
      "one(materialize(index.dims.empty() || !isa<SpanType>(index.dims[0].getType())"
