@@ -28,7 +28,7 @@ static constexpr Hint hints[] = {
     {"stores at an index that is data",
      "store at the binders' own elements, and gather by the data where it is read"},
     {"is not found from its index",
-     "store at binders, or at sums of them with factors that divide each other: `4*i + r`"},
+     "store at binders, or at their digits: `4*i + r` where r is below 4, as in range(4)"},
     {"share an element of", "leave out binders that the index of its store doesn't have, such as "
                             "`each(1)`"},
     {"in a loop, one block after the other",

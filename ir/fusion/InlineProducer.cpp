@@ -252,12 +252,38 @@ static std::optional<SmallVector<std::pair<int64_t, AffineExpr>>> digitsOf(Affin
   return digits.back().first == 1 ? std::optional(digits) : std::nullopt;
 }
 
+/// Whether all values of a store's operand are digits to a base.
+static bool isDigit(Value operand, int64_t base) {
+  std::optional<int64_t> lower, upper;
+  if (auto axis = operand.getDefiningOp<AxisOp>()) {
+    lower = getConstantIntValue(axis.getLower());
+    upper = getConstantIntValue(axis.getUpper());
+  } else if (auto argument = dyn_cast<BlockArgument>(operand)) {
+    if (auto parallel = dyn_cast<ParallelOp>(argument.getOwner()->getParentOp())) {
+      lower = getConstantIntValue(parallel.getLower()[argument.getArgNumber()]);
+      upper = getConstantIntValue(parallel.getUpper()[argument.getArgNumber()]);
+    }
+  }
+  return lower && upper && *lower >= 0 && *upper <= base;
+}
+
 LogicalResult Inliner::bindIndex(Transplant &transplant, const Edge &edge, AffineExpr expr,
                                  const HostIndex &index) {
   StoreOp store = edge.store;
   if (isa<AffineConstantExpr>(expr))
     return success();
   auto digits = digitsOf(expr);
+  auto operandOf = [&](AffineExpr digit) -> Value {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(digit))
+      return store.getSyms()[symbol.getPosition()];
+    return store.getDims()[cast<AffineDimExpr>(digit).getPosition()];
+  };
+  auto isBelow = [&](const auto &digit, const auto &above) {
+    return isDigit(operandOf(digit.second), above.first / digit.first);
+  };
+  for (size_t n = 1; digits && n < digits->size(); ++n)
+    if (!isBelow((*digits)[n], (*digits)[n - 1]))
+      digits.reset();
   if (!digits)
     return refuse("which program of `" + guest.getSymName() + "` stores an element of " +
                   nameOf(edge) + " is not found from its index");
@@ -268,19 +294,18 @@ LogicalResult Inliner::bindIndex(Transplant &transplant, const Edge &edge, Affin
       part.expr = part.expr % (*digits)[n - 1].first;
     if (factor > 1)
       part.expr = part.expr.floorDiv(factor);
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(operand)) {
-      Value integer = store.getSyms()[symbol.getPosition()];
-      auto argument = dyn_cast<BlockArgument>(integer);
+    Value coordinate = operandOf(operand);
+    if (isa<AffineSymbolExpr>(operand)) {
+      auto argument = dyn_cast<BlockArgument>(coordinate);
       if (!argument || argument.getOwner()->getParentOp() != guest.getParallel())
         return refuse("`" + guest.getSymName() + "` stores at an index that it computes");
-      transplant.bindInteger(integer, std::move(part));
+      transplant.bindInteger(coordinate, std::move(part));
     } else {
-      Value span = store.getDims()[cast<AffineDimExpr>(operand).getPosition()];
-      if (!isa<SpanType>(span.getType()))
+      if (!isa<SpanType>(coordinate.getType()))
         return refuse("`" + guest.getSymName() + "` stores at an index that is data");
       if (Value place = part.asSpan(); place && isa<BlockArgument>(place))
-        binders.emplace_back(axisOf(span), axisOf(place));
-      transplant.bindSpan(axisOf(span), std::move(part));
+        binders.emplace_back(axisOf(coordinate), axisOf(place));
+      transplant.bindSpan(axisOf(coordinate), std::move(part));
     }
   }
   return success();
