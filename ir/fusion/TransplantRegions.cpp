@@ -22,20 +22,33 @@ bool Transplant::isUsedBeside(StringAttr axis, StringAttr hostAxis, Scope *scope
   return llvm::any_of(indices, [&](const auto &entry) { return uses(entry.second); });
 }
 
+/// Bounds of a whole axis, or of what a binder's blocks are cut from; none of a loop's.
+static std::pair<Value, Value> boundsOf(Value span) {
+  if (auto axis = span.getDefiningOp<AxisOp>())
+    return {axis.getLower(), axis.getUpper()};
+  auto argument = cast<BlockArgument>(span);
+  auto parallel = dyn_cast<ParallelOp>(argument.getOwner()->getParentOp());
+  unsigned n = argument.getArgNumber();
+  return parallel ? std::pair(parallel.getLower()[n], parallel.getUpper()[n])
+                  : std::pair<Value, Value>();
+}
+
 bool Transplant::isSameAxis(StringAttr axis, const HostIndex &index, Scope *scope) {
-  auto own = guestDomains.spanOf(axis).getDefiningOp<AxisOp>();
-  Value span = index.asSpan();
-  auto other = span ? span.getDefiningOp<AxisOp>() : AxisOp();
-  if (!own || !other || isUsedBeside(axis, axisOf(span), scope))
+  Value own = guestDomains.spanOf(axis), other = index.asSpan();
+  // A block is the same as a block, not as all of an axis.
+  if (!own || !other || isa<BlockArgument>(own) != isa<BlockArgument>(other) ||
+      isUsedBeside(axis, axisOf(other), scope))
     return false;
-  if (isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(span)))
+  if (isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(other)))
     return false;
   auto equal = [&](Value mine, Value theirs) {
-    Value here = cloneIn(mine, scope);
-    AffineExpr a = here ? traceDims(here) : AffineExpr(), b = traceDims(theirs);
-    return a && a == b;
+    Value here = mine && theirs ? cloneIn(mine, scope) : Value();
+    AffineExpr a = here ? traceDims(here) : AffineExpr();
+    return a && a == traceDims(theirs);
   };
-  return equal(own.getLower(), other.getLower()) && equal(own.getUpper(), other.getUpper());
+  auto [lower, upper] = boundsOf(own);
+  auto [theirLower, theirUpper] = boundsOf(other);
+  return equal(lower, theirLower) && equal(upper, theirUpper);
 }
 
 Transplant::Scope *Transplant::withOwnAxes(ArrayRef<StringAttr> axes, Scope *scope) {

@@ -115,6 +115,14 @@ kernel $K1(x: $T[A, B]) -> (y: $T[A, B]) {
     parallel p in tiles(A), j in tiles(B) { y[p, j] = x.pad(0)[(p - 3) / 2, j] }
 } schedule { p = $2 }
 )"},
+    {"ESR", "num", "T:1,B", "T:B:=", "$K1($K($0))",
+     R"(kernel $K(x: $T[1, B]) -> (y: $T[B]) {
+    parallel i in tiles(1), j in tiles(B) { y[2 * i + j] = -x[i, j] }
+} schedule { j = $1 }
+kernel $K1(x: $T[B]) -> (y: $T[B]) {
+    parallel j in tiles(B) { y[j] = x.pad(1)[j - 1] }
+} schedule { j = $2 }
+)"},
     {"ESR", "num", "T:A", "T:(12*A):=", "$K1($K($0))",
      R"(kernel $K(x: $T[A]) -> (y: $T[12 * A]) {
     parallel i in tiles(A), r in each(3) {
@@ -355,6 +363,20 @@ kernel $K1(s: $S[B]) -> (y: $S[B]) {
 kernel $K1(s: $S[B]) -> (y: $S[B]) {
     parallel j in tiles(B) { y[j] = 1 - s[j] }
 } schedule { j = $3 }
+)"},
+    {"ES", "f32 f16 i32", "T:A,B", "$S:B:+A", "max($K1($K($0)), $K3($K2($0)))",
+     R"(kernel $K(x: $T[A, B]) -> (s: $S[B] reduce +) {
+    parallel i in tiles(A), j in tiles(B) { s[j] += sum(x[i, j], i) }
+} schedule { i = $1; j = $2 }
+kernel $K1(s: $S[B]) -> (y: $S[B]) {
+    parallel j in tiles(B) { y[j] = 1 - s[j] }
+}
+kernel $K2(x: $T[A, B]) -> (s: $S[B] reduce max) {
+    parallel i in tiles(A), j in tiles(B) { s[j] max= max(clamp($S(x[i, j]), -50, 50), i) }
+} schedule { i = $1; j = $2 }
+kernel $K3(s: $S[B]) -> (y: $S[B]) {
+    parallel j in tiles(B) { y[j] = -s[j] }
+}
 )"},
     {"ES", "f32 f16 i32", "T:A,B", "$S:B:+A", "$K1($K($0))",
      R"(kernel $K(x: $T[A, B]) -> (s: $S[B] reduce +) {

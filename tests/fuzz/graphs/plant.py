@@ -17,6 +17,8 @@ BUGS = [
      "part.expr = part.expr % (*digits)[n - 1].first;", ""),
     ("the part of an index above another digit is not divided", "InlineProducer", "s",
      "part.expr = part.expr.floorDiv(factor);", ""),
+    ("a digit may be as large as it likes", "InlineProducer", "e",
+     "isDigit(operandOf(digit.second), above.first / digit.first)", "true"),
     ("what a padded load reads outside is computed all the same", "InlineProducer", "e",
      "value && load.getBounds() == BoundsMode::pad", "false"),
     ("a padded load pads only behind the end", "InlineProducer", "s",
