@@ -118,6 +118,9 @@ unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
 
 //===-- Candidates --------------------------------------------------------===//
 
+/// Of the readers of a tensor that all compute it, so that nobody stores it.
+static constexpr size_t mostWithoutTensor = 8;
+
 Value Fuser::tensorOf(const Candidate &candidate) {
   CallOp first = live[candidate.first].call;
   return candidate.isMerge ? first.getInputs()[candidate.tensor]
@@ -131,11 +134,13 @@ void Fuser::collect(unsigned id, bool isFirst) {
   auto addEdge = [&](Value tensor, CallOp producer, CallOp consumer) {
     unsigned first = ids.at(producer), second = ids.at(consumer);
     // At most the work of the producer is saved, and what the tensor moves. Where all of it is
-    // needed, the producer's work is, too.
+    // needed, the producer's work is, too; and where many others read it, it is stored for them.
     double bytes = costs.bytesOf(tensor);
     double most = live[first].cost.seconds + 2 * bytes / costs.bandwidth();
-    if (tensor.hasOneUse() && producer.getNumResults() == 1 && costs.readsAll(consumer))
-      most = std::min(most, costs.mostSaved(producer, consumer, 2 * bytes));
+    bool isStored = readers.count(tensor) > mostWithoutTensor;
+    if ((tensor.hasOneUse() || isStored) && producer.getNumResults() == 1 &&
+        costs.readsAll(consumer))
+      most = std::min(most, costs.mostSaved(producer, consumer, (isStored ? 1 : 2) * bytes));
     open.push({most, false, first, second, cast<OpResult>(tensor).getResultNumber(), {}});
   };
   llvm::SmallSetVector<Value, 8> inputs;
@@ -265,12 +270,12 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
 /// All consumers compute what they read of the producer, and that goes.
 std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRefusal &refusal) {
   CallOp producer = live[candidate.first].call;
-  constexpr size_t few = 8;
   for (Value result : producer.getResults())
-    if (readers.count(result) > few)
+    if (readers.count(result) > mostWithoutTensor)
       return {};
   llvm::SmallSetVector<Operation *, 8> users(producer->user_begin(), producer->user_end());
-  if (users.size() < 2 || users.size() > few || !llvm::all_of(users, llvm::IsaPred<CallOp>))
+  if (users.size() < 2 || users.size() > mostWithoutTensor ||
+      !llvm::all_of(users, llvm::IsaPred<CallOp>))
     return {};
   Proposal proposal{Transform::InlineAll, {.widens = true}};
   proposal.apart = live[candidate.first].cost;

@@ -57,15 +57,23 @@ const KernelCost &GraphCosts::costOf(CallOp call) {
   return cost->second;
 }
 
-double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesGone) {
+double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesBetween) {
   llvm::SmallSetVector<Value, 8> common;
   for (Value input : a.getInputs())
     if (isa<TensorType>(input.getType()) && llvm::is_contained(b.getInputs(), input))
       common.insert(input);
+  double bytesGone = bytesBetween;
   for (Value input : common)
     bytesGone += bytesOf(input);
   const KernelCost &x = costOf(a), &y = costOf(b);
-  double least = model.launchSeconds() + (x.bytes() + y.bytes() - bytesGone) / model.bandwidth();
+  // What comes from a cache again: all of it may be of what is between the two, but what both read
+  // still comes for one of them.
+  auto again = [&](const KernelCost &cost) {
+    return std::max(0.0, cost.memorySeconds - cost.bytes() / model.bandwidth());
+  };
+  double againGone = bytesBetween > 0 ? again(y) : std::min(again(x), again(y));
+  double memory = x.memorySeconds + y.memorySeconds - bytesGone / model.bandwidth() - againGone;
+  double least = model.launchSeconds() + std::max({memory, x.computeSeconds, y.computeSeconds});
   // What is equal but for rounding is decided by what is found, not by this.
   return (x.seconds + y.seconds - least) * (1 + 1e-9);
 }

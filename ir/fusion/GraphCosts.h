@@ -29,8 +29,8 @@ public:
   /// Of a launch; nothing for graphs.
   const KernelCost &costOf(CallOp call);
   /// Seconds that are saved at most where two calls become one that does all that both do, but for
-  /// moving so many bytes and reading twice what both read.
-  double mostSaved(CallOp a, CallOp b, double bytesGone = 0);
+  /// moving so many bytes of what the first gives the second, and reading twice what both read.
+  double mostSaved(CallOp a, CallOp b, double bytesBetween = 0);
   /// Whether a call reads every element of all its inputs.
   bool readsAll(CallOp call);
   /// What is known of a call's kernel already.

@@ -39,7 +39,8 @@ bool Transplant::isSameAxis(StringAttr axis, const HostIndex &index, Scope *scop
   if (!own || !other || isa<BlockArgument>(own) != isa<BlockArgument>(other) ||
       isUsedBeside(axis, axisOf(other), scope))
     return false;
-  if (isRestricted(guest, axis) || isRestricted(point->getParentOfType<KernelOp>(), axisOf(other)))
+  auto kernel = point->getParentOfType<KernelOp>();
+  if (isRestricted(guest, axis) || isRestricted(kernel, axisOf(other)))
     return false;
   auto equal = [&](Value mine, Value theirs) {
     Value here = mine && theirs ? cloneIn(mine, scope) : Value();

@@ -323,7 +323,7 @@ const Graph graphs[] = {
     {"sums_beside", "", "y: f32[N], z: f32[N], w: i32[N]",
      "let s = half_sums(x)\n y = f32(s)\n let t = column_peaks(x)\n z = exp(t)\n"
      "let c = column_counts(x)\n w = c * c + 3",
-     4},
+     3},
     {"second_output_gathered", "at: i32[N]", "s: f32[M], y: f32[M, N]",
      "let (t, z) = scaled_by_totals(x)\n s = t\n y = columns_at(z, at)", 1},
     {"sums_in_halves", "", "y: bf16[N]", "let s = half_sums(x)\n y = s * s + s", 1},
