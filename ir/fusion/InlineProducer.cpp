@@ -48,7 +48,7 @@ private:
   LogicalResult findStore(Edge &edge);
   void forEachDimension(
       llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit);
-  void widen();
+  bool widen();
   LogicalResult narrow();
   SmallVector<Value> kept();
   Operation *placeToKeep(LoadOp load);
@@ -384,8 +384,8 @@ static Value blockAt(AffineExpr expr, ValueRange dims, KernelOp kernel) {
 }
 
 /// Makes blocks of the new kernel whole along which elements of the producer meet, and those that
-/// would compute the same elements again.
-void Inliner::widen() {
+/// would compute the same elements again. False if there are none.
+bool Inliner::widen() {
   llvm::SmallPtrSet<Attribute, 4> meeting;
   guest.walk([&](Operation *op) {
     if (auto along = dyn_cast<AlongAxes>(op))
@@ -415,6 +415,7 @@ void Inliner::widen() {
   });
   for (Attribute binder : binders)
     widenBinder(host, cast<StringAttr>(binder));
+  return !binders.empty();
 }
 
 /// A variable of the producer's loops can't get another axis: blocks of the new kernel become
@@ -584,7 +585,7 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   if (failed(narrow()))
     return {};
   if (options.widens)
-    widen();
+    refusal.isOfWidened = widen();
   if (failed(inlineLoads()))
     return {};
   fused->takeSizes(binders);

@@ -34,6 +34,8 @@ struct FusionRefusal {
   bool isLimit = false;
   /// Several programs write an element of a tensor, or would compute it again.
   bool isShared = false;
+  /// The consumer was to get whole rows, and had blocks of them.
+  bool isOfWidened = false;
 };
 
 /// Whether a call needs, itself or through others, what another gives. The graph is in order.

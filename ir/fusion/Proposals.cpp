@@ -93,6 +93,28 @@ bool Proposals::isTooLarge(FusedKernel &fused, FusionRefusal &refusal) const {
          isMore(fused.kernel().getNumArguments(), "parameters", options.mostParameters, refusal);
 }
 
+/// Operations of the producer that the consumer can't have already: on what comes from tensors that
+/// only the producer reads. Of those that may vanish as its tiles get other axes, none.
+static unsigned ownOperations(KernelOp producer, CallOp guest, CallOp host) {
+  llvm::SmallPtrSet<Operation *, 32> own;
+  SmallVector<Operation *> open;
+  auto follow = [&](Value value) {
+    for (Operation *user : value.getUsers())
+      if (own.insert(user).second)
+        open.push_back(user);
+  };
+  for (auto [operand, n] : llvm::zip(guest.getInputs(), inputPositions(producer)))
+    if (!llvm::is_contained(host.getInputs(), operand))
+      follow(producer.getArgument(n));
+  unsigned count = 0;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    count += !isa<BroadcastOp, StoreOp, UpdateOp>(op);
+    llvm::for_each(op->getResults(), follow);
+  }
+  return count;
+}
+
 /// What is too large without a doubt need not be built.
 bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const {
   auto [guest, host, tensors, how] = pairing;
@@ -105,7 +127,15 @@ bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const
     inputs.remove(tensor);
   size_t outputs = consumer.getNumArguments() - host.getInputs().size() + pairing.kept().size();
   refusal.loc = host.getLoc();
-  return isMore(inputs.size() + outputs, "parameters", options.mostParameters, refusal);
+  if (isMore(inputs.size() + outputs, "parameters", options.mostParameters, refusal))
+    return true;
+  // The consumer's operations stay, but for what reads the tensors. All of a producer's own are
+  // needed for its only result.
+  if (pairing.isMerge() || guest.getNumResults() != 1)
+    return false;
+  unsigned operations = ownOperations(producer, guest, host);
+  consumer.walk([&](Operation *op) { operations += !isa<LoadOp, BroadcastOp>(op); });
+  return isMore(operations, "operations at least", options.mostOperations, refusal);
 }
 
 /// Whether an element takes a loop of the kernel, or what is as long.
@@ -209,9 +239,9 @@ bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusa
 //===-- Kernels -----------------------------------------------------------===//
 
 std::unique_ptr<FusedKernel> Proposals::build(const Pairing &pairing, FusionRefusal &refusal) {
-  ++effort.built;
   if (hasTooMany(pairing, refusal))
     return nullptr;
+  ++effort.built;
   auto [guest, host, tensors, how] = pairing;
   if (pairing.isMerge()) {
     auto fused = proposeMerging(guest, host, shapes, refusal);
@@ -248,13 +278,21 @@ std::optional<KernelCost> Proposals::costOf(const Pairing &pairing, FusionRefusa
   if (auto fused = build(pairing, why)) {
     cost->second = costs.costOf(fused->kernel(), costs.valuesOf(fused->callDims()));
     keep(entry, *fused);
-    return cost->second;
+  } else {
+    refusal = why;
+    if (why.loc == LocationAttr(CallOp(pairing.host).getLoc()))
+      why.loc = {};
+    entry.refusal = why;
   }
-  refusal = why;
-  if (why.loc == LocationAttr(CallOp(pairing.host).getLoc()))
-    why.loc = {};
-  entry.refusal = std::move(why);
-  return {};
+  if (pairing.options.widens && !why.isOfWidened) {
+    // Nothing was there to be widened.
+    Pairing same = pairing;
+    same.options.widens = false;
+    Known &other = known[structureOf(same)];
+    other.refusal = entry.refusal;
+    other.costs.insert(*cost);
+  }
+  return entry.refusal ? std::nullopt : std::optional(cost->second);
 }
 
 /// What looks good is committed soon; to keep all would take too much memory.
