@@ -75,7 +75,8 @@ std::string GraphProgram::str() const {
       auto [name, isNew] =
           names.try_emplace(call.declaration, "k" + std::to_string(names.size() + 1));
       filled.push_back({"K", name->second});
-      filled.push_back({"K1", name->second + "f"}); // a second one of its own
+      for (unsigned n = 1; n <= 3; ++n) // more of its own
+        filled.push_back({"K" + std::to_string(n), name->second + "fgh"[n - 1]});
       if (isNew)
         declarations += fill(call.declaration, filled) + "\n";
     }

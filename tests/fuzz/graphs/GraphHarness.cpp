@@ -143,10 +143,11 @@ bool GraphCheck::elaborate() {
   dsl::Elaborator elaborator(context, sources, diags);
   dsl::DiagnosticBridge bridge(context, sources, diags);
   dsl::LoadedFile *file = sources.load("random.tile", program.str());
-  if (diags.errorCount() == 0)
+  bool isParsed = diags.errorCount() == 0; // what isn't is the generator's mistake
+  if (isParsed)
     symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
   if (symbol.empty() || diags.errorCount() != 0) {
-    outcome.kind = Outcome::Kind::Refused;
+    outcome.kind = isParsed ? Outcome::Kind::Refused : Outcome::Kind::Failed;
     outcome.category = diags.errorCount() ? diags.diagnostics().front().message : "silence";
     outcome.detail = diags.print(/*colour=*/false);
     return false;
@@ -386,8 +387,12 @@ bool GraphCheck::runPinned(mlir::ModuleOp copy, bool isForGpu, Device device) {
   auto plan = frontend::makePlan(compiler, copy, symbol, fused.ledger, planned, dims);
   if (!plan) {
     std::string problem = messages + plan.takeFailure().message;
-    // Tiles that the calls' own schedules ask for may be more than a GPU has room for.
-    return problem.find(" bytes of shared memory") != std::string::npos || fail("plan", problem);
+    // Tiles that the calls' own schedules ask for, and axes that are whole, which a plan doesn't
+    // cut into chunks, may be more than a GPU has room for.
+    for (const char *lacks : {" bytes of shared memory", " elements a thread"})
+      if (problem.find(lacks) != std::string::npos)
+        return true;
+    return fail("plan", problem);
   }
   std::map<FuseMode, Outputs> found;
   for (FuseMode mode : {FuseMode::Off, FuseMode::Exact}) {

@@ -185,7 +185,8 @@ static int usage() {
       "printed with its seed; --graph runs it again. --print leaves it as it is,\n"
       "--ir shows what it becomes.\n"
       "--refusals says why graphs are refused; --cpu PERCENT and --cuda PERCENT how many run on\n"
-      "the CPU and on this machine's GPU, too (25 and 0).\n"
+      "the CPU and on this machine's GPU, too (25 and 0); --plan PERCENT how many the interpreter\n"
+      "runs under a plan for a GPU (8).\n"
       "The seed is TILE_TEST_SEED or the time.\n");
   return 2;
 }
@@ -221,6 +222,8 @@ int main(int argc, char **argv) {
       options.check.percentOnCpu = static_cast<unsigned>(value);
     else if (name == "--cuda")
       options.check.percentOnGpu = static_cast<unsigned>(value);
+    else if (name == "--plan")
+      options.check.percentPlannedForGpu = static_cast<unsigned>(value);
     else if (name == "--graph")
       options.graph = value;
     else
