@@ -32,6 +32,7 @@ PEERS = {
     "embedded": (lambda ids, table, position, g, b: F.layer_norm(table[ids] + position, position.shape[1:], g, b),
                  lambda S, V, D: [torch.randint(V, (S,), device="cuda"), normal(V, D), normal(S, D), normal(D), normal(D)]),
     "both_sums": (lambda x: (x.sum(1), x.sum(0)), lambda M, N: [normal(M, N)]),
+    "column_moments": (lambda x: (x.sum(0), (x * x).sum(0)), lambda M, N: [normal(M, N)]),
     "standardized": (lambda x: (x - x.mean(1, keepdim=True)) * torch.rsqrt(x.var(1, unbiased=False, keepdim=True) + 1e-5),
                      lambda M, N: [normal(M, N)]),
     "nested": (lambda x, r, g, b: torch.relu(F.layer_norm(x + r, x.shape[1:], g, b)),

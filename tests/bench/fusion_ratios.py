@@ -17,7 +17,8 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "e2e" / "fusion"
 GRAPHS = ["biased", "gated", "forked", "summed", "chain", "sine_cosine", "mean_squared_loss", "root_of_squares", "normalized",
-          "residual_norm", "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "standardized", "nested"]
+          "residual_norm", "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "column_moments",
+          "standardized", "nested"]
 
 
 def measured(tilec, graph, device, dims):
