@@ -88,10 +88,11 @@ static void pinOrders(ir::KernelOp kernel, const FusionPlan &plan) {
   if (plan.isForGpu)
     kernel->setAttr(codegen::fixedOrderAttrName, UnitAttr::get(kernel.getContext()));
   for (Operation *op : ir::numberedOps(kernel))
-    if (auto origin = ir::originOf(op); origin && !isa<ir::ForOp, ir::UpdateOp>(op))
-      if (auto order = plan.calls[origin->call].orders.find(origin->op);
-          order != plan.calls[origin->call].orders.end())
-        codegen::pinOrder(op, order->second);
+    if (!isa<ir::ForOp, ir::UpdateOp>(op))
+      for (auto [call, number] : ir::originsOf(op))
+        if (auto order = plan.calls[call].orders.find(number);
+            order != plan.calls[call].orders.end())
+          codegen::pinOrder(op, order->second);
 }
 
 /// The same for all kernels: which thread has what follows from it.
@@ -131,7 +132,7 @@ public:
 
 private:
   Outcome<std::monostate> planKernel(unsigned number);
-  void takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls, const codegen::FoldOrders &orders);
+  void takeOrders(const codegen::FoldOrders &orders);
   Outcome<Done> chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
                             int64_t mostElements = CudaSpecialization().mostElements);
   Outcome<ir::Bindings> chooseSizes(ir::CallOp call);
@@ -187,25 +188,11 @@ SmallVector<Binder> bindersOf(ir::KernelOp kernel, ArrayRef<AffineExpr> dims,
 }
 } // namespace
 
-/// A sum that several calls have, and that is made once, is one call's: the others have its order.
-void Planner::takeOrders(ir::KernelOp kernel, ArrayRef<unsigned> calls,
-                         const codegen::FoldOrders &orders) {
+/// A sum that several calls have, and that is made once, has one order for them.
+void Planner::takeOrders(const codegen::FoldOrders &orders) {
   for (const auto &[op, order] : orders)
-    if (auto origin = ir::originOf(op))
-      plan.calls[origin->call].orders.try_emplace(origin->op, order);
-  auto isLike = [](Operation *one, Operation *other) {
-    return one->getName() == other->getName() &&
-           getElementTypeOrSelf(one->getResult(0).getType()) ==
-               getElementTypeOrSelf(other->getResult(0).getType());
-  };
-  for (unsigned call : calls)
-    for (auto [n, op] : llvm::enumerate(ir::numberedOps(apart.kernelOf(apart.calls[call])))) {
-      if (isa<ir::ForOp, ir::UpdateOp>(op) || plan.calls[call].orders.contains(n))
-        continue;
-      for (const auto &[other, order] : orders)
-        if (isLike(op, other))
-          plan.calls[call].orders.try_emplace(n, order);
-    }
+    for (auto [call, number] : ir::originsOf(op))
+      plan.calls[call].orders.try_emplace(number, order);
 }
 
 /// Sizes of all blocks that have none yet; for a GPU those with which its code fits, and a thread
@@ -243,9 +230,10 @@ Outcome<ir::Bindings> Planner::chooseSizes(ir::CallOp call) {
   SmallVector<StringAttr> sizable = ir::sizableBinders(kernel);
   std::vector<std::pair<StringRef, int64_t *>> loops;
   for (Operation *op : ir::numberedOps(kernel))
-    if (auto loop = dyn_cast<ir::ForOp>(op))
-      if (auto origin = ir::originOf(op); origin && llvm::is_contained(sizable, loop.getNameAttr()))
-        loops.emplace_back(loop.getName(), &sizeOf(*origin));
+    if (auto loop = dyn_cast<ir::ForOp>(op);
+        loop && llvm::is_contained(sizable, loop.getNameAttr()))
+      for (const ir::CallOrigin &origin : ir::originsOf(op))
+        loops.emplace_back(loop.getName(), &sizeOf(origin));
   ir::Bindings bindings;
   for (auto [name, size] : loops)
     if (*size)
@@ -327,13 +315,13 @@ Outcome<Done> Planner::planKernel(unsigned number) {
     auto orders = codegen::CpuCompiler().foldOrders(*compiled);
     if (failed(orders))
       return Failure::reported();
-    takeOrders(kernel, calls, *orders);
+    takeOrders(*orders);
   }
   // A call whose sums are all made in other kernels has its blocks there.
   llvm::SmallDenseSet<unsigned> summed;
   for (Operation *op : ir::numberedOps(kernel))
-    if (auto origin = ir::originOf(op))
-      summed.insert(origin->call);
+    for (const ir::CallOrigin &origin : ir::originsOf(op))
+      summed.insert(origin.call);
   for (unsigned member : calls)
     if (summed.contains(member) || ir::numberedOps(apart.kernelOf(apart.calls[member])).empty())
       takeBinders(member, call, *bindings);

@@ -32,17 +32,25 @@ void tile::ir::tellCallsApart(GraphOp graph, SymbolTable &symbols,
   }
 }
 
-std::optional<CallOrigin> tile::ir::originOf(Operation *op) {
-  std::optional<CallOrigin> origin;
+SmallVector<CallOrigin, 1> tile::ir::originsOf(Operation *op) {
+  SmallVector<CallOrigin, 1> origins;
   op->getLoc()->walk([&](Location loc) {
     auto name = dyn_cast<NameLoc>(loc);
     CallOrigin found;
     StringRef text = name ? name.getName().getValue() : StringRef();
-    if (!text.consume_front(prefix) || text.consumeInteger(10, found.call) ||
-        !text.consume_front(":") || text.consumeInteger(10, found.op))
-      return WalkResult::advance();
-    origin = found;
-    return WalkResult::interrupt();
+    if (text.consume_front(prefix) && !text.consumeInteger(10, found.call) &&
+        text.consume_front(":") && !text.consumeInteger(10, found.op))
+      origins.push_back(found);
+    return WalkResult::advance();
   });
-  return origin;
+  return origins;
+}
+
+void KeepOrigins::notifyOperationReplaced(Operation *op, Operation *same) {
+  if (!originsOf(op).empty())
+    same->setLoc(FusedLoc::get(op->getContext(), {same->getLoc(), op->getLoc()}));
+  for (auto [region, other] : llvm::zip_equal(op->getRegions(), same->getRegions()))
+    for (auto [block, otherBlock] : llvm::zip_equal(region, other))
+      for (auto [inner, otherInner] : llvm::zip_equal(block, otherBlock))
+        notifyOperationReplaced(&inner, &otherInner);
 }

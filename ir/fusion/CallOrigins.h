@@ -11,6 +11,8 @@
 
 #include "ir/TileOps.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 namespace tile::ir {
 
 /// The op of a call's kernel: both by number.
@@ -27,8 +29,13 @@ llvm::SmallVector<mlir::Operation *> numberedOps(KernelOp kernel);
 void tellCallsApart(GraphOp graph, mlir::SymbolTable &symbols,
                     llvm::function_ref<unsigned(CallOp)> numberOf);
 
-/// None if the op isn't one of those.
-std::optional<CallOrigin> originOf(mlir::Operation *op);
+/// Several where equal ops of calls have become one; none if it is no numbered op.
+llvm::SmallVector<CallOrigin, 1> originsOf(mlir::Operation *op);
+
+/// While ops are replaced by equal ones: these come from where those did, too.
+struct KeepOrigins : mlir::RewriterBase::Listener {
+  void notifyOperationReplaced(mlir::Operation *op, mlir::Operation *same) override;
+};
 
 } // namespace tile::ir
 

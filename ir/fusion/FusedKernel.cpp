@@ -5,6 +5,7 @@
 #include "ir/Proofs.h"
 #include "ir/Specialize.h"
 #include "ir/Spelling.h"
+#include "ir/fusion/CallOrigins.h"
 #include "ir/fusion/UniteAxes.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -376,7 +377,8 @@ LogicalResult FusedKernel::finish(std::string &reason, bool formsFma) {
   });
   simplify(kernel);
   uniteAxes(kernel);
-  IRRewriter rewriter(kernel.getContext());
+  KeepOrigins origins;
+  IRRewriter rewriter(kernel.getContext(), &origins);
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
   if (formsFma)
