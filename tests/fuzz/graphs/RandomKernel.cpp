@@ -56,8 +56,9 @@ bool GraphGenerator::randomKernel() {
       operand(tensorOf("i8", {named[dim]}));
   if (call.results.empty())
     return false;
-  // Its own name, and those of what stands before it, which no other kernel has.
-  std::string prefix = "r" + std::to_string(++serial);
+  // Its own name, and those of what stands before it, which no other kernel has, nor a copy of
+  // this.
+  const std::string suffix = "_$K";
   for (const Node &declaration : kernel.declarations) {
     const std::string &of = declaration.type;
     auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -65,8 +66,8 @@ bool GraphGenerator::randomKernel() {
       bool isWhole = (at == 0 || !isWord(text[at - 1])) &&
                      (at + of.size() >= text.size() || !isWord(text[at + of.size()]));
       if (isWhole)
-        text.replace(at, of.size(), of + prefix);
-      at += of.size() + (isWhole ? prefix.size() : 0);
+        text.replace(at, of.size(), of + suffix);
+      at += of.size() + (isWhole ? suffix.size() : 0);
     }
   }
   head = text.find(name);
