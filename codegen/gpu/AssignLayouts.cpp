@@ -16,6 +16,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace tile::ir;
@@ -161,6 +162,8 @@ private:
   int64_t extentOf(StringAttr axis) const {
     return cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
   }
+  /// Whether elements of such tiles meet, but not those along the axis.
+  bool isJoinedAcross(ArrayRef<StringAttr> axes, StringAttr axis) const;
   Layout blocked(ArrayRef<StringAttr> axes, const Walk &walk) const;
   /// The layout of tiles with all of these axes, in this order of axes.
   Layout forAxes(ArrayRef<StringAttr> axes);
@@ -188,6 +191,8 @@ private:
     int64_t bytes = -1;
   };
   std::map<Key, Votes> votes;
+  /// Axes along which elements of tiles with such axes meet.
+  std::map<Key, std::set<StringRef>> joined;
   std::map<Key, std::pair<Axes, Layout>> layouts;
   llvm::DenseMap<Value, Layout> chosen;
 };
@@ -260,7 +265,16 @@ void Assignment::collectVotes() {
     });
     if (auto atomic = dyn_cast<AtomicOp>(op); atomic && isTile(atomic.getResult()))
       vote(atomic.getAxisList().names, walkOf(atomic), elementsOf(atomic.getType()));
+    if (auto along = dyn_cast<AlongAxes>(op))
+      for (Value operand : along.getOperandsAlong())
+        for (StringAttr axis : along.getAxesAlong())
+          joined[keyOf(axesOf(operand.getType()))].insert(plainName(axis));
   });
+}
+
+bool Assignment::isJoinedAcross(ArrayRef<StringAttr> axes, StringAttr axis) const {
+  auto along = joined.find(keyOf(axes));
+  return along != joined.end() && !along->second.contains(plainName(axis));
 }
 
 Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
@@ -281,9 +295,11 @@ Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
   auto vector = static_cast<int64_t>(llvm::bit_floor(
       static_cast<uint64_t>(std::min<int64_t>(accessBytes / walk.elementBytes, perThread))));
   // Warps have rows of their own where a row is short: reductions along it stay in a warp then.
+  // Those along columns alone stay in a thread if warps share out the row.
   constexpr int64_t shortRow = 1024;
   SmallVector<unsigned> warpOrder(order);
-  if (!order.empty() && extents[order.front()] <= shortRow)
+  if (!order.empty() && extents[order.front()] <= shortRow &&
+      !isJoinedAcross(axes, axes[order.front()]))
     std::rotate(warpOrder.begin(), warpOrder.begin() + 1, warpOrder.end());
   return Layout::blocked({extents, order, warpOrder, walk.isUnit ? vector : 1, warps, blocks});
 }

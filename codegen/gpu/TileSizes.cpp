@@ -191,18 +191,22 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
 }
 
 void Chooser::chooseForElements() {
-  // Of what programs have in common each should take much, at once or from one update to the next:
-  // many rows, no wider than a warp's access.
+  // Of what programs have in common each should take much, at once or from one update to the next.
+  // Columns that end in a row are threads' own: then nothing passes between these.
   constexpr double updatedElements = 131072, summedElements = 32768, sharedColumns = 256,
-                   bytesOfAccess = 512;
+                   bytesOfRow = 8192;
   double elements = 1;
-  double usual = updatesRows ? updatedElements : updatesAll ? summedElements : usualElements;
   int inner = 0;
+  bool hasColumns = false;
   for (auto &[name, axis] : axes) {
     if (!axis.isSizable && !axis.isProgram)
       elements *= static_cast<double>(axis.extent); // a whole axis
     inner += axis.isSizable && axis.isInner;
+    hasColumns |= axis.isSizable && axis.isProgram && axis.isInner;
   }
+  double usual = updatesAll || (updatesRows && hasColumns) ? summedElements
+                 : updatesRows                             ? updatedElements
+                                                           : usualElements;
   auto takeShare = [&](AxisInfo &axis, double wanted) {
     take(axis, static_cast<int64_t>(std::clamp(wanted, 1.0, 65536.0)));
     elements *= static_cast<double>(std::min(axis.size, axis.extent));
@@ -215,7 +219,7 @@ void Chooser::chooseForElements() {
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && axis.isInner)
       takeShare(axis, inner > 1     ? 64
-                      : updatesRows ? bytesOfAccess / elementBytes
+                      : updatesRows ? bytesOfRow / elementBytes
                       : sharesRows  ? sharedColumns
                                     : std::clamp(usual / elements, 128.0,
                                                 updatesAll ? summedElements : 1024.0));
