@@ -21,7 +21,7 @@ constexpr int64_t usualElements = 2048;
 
 struct AxisInfo {
   int64_t extent = unknownExtent;
-  bool isSizable = false, isProgram = false;
+  bool isKnown = false, isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory.
   bool isInner = false;
   SmallVector<int64_t> candidates;
@@ -87,8 +87,10 @@ std::optional<int64_t> Chooser::evaluate(Value value) {
 void Chooser::collectAxes() {
   auto add = [&](StringAttr name, Value lower, Value upper) -> AxisInfo & {
     AxisInfo &axis = axes[name];
-    if (auto lo = evaluate(lower), hi = evaluate(upper); lo && hi)
+    if (auto lo = evaluate(lower), hi = evaluate(upper); lo && hi) {
       axis.extent = std::max<int64_t>(1, *hi - *lo);
+      axis.isKnown = true;
+    }
     return axis;
   };
   ParallelOp parallel = kernel.getParallel();
@@ -176,18 +178,23 @@ void Chooser::collectCandidates() {
   }
 }
 
-/// The candidate nearest to what is wanted, by ratio; a power of two where all are free.
+/// The candidate nearest to what is wanted, by ratio; a power of two where all are free. A block
+/// longer than its axis would only be masked.
 void Chooser::take(AxisInfo &axis, int64_t wanted) const {
+  auto covering = [](int64_t length) {
+    return static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(length)));
+  };
   wanted = std::clamp<int64_t>(wanted, 1, axis.extent);
   if (axis.candidates.empty()) {
-    axis.size = static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(wanted)));
+    axis.size = covering(wanted);
     return;
   }
   auto distance = [&](int64_t size) {
     return std::abs(std::log(static_cast<double>(size) / static_cast<double>(wanted)));
   };
-  axis.size = *llvm::min_element(axis.candidates,
-                                 [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
+  int64_t nearest = *llvm::min_element(
+      axis.candidates, [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
+  axis.size = axis.isKnown ? std::min(nearest, covering(axis.extent)) : nearest;
 }
 
 void Chooser::chooseForElements() {
