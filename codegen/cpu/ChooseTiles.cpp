@@ -34,8 +34,8 @@ constexpr int64_t unknownExtent = 4096;
 struct AxisInfo {
   int64_t extent = unknownExtent;
   bool isSizable = false, isProgram = false;
-  /// Neighbours along it are neighbours in memory.
-  bool isInner = false;
+  /// Neighbours along it are neighbours in memory; of something with more than one axis.
+  bool isInner = false, isRowEnd = false;
   /// What it is in contractions.
   bool isRow = false, isColumn = false, isDepth = false;
   /// To choose from, and what is chosen.
@@ -65,6 +65,7 @@ private:
   void collectCandidates();
   /// Of the candidates the one nearest to `wanted`, by ratio.
   void take(AxisInfo &axis, double wanted);
+  double rowsAtOnce();
   void chooseForElements();
   void chooseForContractions();
   double length(StringAttr axis);
@@ -145,8 +146,11 @@ void Chooser::collectRoles() {
       return;
     for (auto [d, value] : llvm::enumerate(operands))
       if (isa<SpanType>(value.getType()) &&
-          map.getResult(map.getNumResults() - 1).isFunctionOfDim(d))
-        axes[axisOf(value)].isInner = true;
+          map.getResult(map.getNumResults() - 1).isFunctionOfDim(d)) {
+        AxisInfo &axis = axes[axisOf(value)];
+        axis.isInner = true;
+        axis.isRowEnd |= map.getNumResults() > 1;
+      }
   };
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -199,10 +203,31 @@ void Chooser::take(AxisInfo &axis, double wanted) {
 
 //===-- Elements ----------------------------------------------------------===//
 
+/// Of rows that programs one below the other add to the same one: some at once, but not more than
+/// are prefetched side by side, or, of whole ones, stay near. None if there are no such rows. What
+/// they are numbered by is no inner axis, though something else may be stored by their numbers.
+double Chooser::rowsAtOnce() {
+  constexpr double ofBlocks = 16, ofWholeRows = 4;
+  double rows = 0;
+  kernel.walk([&](UpdateOp update) {
+    ArrayRef<StringAttr> kept = axesOf(update.getValue().getType());
+    if (kept.empty() || !axes[kept.back()].isInner)
+      return;
+    for (auto &[name, axis] : axes) {
+      if (!axis.isSizable || !axis.isProgram || axis.isRowEnd || llvm::is_contained(kept, name))
+        continue;
+      axis.isInner = false;
+      rows = std::max(rows, axes[kept.back()].isSizable ? ofBlocks : ofWholeRows);
+    }
+  });
+  return rows;
+}
+
 /// Powers of two, so that few shapes need code of their own: enough elements a program to start it
 /// for, vectors as long as they can be, and not more than the first-level cache holds.
 void Chooser::chooseForElements() {
-  double elements = 1;
+  constexpr double addedColumns = 1024;
+  double elements = 1, rows = rowsAtOnce();
   int inner = 0;
   for (auto &[name, axis] : axes) {
     if (!axis.isSizable && !axis.isProgram)
@@ -221,12 +246,14 @@ void Chooser::chooseForElements() {
     if (axis.isSizable && axis.isProgram && axis.isInner) {
       // With two of them, one tensor is read across: a square.
       double share = inner > 1 ? 64 : std::max(64.0, elementsWanted / elements);
+      if (rows > 0)
+        share = std::min(share, addedColumns);
       take(axis, share);
       elements *= static_cast<double>(axis.size);
     }
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner) {
-      take(axis, elementsWanted / elements);
+      take(axis, std::max(elementsWanted / elements, rows));
       elements *= static_cast<double>(axis.size);
     }
   // Programs for every core, if there is anything to share.
