@@ -71,6 +71,42 @@ tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.s
   tile.return
 })";
 
+/// r[i] = Σ x[i, :] and c[:] += Σ x[i, :], or the latter in blocks of columns.
+std::string columns(bool isWhole) {
+  std::string span = isWhole ? "%n" : "%j", axis = isWhole ? "N" : "j";
+  std::string in = "tensor<?x?xf32, #tile.axes<\"i\", \"" + axis + "\">>";
+  std::string row = "tensor<?xf32, #tile.axes<\"" + axis + "\">>";
+  std::string rowSums = R"(
+    %r = tile.reduce <add> %t over ["N"] : )" +
+                        in + R"( -> tensor<?xf32, #tile.axes<"i">>
+    tile.store %r, %y at #one(%i)[] : tensor<?xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i">))";
+  return R"(
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#one = affine_map<(d0) -> (d0)>
+tile.kernel @columns(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m)>},
+    %s: memref<?xf32> {tile.name = "s", tile.mode = "reduce", tile.reduce = #tile.combine<add>, tile.shape = affine_map<()[m, n] -> (n)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  )" + std::string(isWhole ? "%n = tile.axis %c0 to %N : !tile.span<\"N\">" : "") +
+         R"(
+  tile.parallel (%i = tiles "i" %c0 to %M)" +
+         std::string(isWhole ? "" : ", %j = tiles \"j\" %c0 to %N") + R"() {
+    %t = tile.load %x at #id(%i, )" +
+         span + R"()[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<")" + axis +
+         R"(">) -> )" + in + (isWhole ? rowSums : "") + R"(
+    %c = tile.reduce <add> %t over ["i"] : )" +
+         in + " -> " + row + R"(
+    tile.update <add> %c, %s at #one()" +
+         span + R"()[] : )" + row + R"(, memref<?xf32>, (!tile.span<")" + axis + R"(">)
+  }
+  tile.return
+})";
+}
+
 class ChooseTilesTest : public ::testing::Test {
 protected:
   ChooseTilesTest() { context.loadDialect<TileDialect, mlir::arith::ArithDialect>(); }
@@ -146,6 +182,14 @@ TEST_F(ChooseTilesTest, LongRowsComeAloneAndShortOnesTogether) {
   EXPECT_GE(choose(rows, {100000, 64})["i"], 16);
   // As many programs as cores, at least, where there are rows for them.
   EXPECT_LE(choose(rows, {16, 64})["i"], 4);
+}
+
+TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {
+  auto sizes = choose(columns(/*isWhole=*/false), {8192, 8192});
+  EXPECT_EQ(sizes["i"], 16);
+  EXPECT_EQ(sizes["j"], 1024);
+  EXPECT_EQ(choose(columns(/*isWhole=*/true), {8192, 8192})["i"], 4);
+  EXPECT_GE(choose(columns(/*isWhole=*/false), {8192, 64})["i"], 64);
 }
 
 TEST_F(ChooseTilesTest, EmptyAndHugeDimensions) {

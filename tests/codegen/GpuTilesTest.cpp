@@ -75,8 +75,8 @@ TEST_F(GpuTilesTest, WhatIsReadAcrossIsSquare) {
   EXPECT_EQ(sizes["j"], 64);
 }
 
-/// Sums of columns: a copy of them for each of 256 blocks, which take two programs each.
-TEST_F(GpuTilesTest, WhatEndsInARowTakesManyRows) {
+/// Sums of columns: 16 warps have 16 bytes a thread of a row, so that a column is one thread's.
+TEST_F(GpuTilesTest, WhatEndsInARowHasThreadsForItsColumns) {
   auto text = [](const std::string &element) {
     std::string tile = "tensor<?x?x" + element + ", #tile.axes<\"i\", \"j\">>";
     std::string row = "tensor<?x" + element + ", #tile.axes<\"j\">>";
@@ -102,9 +102,9 @@ TEST_F(GpuTilesTest, WhatEndsInARowTakesManyRows) {
 })";
   };
   auto sizes = choose(text("f32"), {8192, 8192});
-  EXPECT_EQ(sizes["i"], 1024);
-  EXPECT_EQ(sizes["j"], 128);
-  EXPECT_EQ(choose(text("f64"), {8192, 8192}).lookup("j"), 64);
+  EXPECT_EQ(sizes["i"], 16);
+  EXPECT_EQ(sizes["j"], 2048);
+  EXPECT_EQ(choose(text("f64"), {8192, 8192}).lookup("j"), 1024);
 }
 
 TEST_F(GpuTilesTest, ShortAndUnknownAxesAreChosenFor) {
@@ -112,5 +112,13 @@ TEST_F(GpuTilesTest, ShortAndUnknownAxesAreChosenFor) {
   EXPECT_EQ(sizes["j"], 4);
   EXPECT_EQ(sizes["i"], 128); // 782 programs; 256 would make 391
   EXPECT_EQ(choose(copy("(i, j)"), {}).lookup("j"), 1024);
+}
+
+TEST_F(GpuTilesTest, BlocksOfSchedulesAreNoLongerThanAnAxisThatIsKnown) {
+  std::string schedule = ", schedule = {i = 4, j = 8192}";
+  auto sizes = choose(copy("(i, j)", schedule), {1, 33});
+  EXPECT_EQ(sizes["i"], 1);
+  EXPECT_EQ(sizes["j"], 64);
+  EXPECT_EQ(choose(copy("(i, j)", schedule), {}).lookup("j"), 8192);
 }
 } // namespace
