@@ -77,10 +77,12 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
 }
 
 std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
-                                                  ArrayRef<int64_t> dims, StringRef target) {
+                                                  ArrayRef<int64_t> dims, StringRef target,
+                                                  bool fixed) {
   std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
   auto model = codegen::gpu::GpuModel::of(target);
-  for (const auto &[binder, size] : codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model))
+  for (const auto &[binder, size] :
+       codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model, fixed))
     bindings.sizes.try_emplace(binder, size);
   return open;
 }

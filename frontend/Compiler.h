@@ -75,11 +75,12 @@ public:
   /// negative or missing where they are not known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads);
-  /// For GPUs of a target, as codegen::gpuTargets names it. Gives the binders whose sizes nobody
-  /// asked for: `compileForGpu` may choose smaller ones.
+  /// For GPUs of a target, as codegen::gpuTargets names it; for dims that are `fixed`, blocks are
+  /// no longer than their axes need. Gives the binders whose sizes nobody asked for:
+  /// `compileForGpu` may choose smaller ones.
   static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                  llvm::ArrayRef<int64_t> dims,
-                                                 llvm::StringRef target);
+                                                 llvm::StringRef target, bool fixed = false);
   /// Makes code of a specialized kernel. Where that needs more than the GPU has, it fails and fills
   /// the shortage; without one, that is an error.
   using MakeGpuCode = llvm::function_ref<mlir::LogicalResult(ir::KernelOp, codegen::GpuShortage *)>;

@@ -205,7 +205,7 @@ Outcome<Done> Planner::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings,
   }
   CudaSpecialization to{bindings, {}, CudaContext::divisorsOf(kernel, dims)};
   to.mostElements = mostElements;
-  to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target);
+  to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target, /*fixed=*/true);
   CudaContext::bind(kernel, dims, to.bindings);
   OwningOpRef<ir::KernelOp> pinned(kernel.clone());
   pinWarps(*pinned);

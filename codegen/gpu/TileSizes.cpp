@@ -31,8 +31,8 @@ struct AxisInfo {
 class Chooser {
 public:
   Chooser(KernelOp kernel, ArrayRef<int64_t> dims, const llvm::StringMap<int64_t> &given,
-          const GpuModel &model)
-      : kernel(kernel), dims(dims), given(given), model(model) {}
+          const GpuModel &model, bool fixed)
+      : kernel(kernel), dims(dims), given(given), model(model), fixed(fixed) {}
   llvm::StringMap<int64_t> choose();
 
 private:
@@ -50,6 +50,7 @@ private:
   ArrayRef<int64_t> dims;
   const llvm::StringMap<int64_t> &given;
   const GpuModel &model;
+  bool fixed;
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
   bool hasDot = false;
@@ -178,7 +179,7 @@ void Chooser::collectCandidates() {
   }
 }
 
-/// The candidate nearest to what is wanted, by ratio; a power of two where all are free. A block
+/// The candidate nearest to what is wanted, by ratio; a power of two where all are free. What is
 /// longer than its axis would only be masked.
 void Chooser::take(AxisInfo &axis, int64_t wanted) const {
   auto covering = [](int64_t length) {
@@ -194,7 +195,7 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
   };
   int64_t nearest = *llvm::min_element(
       axis.candidates, [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
-  axis.size = axis.isKnown ? std::min(nearest, covering(axis.extent)) : nearest;
+  axis.size = fixed && axis.isKnown ? std::min(nearest, covering(axis.extent)) : nearest;
 }
 
 void Chooser::chooseForElements() {
@@ -285,6 +286,6 @@ llvm::StringMap<int64_t> Chooser::choose() {
 
 llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
-                                                         const GpuModel &model) {
-  return Chooser(kernel, dims, given, model).choose();
+                                                         const GpuModel &model, bool fixed) {
+  return Chooser(kernel, dims, given, model, fixed).choose();
 }
