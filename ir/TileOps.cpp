@@ -247,6 +247,12 @@ LogicalResult RestrictOp::verify() {
     return emitOpError("has another number of operands than its constraint");
   if (getDims().empty())
     return emitOpError("restricts no span");
+  // What uses a span outside of a loop would be restricted or not, as one reads it.
+  bool isInLoop = isa<ForOp, scf::ForOp>((*this)->getParentOp());
+  bool isIts = llvm::any_of(
+      getDims(), [&](Value span) { return span.getParentBlock() == (*this)->getBlock(); });
+  if (isInLoop && !isIts)
+    return emitOpError("restricts spans from outside of its loop");
   return success();
 }
 

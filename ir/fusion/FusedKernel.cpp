@@ -355,14 +355,18 @@ void FusedKernel::takeSizes(ArrayRef<std::pair<StringAttr, StringAttr>> binders)
   host.setScheduleAttr(merged.getDictionary(host.getContext()));
 }
 
-/// Whole axes stand before the programs, as those of other kernels do.
+/// Whole axes stand before the programs, as those of other kernels do; one that a loop restricts
+/// stays in that loop.
 static void hoistAxes(KernelOp kernel) {
   ParallelOp parallel = kernel.getParallel();
   kernel.walk([&](AxisOp axis) {
     bool isFixed = llvm::none_of(axis->getOperands(), [&](Value bound) {
       return parallel.getBody().isAncestor(bound.getParentRegion());
     });
-    if (isFixed && parallel->isProperAncestor(axis))
+    bool isRestrictedInside = llvm::any_of(axis->getUsers(), [&](Operation *user) {
+      return isa<RestrictOp>(user) && user->getParentOp() != parallel;
+    });
+    if (isFixed && !isRestrictedInside && parallel->isProperAncestor(axis))
       axis->moveBefore(parallel);
   });
 }

@@ -7,6 +7,7 @@
 #include "ir/fusion/NarrowBinder.h"
 #include "ir/fusion/Transplant.h"
 #include "ir/fusion/WidenBinder.h"
+#include "ir/fusion/UniteAxes.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -470,6 +471,9 @@ void Inliner::keep(Edge &edge, LoadOp load, Value value) {
   OpBuilder builder(place);
   edge.kept = StoreOp::create(builder, edge.store.getLoc(), value, memory, load.getMap(),
                               load.getDims(), load.getSyms());
+    auto span = dyn_cast<SpanType>(operand.getType());
+    if (span && isRestricted(fused->kernel(), span.getName()))
+      return nullptr; // it may lack elements
 }
 
 static bool areAtOneIndex(StoreOp a, StoreOp b) {

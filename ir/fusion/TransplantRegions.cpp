@@ -146,18 +146,16 @@ bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
   if (!conditionsOf(axis, scope, restricts))
     return false;
   SmallVector<Value> operands = {lower, upper};
+  IndexOperands used(op.getContext());
   for (RestrictOp restrict : restricts) {
     for (Value span : restrict.getDims())
-      if (axisOf(span) != axis) {
-        llvm::append_range(operands, indexOf(axisOf(span), scope)->dims);
-        llvm::append_range(operands, indexOf(axisOf(span), scope)->syms);
-      }
+      if (axisOf(span) != axis)
+        used.add(*indexOf(axisOf(span), scope));
     for (Value sym : restrict.getSyms()) {
       HostIndex index;
       if (!indexOperand(sym, scope, index))
         return false;
-      llvm::append_range(operands, index.dims);
-      llvm::append_range(operands, index.syms);
+      used.add(index);
     }
     if (Value unless = restrict.getUnless()) {
       operands.push_back(cloneIn(unless, scope));
@@ -165,6 +163,8 @@ bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
         return false;
     }
   }
+  llvm::append_range(operands, used.dims);
+  llvm::append_range(operands, used.syms);
   OpBuilder builder = builderFor(operands);
   StringAttr name = names.fresh(axis);
   auto type = SpanType::get(op.getContext(), name, op.getSpan().getType().getExtent());

@@ -96,6 +96,22 @@ kernel nearby(x: f32[M, N]) -> (y: f32[M, N]) {
         y[i, j] = t * rsqrt(mean(t * t, j) + 0.1)
     }
 }
+kernel later_sums(x: f32[M, N]) -> (y: f32[M, N], z: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        let n = whole(N) if n > i
+        let t = x[i, j] + sum(x[i, n], n)
+        y[i, j] = t
+        z[i, j] = abs(t)
+    }
+}
+kernel totals_of_rows(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) {
+        let w = whole(N)
+        var t = zeros(f32, i, w)
+        for k in tiles(N) { t += sum(x[i, k], k) }
+        y[i, w] = t
+    }
+}
 kernel diagonal(x: f32[M, N]) -> (y: f32[M]) {
     parallel i in tiles(M) { y[i] = x.pad(0)[i, i] }
 }
@@ -293,6 +309,8 @@ const Graph graphs[] = {
     {"size_of_no_loop", "", "y: f32[M, N], z: f32[M]",
      "let t = 2 * x\n z = looped(x)\n y = idle(t)", 1},
     {"two_between", "", "y: f32[M, N]", "let (m, v) = moments(x)\n y = standard(x, m, v)", 1},
+    {"conditions_in_loops", "", "y: f32[M, N], z: f32[M, N]",
+     "let t = 2 * x\n let (u, v) = later_sums(t)\n y = u\n z = totals_of_rows(v)", 2},
     {"two_between_one_kept", "", "y: f32[M, N], v: f32[M]",
      "let (m, t) = moments(x)\n v = t\n y = standard(x, m, t)", 1},
     {"two_between_read_twice", "", "y: f32[M, N], z: f32[M, N]",

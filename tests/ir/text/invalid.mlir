@@ -372,6 +372,24 @@ tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: mem
 // -----
 
 #mn = affine_map<()[m, n] -> (m, n)>
+tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: memref<?x?xf32> {tile.mode = "out", tile.shape = #mn}, %s: f32)
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 4) {
+    %j = tile.axis %c0 to %M : <"j">
+    %r = tile.for fold %k = "k" %c0 to %M by 8 iter_args(%a = %s : f32) {
+      // expected-error@+1 {{restricts spans from outside of its loop}}
+      tile.restrict affine_set<(d0, d1) : (d0 - d1 >= 0)>(%j, %i)[] : !tile.span<"j">, !tile.span<"i", 4>
+      tile.yield %a : f32
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#mn = affine_map<()[m, n] -> (m, n)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 tile.kernel @k(%x: memref<?x?xf32> {tile.mode = "in", tile.shape = #mn}, %y: memref<?x?xf32> {tile.mode = "out", tile.shape = #mn}, %s: f32)
     attributes {dims = ["M", "N"]} {
