@@ -173,13 +173,17 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
       if (llvm::is_contained(buffer.axes, axis))
         addStride(buffer.axes.back() == axis ? Stride::Unit : Stride::Other, weight);
     };
-    for (Value value : pulled)
+    for (Value value : pulled) {
+      // Lanes that have to be gathered pay where enough is computed of them.
+      if (llvm::is_contained(axesOf(value.getType()), axis))
+        score += plan.costOf(value) / 4;
       plan.forEachLeaf(value, [&](Value leaf) {
         if (Buffer *buffer = bufferOf(leaf))
           addBuffer(*buffer, 4);
         else if (auto load = leaf.getDefiningOp<LoadOp>())
           addStride(strideOf(load.getMap(), load.getDims(), axis), 4);
       });
+    }
     if (written)
       addStride(strideOf(written->map, written->dims, axis), 8);
     if (into)

@@ -1,0 +1,52 @@
+// RUN: tile-translate --tile-cpu-to-llvm --cpu=x86-64-v4 -split-input-file %s | FileCheck %s
+
+// Lanes that lie apart in memory are gathered where enough is computed of them; else one element
+// comes after the other.
+
+// CHECK-LABEL: define internal void @dear.body(
+// CHECK-COUNT-4: call <16 x float> @llvm.masked.gather
+// CHECK: ret void
+tile.kernel @dear(%arg0: memref<?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "f32"}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0] -> (s0 floordiv 4)>, tile.type = "f32"}) attributes {dims = ["N"]} {
+  %c4_i64 = arith.constant 4 : i64
+  %c0_i64 = arith.constant 0 : i64
+  %0 = tile.dim "N"
+  %1 = tile.div %0, %c4_i64 : i64
+  tile.parallel (%arg2 = tiles "i" %c0_i64 to %1 by 16) {
+    %2 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %3 = math.tanh %2 : tensor<16xf32, #tile.axes<"i">>
+    %4 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 1)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %5 = math.tanh %4 : tensor<16xf32, #tile.axes<"i">>
+    %6 = arith.addf %3, %5 : tensor<16xf32, #tile.axes<"i">>
+    %7 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 2)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %8 = math.tanh %7 : tensor<16xf32, #tile.axes<"i">>
+    %9 = arith.addf %6, %8 : tensor<16xf32, #tile.axes<"i">>
+    %10 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 3)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %11 = math.tanh %10 : tensor<16xf32, #tile.axes<"i">>
+    %12 = arith.addf %9, %11 : tensor<16xf32, #tile.axes<"i">>
+    tile.store %12, %arg1 at affine_map<(d0) -> (d0)>(%arg2) [] : tensor<16xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 16>)
+  }
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: define internal void @cheap.body(
+// CHECK-NOT: masked.gather
+// CHECK: ret void
+tile.kernel @cheap(%arg0: memref<?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "f32"}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0] -> (s0 floordiv 4)>, tile.type = "f32"}) attributes {dims = ["N"]} {
+  %c4_i64 = arith.constant 4 : i64
+  %c0_i64 = arith.constant 0 : i64
+  %0 = tile.dim "N"
+  %1 = tile.div %0, %c4_i64 : i64
+  tile.parallel (%arg2 = tiles "i" %c0_i64 to %1 by 16) {
+    %2 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %3 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 1)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %4 = arith.addf %2, %3 : tensor<16xf32, #tile.axes<"i">>
+    %5 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 2)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %6 = arith.addf %4, %5 : tensor<16xf32, #tile.axes<"i">>
+    %7 = tile.load %arg0 at affine_map<(d0) -> (d0 * 4 + 3)>(%arg2) [] <exact> : memref<?xf32>, (!tile.span<"i", 16>) -> tensor<16xf32, #tile.axes<"i">>
+    %8 = arith.addf %6, %7 : tensor<16xf32, #tile.axes<"i">>
+    tile.store %8, %arg1 at affine_map<(d0) -> (d0)>(%arg2) [] : tensor<16xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 16>)
+  }
+  tile.return
+}
