@@ -72,7 +72,8 @@ std::string GraphElaborator::run() {
     if (found != results.end())
       returned.push_back(found->second.value);
     else if (parts.diags.errorCount() == errorsBefore)
-      error(output.range, "the graph does not assign its output " + quoted(output.name.text));
+      error(output.range, "the graph does not assign its output " + quoted(output.name.text))
+          .hints.push_back("assign it, `" + output.name.text + " = …`, or leave it out");
   }
   if (parts.diags.errorCount() == errorsBefore) {
     ir::ReturnOp::create(builder, graph.getLoc(), returned);
@@ -258,15 +259,22 @@ void GraphElaborator::statement(const Stmt &stmt) {
   if (!value || !value->value)
     return;
   if (results.count(name))
-    error(stmt.range, quoted(name) + " is assigned twice");
+    error(stmt.range, quoted(name) + " is assigned twice")
+        .hints.push_back("give what comes before a name of its own, with `let`");
   if (value->type != output->type || !value->isTensor ||
-      value->shape.size() != output->shape.size())
-    error(stmt.value->range,
-          quoted(name) + " is a " + ir::nameOf(output->type).str() + " tensor of rank " +
-              std::to_string(output->shape.size()) + "; this is a " +
-              ir::nameOf(value->type).str() +
-              (value->isTensor ? " tensor of rank " + std::to_string(value->shape.size())
-                               : " scalar"));
+      value->shape.size() != output->shape.size()) {
+    std::string type = ir::nameOf(output->type).str();
+    auto &report = error(
+        stmt.value->range,
+        quoted(name) + " is a " + type + " tensor of rank " + std::to_string(output->shape.size()) +
+            "; this is a " + ir::nameOf(value->type).str() +
+            (value->isTensor ? " tensor of rank " + std::to_string(value->shape.size())
+                             : " scalar"));
+    bool isOfShape = value->isTensor && value->shape.size() == output->shape.size();
+    report.hints.push_back(isOfShape
+                               ? "convert it, `" + type + "(…)`, or declare the output as it is"
+                               : "declare the output as it is");
+  }
   nameValue(*value, name);
   results[name] = *value;
   names[name] = *value; // later statements may read it

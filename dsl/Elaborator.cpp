@@ -82,8 +82,10 @@ std::string Elaborator::elaborate(DeclRef decl, const TypeBindings &types) {
   if (isChecking && refused.count(decl.decl))
     return "";
   if (llvm::is_contained(active, decl.decl)) {
-    diags.error(&decl.file->source, decl.decl->name.range,
-                "graph `" + decl.decl->name.text + "` calls itself");
+    diags
+        .error(&decl.file->source, decl.decl->name.range,
+               "graph `" + decl.decl->name.text + "` calls itself")
+        .hints.push_back("what repeats goes into a kernel, with `for`");
     return done[key] = "";
   }
   active.push_back(decl.decl);
