@@ -67,7 +67,7 @@ void FusionNotes::finish() {
   for (CallOp call : graph.getBody().getOps<CallOp>()) {
     const LiveCall &entry = *entries.at(call);
     numbers[call] = ledger.kernels.size();
-    ledger.kernels.push_back({call.getCallee().str(), entry.calls, entry.cost});
+    ledger.kernels.push_back({call.getCallee().str(), entry.calls, costs.costWithCopies(call)});
   }
   for (CallOp call : graph.getBody().getOps<CallOp>()) {
     llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());

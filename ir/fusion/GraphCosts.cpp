@@ -2,6 +2,7 @@
 
 #include "ir/fusion/GraphCosts.h"
 #include "ir/AffineEval.h"
+#include "ir/fusion/InlineProducer.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -55,6 +56,30 @@ const KernelCost &GraphCosts::costOf(CallOp call) {
   if (isNew && kernel)
     cost->second = model.costOf(kernel, cost->first.second);
   return cost->second;
+}
+
+/// As GraphRun has it: in place is what a call gave, if nobody has it from the graph and all others
+/// have read it before.
+static bool isChangedInPlace(Value tensor, OpResult result) {
+  auto isReturned = [](Value value) {
+    return llvm::any_of(value.getUsers(), llvm::IsaPred<ReturnOp>);
+  };
+  auto call = cast<CallOp>(result.getOwner());
+  return tensor.getDefiningOp<CallOp>() && !isReturned(tensor) && !isReturned(result) &&
+         llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+           return user == call || (isa<CallOp>(user) && reaches(cast<CallOp>(user), call));
+         });
+}
+
+KernelCost GraphCosts::costWithCopies(CallOp call) {
+  KernelCost cost = costOf(call);
+  for (OpResult result : call->getResults())
+    if (Value tensor = changedBy(result); tensor && !isChangedInPlace(tensor, result)) {
+      double bytes = bytesOf(tensor), seconds = 2 * bytes / bandwidth();
+      cost +=
+          {.bytesRead = bytes, .bytesWritten = bytes, .seconds = seconds, .memorySeconds = seconds};
+    }
+  return cost;
 }
 
 double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesBetween) {

@@ -28,6 +28,8 @@ public:
   double bandwidth() const { return model.bandwidth(); }
   /// Of a launch; nothing for graphs.
   const KernelCost &costOf(CallOp call);
+  /// The same, and of the copies of what an `inout` changes and somebody else needs as it was.
+  KernelCost costWithCopies(CallOp call);
   /// Seconds that are saved at most where two calls become one that does all that both do, but for
   /// moving so many bytes of what the first gives the second, and reading twice what both read.
   double mostSaved(CallOp a, CallOp b, double bytesBetween = 0);

@@ -33,7 +33,7 @@ DenseMap<Operation *, unsigned> tile::ir::noteCalls(GraphOp graph, GraphShapes &
   }
   shareKernels(graph, shapes, costs);
   for (auto [call, number] : numbers)
-    ledger.calls[number].cost = costs.costOf(cast<CallOp>(call));
+    ledger.calls[number].cost = costs.costWithCopies(cast<CallOp>(call));
   auto goes = [&](CallOp call, Fate fate) -> FusionLedger::Call & {
     FusionLedger::Call &entry = ledger.calls[numbers.at(call)];
     numbers.erase(call);
