@@ -4,10 +4,13 @@
 #include "frontend/Bench.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/FusionText.h"
+#include "ir/fusion/Fuser.h"
 #include "runtime/Generate.h"
 #include "runtime/Memory.h"
 #include "runtime/Scalar.h"
 #include "runtime/Text.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace tile;
@@ -90,18 +93,22 @@ Outcome<Argument> Meter::argumentOf(const Port &port, runtime::Shape shape, uint
   return argument;
 }
 
+/// The default of a number, or 1.
+static uint64_t bitsOf(const Port &port) {
+  uint64_t one = 0;
+  const char *text = port.type == runtime::DType::Bool ? "true" : "1";
+  if (auto number = runtime::parseScalar(text); number && !port.isTensor)
+    (void)runtime::storeScalar(*number, port.type, &one); // each type has a 1
+  return port.defaultBits.value_or(one);
+}
+
 Outcome<Arguments> Meter::arguments(StringRef graph) {
   Arguments result;
   unsigned tensor = 0;
   for (const Port &port : interfaceOf(module.lookupSymbol(graph)).inputs) {
-    uint64_t one = 0;
-    const char *text = port.type == runtime::DType::Bool ? "true" : "1";
-    if (auto number = runtime::parseScalar(text); number && !port.isTensor)
-      (void)runtime::storeScalar(*number, port.type, &one); // each type has a 1
     const std::vector<int64_t> none;
     const auto &extents = port.isTensor ? report.before.tensors[tensor++].extents : none;
-    auto argument =
-        argumentOf(port, {extents.begin(), extents.end()}, port.defaultBits.value_or(one));
+    auto argument = argumentOf(port, {extents.begin(), extents.end()}, bitsOf(port));
     if (!argument)
       return argument.takeFailure();
     result.push_back(*std::move(argument));
@@ -242,4 +249,40 @@ Outcome<Done> tile::frontend::measure(Compiler &compiler, ModuleOp module, Devic
   measured->fuse = fuseSeconds;
   report.measured = *std::move(measured);
   return Done{};
+}
+
+Outcome<Done> tile::frontend::checkDims(Compiler &compiler, ModuleOp module, StringRef symbol,
+                                        llvm::StringMap<int64_t> dims) {
+  auto graph = module.lookupSymbol<ir::GraphOp>(symbol);
+  int64_t usual = ir::FuseOptions().usualExtent;
+  for (StringRef dim : graph.getDims().getAsValueRange<StringAttr>())
+    if (int64_t value = dims.try_emplace(dim, usual).first->second; value < 0)
+      return Failure::usage(
+          {"`" + dim.str() + "` can't be " + std::to_string(value), "a dimension counts elements"});
+  std::deque<runtime::PlacedTensor> tensors;
+  std::vector<runtime::GraphInput> inputs;
+  GraphView view(graph, dims, usual);
+  for (const Port &port : interfaceOf(graph).inputs) {
+    runtime::GraphInput &input = inputs.emplace_back();
+    if (!port.isTensor) {
+      if (!port.defaultBits)
+        return Done{};
+      input.bits = *port.defaultBits;
+      continue;
+    }
+    const auto &extents = view.tensors[tensors.size()].extents;
+    tensors.push_back({port.type, {extents.begin(), extents.end()}, nullptr});
+    input.placed = &tensors.back();
+  }
+  Executor executor(compiler, module, Device::Interp);
+  auto done = executor.eachLaunch(
+      symbol, inputs, dims,
+      [](ir::KernelOp, const runtime::KernelLaunch &) -> Outcome<Done> { return Done{}; });
+  if (done)
+    return Done{};
+  Failure failure = done.takeFailure();
+  if (failure.hint.empty())
+    failure.hint = "--dim NAME=VALUE says what a dimension is planned as; " +
+                   std::to_string(usual) + " without it";
+  return failure;
 }

@@ -15,6 +15,11 @@ Outcome<std::monostate> measure(Compiler &compiler, mlir::ModuleOp module, Devic
                                 const llvm::StringMap<int64_t> &dims, double fuseSeconds,
                                 FusionReport &report);
 
+/// Fails as a run of the graph would with these dims, and the usual extent where there is none;
+/// nothing runs. What numbers might decide is not looked at, if any have no default.
+Outcome<std::monostate> checkDims(Compiler &compiler, mlir::ModuleOp module, llvm::StringRef graph,
+                                  llvm::StringMap<int64_t> dims);
+
 } // namespace tile::frontend
 
 #endif // TILE_FRONTEND_FUSIONMEASURE_H

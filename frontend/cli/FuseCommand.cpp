@@ -146,8 +146,9 @@ Outcome<std::monostate> Fuse::checkOptions() {
     return parsed.takeFailure();
   mode = *parsed;
   bool isOther = options.explain != "text" && options.explain != "json";
-  if (options.explain == "plan" && !options.why.empty())
-    return Failure::usage({"--why and --explain=plan ask for different things", ""});
+  if (options.explain != "text" && !options.why.empty())
+    return Failure::usage({"--why and --explain=" + options.explain + " ask for different things",
+                           "--why takes --explain=text"});
   if (options.explain == "plan" && mode != FuseMode::Exact)
     return Failure::usage({"a plan says what becomes one without a bit that changes",
                            "--explain=plan takes --fuse=exact"});
@@ -199,6 +200,10 @@ Outcome<std::monostate> Fuse::execute() {
       return Failure::usage(
           {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
            names.empty() ? "" : "it has " + llvm::join(names, ", ")});
+  // Those that nobody chose are as good as others.
+  if (!dims.empty())
+    if (auto done = checkDims(session.compiler, session.module(), symbol, dims); !done)
+      return done;
   std::string fusedSymbol;
   double fuseSeconds = 0;
   {

@@ -50,4 +50,4 @@ sed 's/"gpu"/"tpu"/' gpu.json > changed.json; run --entry both --pin=changed.jso
 tilec fuse g.tile:both --explain=plan --fuse=fast
 tilec fuse g.tile:both --explain=plan --fuse=off
 tilec fuse g.tile:both --measure --device=h200
-tilec fuse g.tile:both --measure --dim N=100000000000000
+tilec fuse g.tile:both --measure --dim N=10000000000000
