@@ -27,8 +27,8 @@ static constexpr Hint hints[] = {
      "store at the binders' own elements, and compute the index where it is read"},
     {"stores at an index that is data",
      "store at the binders' own elements, and gather by the data where it is read"},
-    {"is not found from its index",
-     "store at binders, or at their digits: `4*i + r` where r is below 4, as in range(4)"},
+    {"is not found from its index", "let the binders go along what is stored, and divide where it "
+                                    "is read: `y[p] = x[p / N, p % N]`"},
     {"share an element of", "leave out binders that the index of its store doesn't have, such as "
                             "`each(1)`"},
     {"in a loop, one block after the other",
@@ -42,6 +42,9 @@ static constexpr Hint hints[] = {
      "write the two as one kernel if that pays, as std.nn has `attention`"},
     {"just once, so that others could have it",
      "read it at its own element, without an offset, in the kernel that is to store it, too"},
+    {"has an axis that", "store what the second one reads as an output of its own"},
+    {"one program would do all of it", "let both go along one dimension; or add up what is of each "
+                                       "program in a `reduce` output"},
     {"go along different dimensions", "let both have programs along one dimension"},
     {"have different programs", "let both have binders of one kind over the same dimensions"},
     {"has programs for each block of",

@@ -91,13 +91,15 @@ static json::Object toJson(const GraphView::Call &call, const FusionReport &repo
   return object;
 }
 
-static json::Array boundariesOf(const FusionLedger &ledger) {
+/// Tensors that stay in memory between two kernels, or that both read.
+static json::Array toJson(const std::vector<FusionLedger::Boundary> &boundaries,
+                          const FusionLedger &ledger, llvm::StringRef from, llvm::StringRef to) {
   json::Array array;
-  for (const FusionLedger::Boundary &boundary : ledger.boundaries) {
+  for (const FusionLedger::Boundary &boundary : boundaries) {
     json::Object object{{"tensor", boundary.tensor},
                         {"bytes", number(boundary.bytes)},
-                        {"from", boundary.from},
-                        {"to", boundary.to}};
+                        {from, boundary.from},
+                        {to, boundary.to}};
     if (boundary.entry) {
       const FusionEntry &entry = ledger.entries[*boundary.entry];
       object["entry"] = *boundary.entry;
@@ -151,7 +153,8 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"kernels", std::move(kernels)},
                       {"tensors_after", ::toJson(report.after.tensors)},
                       {"ledger", std::move(entries)},
-                      {"boundaries", boundariesOf(ledger)},
+                      {"boundaries", ::toJson(ledger.boundaries, ledger, "from", "to")},
+                      {"shared_reads", ::toJson(ledger.sharedReads, ledger, "first", "second")},
                       {"before", std::move(before)},
                       {"after", std::move(after)}};
   if (report.measured)

@@ -37,11 +37,11 @@ static void printKernels(const FusionReport &report, llvm::raw_ostream &stream) 
   }
 }
 
-/// A tensor that stays in memory, and why.
+/// A tensor that stays in memory, or is read twice, and why.
 static void printBoundary(const FusionReport &report, const FusionLedger::Boundary &boundary,
-                          llvm::raw_ostream &stream) {
-  stream << llvm::formatv("  {0,10}  `{1}` from {2} to {3}", bytesText(boundary.bytes),
-                          boundary.tensor, boundary.from + 1, boundary.to + 1);
+                          llvm::StringRef format, llvm::raw_ostream &stream) {
+  stream << llvm::formatv(format.data(), bytesText(boundary.bytes), boundary.tensor,
+                          boundary.from + 1, boundary.to + 1);
   if (boundary.entry) {
     const FusionEntry &entry = report.ledger.entries[*boundary.entry];
     stream << ": " << reasonOf(entry);
@@ -91,11 +91,14 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
            << bytesText(report.peakAfter) << " after\n";
   printKernels(report, stream);
   printGone(ledger, stream);
-  if (ledger.boundaries.empty())
-    return;
-  stream << "\nbetween kernels stay:\n";
+  if (!ledger.boundaries.empty())
+    stream << "\nbetween kernels stay:\n";
   for (const FusionLedger::Boundary &boundary : ledger.boundaries)
-    printBoundary(report, boundary, stream);
+    printBoundary(report, boundary, "  {0,10}  `{1}` from {2} to {3}", stream);
+  if (!ledger.sharedReads.empty())
+    stream << "\nread more than once:\n";
+  for (const FusionLedger::Boundary &read : ledger.sharedReads)
+    printBoundary(report, read, "  {0,10}  `{1}` by {2} and {3}", stream);
 }
 
 /// As a string of Graphviz.

@@ -356,20 +356,21 @@ function drawHead() {
     make("span", {}, "after"), bar(data.kernels.map((kernel, n) => [`kernel-${n + 1}`, kernel.cost.seconds, n, `kernel ${n + 1}`])));
 }
 
-function drawBoundaries() {
-  const head = make("tr", {}, ["bytes", "tensor", "from", "to", "why"].map((word, n) => make("th", {scope: "col", class: n ? "" : "figure"}, word)));
-  const rows = data.boundaries.map(boundary => make("tr", {},
-    make("td", {class: "figure"}, bytesText(boundary.bytes)),
-    make("td", {}, link(`kept-${boundaryTensor(boundary) + 1}`, shortened(boundary.tensor, 40))),
-    make("td", {}, link(`kernel-${boundary.from + 1}`, `kernel ${boundary.from + 1}`)),
-    make("td", {}, link(`kernel-${boundary.to + 1}`, `kernel ${boundary.to + 1}`)),
-    make("td", {}, reasons(boundary))));
-  place("boundaries").append(rows.length ? make("table", {}, make("thead", {}, head), make("tbody", {}, rows)) : make("p", {}, "nothing"));
+/// A table of tensors and the two kernels that they keep apart.
+function drawPairs(section, pairs, [first, second], nameOf) {
+  const head = make("tr", {}, ["bytes", "tensor", first, second, "why"].map((word, n) => make("th", {scope: "col", class: n ? "" : "figure"}, word)));
+  const kernel = n => make("td", {}, link(`kernel-${n + 1}`, `kernel ${n + 1}`));
+  const rows = pairs.map(pair => make("tr", {},
+    make("td", {class: "figure"}, bytesText(pair.bytes)),
+    make("td", {}, nameOf(pair)), kernel(pair[first]), kernel(pair[second]),
+    make("td", {}, reasons(pair))));
+  place(section).append(rows.length ? make("table", {}, make("thead", {}, head), make("tbody", {}, rows)) : make("p", {}, "nothing"));
 }
 
 drawHead();
 drawGraphs();
-drawBoundaries();
+drawPairs("boundaries", data.boundaries, ["from", "to"], boundary => link(`kept-${boundaryTensor(boundary) + 1}`, shortened(boundary.tensor, 40)));
+drawPairs("reads", data.shared_reads, ["first", "second"], read => shortened(read.tensor, 40));
 select();
 addEventListener("hashchange", select);
 addEventListener("keydown", event => {

@@ -58,6 +58,38 @@ void FusionNotes::add(FusionEntry entry, unsigned first, unsigned second, Value 
   ledger.entries.push_back(std::move(entry));
 }
 
+/// Of readers that follow each other, and of what two of them share, the largest.
+void FusionNotes::noteSharedReads(const DenseMap<Operation *, unsigned> &numbers,
+                                  const DenseMap<Operation *, const LiveCall *> &entries) {
+  llvm::MapVector<Value, SmallVector<CallOp>> readers;
+  for (CallOp call : graph.getBody().getOps<CallOp>())
+    for (Value input : call.getInputs())
+      if (isa<TensorType>(input.getType()))
+        if (auto &calls = readers[input]; calls.empty() || calls.back() != call)
+          calls.push_back(call);
+  auto entryOf = [&](CallOp a, CallOp b) {
+    auto last = lastEntry.find({entries.at(a)->calls, entries.at(b)->calls, true});
+    return last == lastEntry.end() ? std::optional<unsigned>() : last->second;
+  };
+  for (auto &[tensor, calls] : readers)
+    for (size_t n = 0; n + 1 < calls.size(); ++n) {
+      if (reaches(calls[n], calls[n + 1]))
+        continue; // what is between them says why
+      std::optional<unsigned> entry = entryOf(calls[n], calls[n + 1]);
+      if (!entry)
+        entry = entryOf(calls[n + 1], calls[n]);
+      if (entry)
+        ledger.sharedReads.push_back({nameOf(tensor), costs.bytesOf(tensor), numbers.at(calls[n]),
+                                      numbers.at(calls[n + 1]), 0, entry, std::nullopt});
+    }
+  llvm::stable_sort(ledger.sharedReads,
+                    [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
+  std::set<std::pair<unsigned, unsigned>> seen;
+  llvm::erase_if(ledger.sharedReads, [&](const auto &read) {
+    return !seen.insert({read.from, read.to}).second;
+  });
+}
+
 void FusionNotes::finish() {
   DenseMap<Operation *, const LiveCall *> entries;
   for (const LiveCall &entry : live)
@@ -90,4 +122,5 @@ void FusionNotes::finish() {
   }
   llvm::stable_sort(ledger.boundaries,
                     [](const auto &a, const auto &b) { return a.bytes > b.bytes; });
+  noteSharedReads(numbers, entries);
 }

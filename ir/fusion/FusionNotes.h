@@ -30,6 +30,8 @@ public:
   void finish();
 
 private:
+  void noteSharedReads(const llvm::DenseMap<mlir::Operation *, unsigned> &numbers,
+                       const llvm::DenseMap<mlir::Operation *, const LiveCall *> &entries);
   std::string nameOf(mlir::Value tensor);
   std::string nameOf(unsigned id);
   std::string told(llvm::StringRef reason, unsigned first, unsigned second);

@@ -34,6 +34,8 @@ std::string tile::ir::inWordsOfGraph(StringRef reason, NamedCall first, NamedCal
         named->name = value + " = " + named->name;
   bool isFirstTold = false;
   auto translate = [&](StringRef word) -> std::string {
+    if (word.consume_back(secondMark))
+      return second.name;
     // Where both call one kernel the first one comes first.
     StringRef symbol = first.call.getCallee();
     if (word == symbol && (symbol != second.call.getCallee() || !isFirstTold)) {

@@ -18,6 +18,9 @@ struct NamedCall {
   std::string name;
 };
 
+/// Behind a symbol in a reason: that of the second call, where both call one kernel.
+inline constexpr char secondMark[] = "'";
+
 /// A reason why two calls, producer and consumer or siblings, stay apart, with names of the source
 /// in the place of symbols, and those of values in the place of `symbol.output`. `nameOfOther` has
 /// the names of other symbols; empty for what is none.

@@ -3,11 +3,12 @@
 #include "ir/fusion/InlineProducer.h"
 #include "ir/Spelling.h"
 #include "ir/fusion/FusedKernel.h"
+#include "ir/fusion/GraphNames.h"
 #include "ir/fusion/KeepPrecision.h"
 #include "ir/fusion/NarrowBinder.h"
 #include "ir/fusion/Transplant.h"
-#include "ir/fusion/WidenBinder.h"
 #include "ir/fusion/UniteAxes.h"
+#include "ir/fusion/WidenBinder.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -39,6 +40,9 @@ private:
     refusal.reason = reason.str();
     return failure();
   }
+  /// What the consumer's kernel is called in a reason: apart from the producer's, if that is the
+  /// same.
+  std::string reader() { return origin.getSymName().str() + (origin == guest ? secondMark : ""); }
   /// What the edge's tensor is called in a reason: the fuser has the graph's name for it.
   std::string nameOf(const Edge &edge) {
     return ("`" + guest.getSymName() + "." + guest.getParamName(edge.output) + "`").str();
@@ -49,7 +53,7 @@ private:
   LogicalResult findStore(Edge &edge);
   void forEachDimension(
       llvm::function_ref<void(StoreOp, AffineExpr stored, LoadOp, AffineExpr loaded)> visit);
-  bool widen();
+  LogicalResult widen();
   LogicalResult narrow();
   SmallVector<Value> kept();
   Operation *placeToKeep(LoadOp load);
@@ -156,8 +160,7 @@ LogicalResult Inliner::checkGuest() {
     return refuse("`" + guest.getSymName() +
                   "` is a grid kernel: nothing is known of what its programs write");
   if (origin.isGrid())
-    return refuse("`" + origin.getSymName() +
-                  "` is a grid kernel: its programs may read what they like");
+    return refuse("`" + reader() + "` is a grid kernel: its programs may read what they like");
   bool hasEffects = false;
   guest.walk([&](Operation *op) { hasEffects |= isa<AssertOp, PrintOp>(op); });
   if (hasEffects)
@@ -174,11 +177,10 @@ LogicalResult Inliner::checkInPlace() {
     if (origin.getParamMode(n) != ParamMode::InOut)
       continue;
     if (llvm::any_of(edges, [&](const Edge &edge) { return edge.tensor == operand; }))
-      return refuse("`" + origin.getSymName() + "` changes `" + origin.getParamName(n) +
-                    "` in place");
+      return refuse("`" + reader() + "` changes `" + origin.getParamName(n) + "` in place");
     if (llvm::is_contained(producer.getInputs(), operand))
-      return refuse("`" + origin.getSymName() + "` changes a tensor in place that `" +
-                    guest.getSymName() + "` reads");
+      return refuse("`" + reader() + "` changes a tensor in place that `" + guest.getSymName() +
+                    "` reads");
   }
   return success();
 }
@@ -215,7 +217,7 @@ LogicalResult Inliner::check() {
   if (!options.keeps)
     return success();
   if (tensorsBetween(producer, consumer).size() != edges.size())
-    return refuse("`" + origin.getSymName() + "` needs more of `" + guest.getSymName() + "`");
+    return refuse("`" + reader() + "` needs more of `" + guest.getSymName() + "`");
   for (Value result : kept()) {
     auto isResult = [&](const Edge &edge) { return edge.tensor == result; };
     if (llvm::none_of(edges, isResult) && failed(findStore(beside.emplace_back(Edge{result}))))
@@ -384,9 +386,19 @@ static Value blockAt(AffineExpr expr, ValueRange dims, KernelOp kernel) {
   return isBinder ? Value(block) : Value();
 }
 
+/// The binders that a kernel has more than one program along, as far as is known.
+static size_t countPrograms(KernelOp kernel) {
+  ParallelOp parallel = kernel.getParallel();
+  return llvm::count_if(llvm::zip(parallel.getLower(), parallel.getUpper()), [](auto bounds) {
+    AffineExpr lower = traceDims(std::get<0>(bounds)), upper = traceDims(std::get<1>(bounds));
+    return !lower || !upper || upper - lower != 1;
+  });
+}
+
 /// Makes blocks of the new kernel whole along which elements of the producer meet, and those that
-/// would compute the same elements again. False if there are none.
-bool Inliner::widen() {
+/// would compute the same elements again. Some are left, unless the producer is one program, too:
+/// it would be alone on the device, with all of a tensor.
+LogicalResult Inliner::widen() {
   llvm::SmallPtrSet<Attribute, 4> meeting;
   guest.walk([&](Operation *op) {
     if (auto along = dyn_cast<AlongAxes>(op))
@@ -411,12 +423,17 @@ bool Inliner::widen() {
     if (!n || (meeting.empty() && beside.empty() && !fused->keptParam(edges[*n].output)))
       return;
     for (Value binder : host.getParallel().getBody().getArguments())
-      if (isa<SpanType>(binder.getType()) && !llvm::is_contained(load.getDims(), binder))
+      if (isa<SpanType>(binder.getType()) &&
+          !llvm::is_contained(axesOf(load.getType()), axisOf(binder)))
         binders.insert(axisOf(binder));
   });
+  if (!binders.empty() && binders.size() == countPrograms(host) && countPrograms(guest) > 0)
+    return refuse("each block of `" + reader() + "` reads of all programs of `" +
+                  guest.getSymName() + "`; one program would do all of it");
   for (Attribute binder : binders)
     widenBinder(host, cast<StringAttr>(binder));
-  return !binders.empty();
+  refusal.isOfWidened = !binders.empty();
+  return success();
 }
 
 /// A variable of the producer's loops can't get another axis: blocks of the new kernel become
@@ -454,6 +471,9 @@ Operation *Inliner::placeToKeep(LoadOp load) {
   for (Value operand : load.getOperands()) {
     if (operand == load.getSource())
       continue;
+    auto span = dyn_cast<SpanType>(operand.getType());
+    if (span && isRestricted(fused->kernel(), span.getName()))
+      return nullptr; // it may lack elements
     auto argument = dyn_cast<BlockArgument>(operand);
     if (argument ? argument.getOwner() != &programs
                  : !isa_and_nonnull<AxisOp>(operand.getDefiningOp()))
@@ -471,9 +491,6 @@ void Inliner::keep(Edge &edge, LoadOp load, Value value) {
   OpBuilder builder(place);
   edge.kept = StoreOp::create(builder, edge.store.getLoc(), value, memory, load.getMap(),
                               load.getDims(), load.getSyms());
-    auto span = dyn_cast<SpanType>(operand.getType());
-    if (span && isRestricted(fused->kernel(), span.getName()))
-      return nullptr; // it may lack elements
 }
 
 static bool areAtOneIndex(StoreOp a, StoreOp b) {
@@ -514,7 +531,7 @@ void Inliner::keepBeside(Edge &other, const Edge &edge, LoadOp load, Transplant 
 
 LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   if (load.getBounds() == BoundsMode::clamp)
-    return refuse("`" + origin.getSymName() + "` reads " + nameOf(edge) + " clamped to its edges");
+    return refuse("`" + reader() + "` reads " + nameOf(edge) + " clamped to its edges");
   Transplant transplant(guest, load, names);
   fused->bindGuest(transplant);
   if (failed(bindElement(transplant, edge, load)))
@@ -530,7 +547,7 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
     return refuse(transplant.reason);
   for (StringAttr axis : axesOf(value.getType()))
     if (!llvm::is_contained(axesOf(load.getType()), axis))
-      return refuse("what it computes has an axis that `" + origin.getSymName() + "` doesn't load");
+      return refuse("what it computes has an axis that `" + reader() + "` doesn't load");
   if (value.getType() != load.getType()) {
     OpBuilder builder(load);
     value = BroadcastOp::create(builder, load.getLoc(), load.getType(), value);
@@ -567,8 +584,8 @@ LogicalResult Inliner::inlineLoads() {
   for (const Edge &edge : llvm::concat<const Edge>(edges, beside))
     if (fused->keptParam(edge.output) && !edge.kept) {
       refusal.isShared = true;
-      return refuse("no load of `" + origin.getSymName() + "` computes each element of " +
-                    nameOf(edge) + " just once, so that others could have it");
+      return refuse("no load of `" + reader() + "` computes each element of " + nameOf(edge) +
+                    " just once, so that others could have it");
     }
   return success();
 }
@@ -588,9 +605,7 @@ std::unique_ptr<FusedKernel> Inliner::run() {
   fused->build();
   if (failed(narrow()))
     return {};
-  if (options.widens)
-    refusal.isOfWidened = widen();
-  if (failed(inlineLoads()))
+  if ((options.widens && failed(widen())) || failed(inlineLoads()))
     return {};
   fused->takeSizes(binders);
   fused->dropTensors();

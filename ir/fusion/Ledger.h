@@ -132,6 +132,9 @@ struct FusionLedger {
   std::string staleStep;
   /// The largest first.
   std::vector<Boundary> boundaries;
+  /// What two kernels read, each for itself, where it was tried to make them one: `from` and `to`
+  /// are the two. The largest first.
+  std::vector<Boundary> sharedReads;
   Effort effort;
 
   /// "file:line:column, called at file:line:column"

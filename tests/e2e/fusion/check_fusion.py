@@ -58,7 +58,9 @@ def refusals(report, case, device):
         wanted = wanted.get(device)
     if wanted is None:
         return problems
-    places = [entry for entry in report["ledger"] if entry["transform"] == "merge"] if case.get("merge") else report["boundaries"]
+    places = report["shared_reads" if case.get("shared") else "boundaries"]
+    if case.get("merge"):
+        places = [entry for entry in report["ledger"] if entry["transform"] == "merge"]
     found = [place for place in places if wanted in place.get("reason", "")]
     if not found:
         return [f"none of {[place.get('reason') for place in places]} says `{wanted}` for {device}"]

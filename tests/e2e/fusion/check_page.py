@@ -161,9 +161,10 @@ def shown(browser, page, report):
         for kind, key in (("kernel", kernels), ("tensor", tensors)):
             if count(document, pane, kind) != len(report[key]):
                 problems.append(f"{count(document, pane, kind)} {kind}s {pane}, not {len(report[key])}")
-    rows = len(re.findall("<tr>", document.split('id="boundaries"')[1])) - 1 if report["boundaries"] else 0
-    if rows != len(report["boundaries"]):
-        problems.append(f"{rows} boundaries in the table, not {len(report['boundaries'])}")
+    for section, key in (("boundaries", "boundaries"), ("reads", "shared_reads")):
+        rows = len(re.findall("<tr>", document.split(f'id="{section}"')[1].split("</section>")[0])) - 1 if report[key] else 0
+        if rows != len(report[key]):
+            problems.append(f"{rows} rows of {key} in the table, not {len(report[key])}")
     # The address names what is selected.
     linked, complaints = browser.show(page, "#call-1")
     panel = re.search(r'<aside.*?</aside>', linked, re.S)[0]
