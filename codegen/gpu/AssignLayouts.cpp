@@ -1,6 +1,7 @@
 //===- AssignLayouts.cpp - from the tile level to the tile_gpu level ------===//
 
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -147,8 +148,12 @@ static Walk walkOf(OpT op) {
 namespace {
 class Assignment {
 public:
-  Assignment(KernelOp kernel, unsigned warps, unsigned blocks)
-      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks) {}
+  Assignment(KernelOp kernel, unsigned warps, unsigned blocks,
+             const std::optional<GivenLayout> &given)
+      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks) {
+    if (given)
+      layouts.try_emplace(keyOf(given->axes), given->axes, given->layout);
+  }
   LogicalResult run();
 
 private:
@@ -583,8 +588,9 @@ LogicalResult Assignment::run() {
   return failure(failed(verify(kernel)) || failed(verifyLayouts(kernel)));
 }
 
-LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps, unsigned blocks) {
-  return Assignment(kernel, warps, blocks).run();
+LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps, unsigned blocks,
+                                                const std::optional<GivenLayout> &given) {
+  return Assignment(kernel, warps, blocks, given).run();
 }
 
 namespace {
@@ -612,4 +618,5 @@ void tile::codegen::gpu::registerGpuPasses() {
   registerPass([] { return std::make_unique<AssignLayoutsPass>(); });
   registerPass([] { return createVerifyLayoutsPass(); });
   registerPlanPasses();
+  registerPipelinePasses();
 }

@@ -11,7 +11,10 @@
 #ifndef TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
 #define TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
 
+#include "codegen/gpu/Layout.h"
 #include "ir/TileOps.h"
+
+#include <optional>
 
 namespace tile::codegen::gpu {
 
@@ -19,10 +22,17 @@ namespace tile::codegen::gpu {
 /// of two up to 32; none, with an error at the kernel, where the schedule says something else.
 mlir::FailureOr<unsigned> chooseWarps(ir::KernelOp kernel);
 
+/// A layout that tiles with these axes have to have, in this order of axes.
+struct GivenLayout {
+  llvm::SmallVector<mlir::StringAttr> axes;
+  Layout layout;
+};
+
 /// Afterwards the kernel is on the tile_gpu level, with the attributes `tile_gpu.warps` and, for
 /// programs of several blocks, `tile_gpu.blocks`. Fails, with
 /// an error at the place, where the extent of a tile is open.
-mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1);
+mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1,
+                                  const std::optional<GivenLayout> &given = std::nullopt);
 
 /// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen, and
 /// `tile-gpu-verify-layouts`.

@@ -1,0 +1,212 @@
+//===- Products.cpp - loops that multiply matrices ------------------------===//
+
+#include "codegen/gpu/Products.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Mma.h"
+#include "codegen/gpu/Sites.h"
+#include "ir/Domain.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+
+RankedTensorType Product::result() const {
+  return cast<RankedTensorType>(ForOp(loop).getResult(0).getType());
+}
+
+int64_t Product::depth() const { return static_cast<int64_t>(ForOp(loop).getSize()); }
+
+namespace {
+class Finder {
+public:
+  explicit Finder(KernelOp kernel) : kernel(kernel), domains(kernel) {}
+  FoundProduct find();
+
+private:
+  /// Each true, or false with a reason.
+  bool no(Operation *op, const Twine &reason) {
+    found.reason = reason.str(), found.op = op;
+    return false;
+  }
+  bool isAlone(Operation *op) const;
+  bool checkKernel();
+  bool checkLoop(ForOp loop, DotOp dot);
+  bool checkOperand(ProductOperand &operand, StringAttr axis);
+  bool checkRows(LoadOp load);
+  bool checkSizes(const Product &product);
+
+  KernelOp kernel;
+  Domains domains;
+  FoundProduct found;
+};
+} // namespace
+
+/// Whether the op stands in the programs' body, in no loop or condition of it.
+bool Finder::isAlone(Operation *op) const { return isa<ParallelOp>(op->getParentOp()); }
+
+bool Finder::checkKernel() {
+  if (kernel.isGrid())
+    return no(kernel, "programs of a grid may change what is multiplied");
+  if (speaks(kernel))
+    return no(kernel, "a kernel that asserts or prints runs program after program");
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+    if (kernel.getParamMode(n) != ParamMode::In && kernel.getParamMode(n) != ParamMode::Out)
+      return no(kernel, "`" + kernel.getParamName(n) + "` is changed while others are read");
+  return true;
+}
+
+/// What bulk copies ask of a tensor: how far it is from row to row.
+bool Finder::checkRows(LoadOp load) {
+  constexpr int64_t copyBytes = 16;
+  auto type = cast<MemRefType>(load.getSource().getType());
+  unsigned number = cast<BlockArgument>(load.getSource()).getArgNumber();
+  int64_t divisor = type.getShape().back();
+  if (ShapedType::isDynamic(divisor)) {
+    divisor = 1;
+    auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
+    auto dim = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResults().back());
+    if (divisors && dim)
+      if (auto known = divisors.getAs<IntegerAttr>(
+              cast<StringAttr>(kernel.getDims()[dim.getPosition()]).getValue()))
+        divisor = known.getInt();
+  }
+  if (divisor * type.getElementTypeBitWidth() / 8 % copyBytes != 0)
+    return no(load, "rows of `" + kernel.getParamName(number) +
+                        "` are not known to begin at multiples of 16 bytes");
+  return true;
+}
+
+/// The operand that has `axis` of the result beside the contracted one.
+bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
+  LoadOp load = operand.load;
+  auto argument = dyn_cast<BlockArgument>(load.getSource());
+  AffineMap map = load.getMap();
+  unsigned rank = map.getNumResults();
+  if (!argument || rank < 2 || rank > 5)
+    return no(load, "bulk copies take tensors of two to five dimensions");
+  if (load.getBounds() == BoundsMode::clamp ||
+      (load.getPad() && !matchPattern(load.getPad(), m_AnyZeroFloat())))
+    return no(load, "what is beyond the tensor's end is not zero");
+  if (axesOf(load.getType()).size() != 2)
+    return no(load, "an operand has two axes");
+  auto axisAt = [&](unsigned result) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(result));
+    Value span = dim ? load.getDims()[dim.getPosition()] : Value();
+    return span && isa<SpanType>(span.getType()) ? axisOf(span) : StringAttr();
+  };
+  StringAttr outer = axisAt(rank - 2), inner = axisAt(rank - 1);
+  bool isPlain = outer && inner && llvm::all_of(load.getDims(), [](Value dim) {
+                   return isa<SpanType>(dim.getType()) || dim.getType().isInteger(64);
+                 });
+  if (!isPlain)
+    return no(load, "its axes are not its tensor's last two dimensions");
+  for (Value value : llvm::concat<const Value>(load.getDims(), load.getSyms()))
+    if (Operation *op = value.getDefiningOp();
+        op && kernel.getParallel()->isProperAncestor(op) && !isa<AxisOp>(op))
+      return no(load, "where its blocks begin programs compute");
+  operand.isByColumns = inner == axis;
+  // All of the dimension is contracted: copies would bring what is outside of the loop's range.
+  auto loop = cast<ForOp>(load->getParentOp());
+  unsigned along = operand.isByColumns ? rank - 2 : rank - 1;
+  auto type = cast<MemRefType>(argument.getType());
+  bool isWhole = false;
+  APInt upper;
+  if (auto dim = loop.getUpper().getDefiningOp<DimOp>()) {
+    auto symbol =
+        dyn_cast<AffineSymbolExpr>(kernel.getParamShape(argument.getArgNumber()).getResult(along));
+    isWhole = symbol && kernel.getDims()[symbol.getPosition()] == dim.getNameAttr();
+  } else if (matchPattern(loop.getUpper(), m_ConstantInt(&upper))) {
+    isWhole = upper.getSExtValue() == type.getDimSize(along);
+  }
+  if (!isWhole || !matchPattern(loop.getLower(), m_Zero()))
+    return no(load, "a part of its tensor is contracted");
+  return checkRows(load);
+}
+
+bool Finder::checkLoop(ForOp loop, DotOp dot) {
+  if (!isAlone(loop) || loop.getNumResults() != 1 || loop.getKind() == LoopKind::sequential)
+    return no(dot, "the loop around it stands in another one, or does more than add up");
+  ArrayRef<StringAttr> axes = axesOf(dot.getType());
+  SmallVector<StringAttr> all(axes);
+  all.push_back(loop.getNameAttr());
+  if (!domains.restrictsOn(all).empty())
+    return no(dot, "a condition is on its axes");
+  auto lhs = dot.getLhs().getDefiningOp<LoadOp>(), rhs = dot.getRhs().getDefiningOp<LoadOp>();
+  bool isPlain = lhs && rhs && lhs->getParentOp() == loop && rhs->getParentOp() == loop &&
+                 dot.getAcc() == loop.getCarried()[0] && loop.getYield().getOperand(0) == dot &&
+                 lhs->hasOneUse() && rhs->hasOneUse() && dot->hasOneUse() &&
+                 loop.getCarried()[0].hasOneUse();
+  if (!isPlain || llvm::range_size(loop.getBody().front()) != 4)
+    return no(dot, "its operands are not as they are in memory");
+  Type element = getElementTypeOrSelf(dot.getLhs().getType());
+  if (element != getElementTypeOrSelf(dot.getRhs().getType()) ||
+      !(element.isBF16() || element.isF16()) || !getElementTypeOrSelf(dot.getType()).isF32())
+    return no(dot, "its operands are not both bf16 or both f16");
+  if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
+      dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
+    return no(dot, "its result has other axes than a matrix");
+  // Where the operands' blocks begin both roles know.
+  for (StringAttr axis : axes) {
+    Value span = domains.spanOf(axis);
+    auto whole = span.getDefiningOp<AxisOp>();
+    bool isFixed = whole ? matchPattern(whole.getLower(), m_Zero()) &&
+                               matchPattern(whole.getUpper(), m_Constant())
+                         : isa<ParallelOp>(span.getParentBlock()->getParentOp());
+    if (!isFixed)
+      return no(dot, "its result goes along a loop, or a whole axis of unknown length");
+  }
+  Product product{loop, dot, {lhs}, {rhs}};
+  if (!llvm::is_contained(axesOf(lhs.getType()), axes[0]))
+    std::swap(product.rows, product.columns);
+  if (!checkOperand(product.rows, axes[0]) || !checkOperand(product.columns, axes[1]) ||
+      !checkSizes(product))
+    return false;
+  found.product = product;
+  return true;
+}
+
+/// What the instruction and shared memory take of a block.
+bool Finder::checkSizes(const Product &product) {
+  constexpr int64_t panelBytes = 128, mostRows = 256, leastColumns = 16, mostRegisters = 128;
+  RankedTensorType type = product.result();
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), depth = product.depth();
+  int64_t panel =
+      panelBytes * 8 / LoadOp(product.rows.load).getSource().getType().getElementTypeBitWidth();
+  if (rows % (mmaRows * (warpsOf(product) / 4)) != 0 || mmaColumns(columns) < leastColumns)
+    return no(DotOp(product.dot), "a block of its result is not of 64 rows and of 16 columns");
+  if (rows > mostRows || columns > mostRows || depth > mostRows ||
+      rows * columns / (warpsOf(product) * 32) > mostRegisters)
+    return no(DotOp(product.dot), "a block of its result is too large for registers");
+  auto isInPanels = [&](const ProductOperand &operand, int64_t width) {
+    return (operand.isByColumns ? width : depth) % panel == 0;
+  };
+  if (depth % 16 != 0 || !isInPanels(product.rows, rows) || !isInPanels(product.columns, columns))
+    return no(DotOp(product.dot), "a row of an operand's block is not of 128 bytes");
+  return true;
+}
+
+FoundProduct Finder::find() {
+  SmallVector<DotOp> dots;
+  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+  if (dots.empty() || !checkKernel())
+    return found;
+  if (dots.size() > 1) {
+    no(dots[1], "there are several contractions in the kernel");
+    return found;
+  }
+  auto loop = dyn_cast<ForOp>(dots[0]->getParentOp());
+  if (!loop)
+    no(dots[0], "no loop adds it up");
+  else
+    (void)checkLoop(loop, dots[0]);
+  return found;
+}
+
+FoundProduct tile::codegen::gpu::findProduct(KernelOp kernel) { return Finder(kernel).find(); }
+
+unsigned tile::codegen::gpu::warpsOf(const Product &product) {
+  return product.result().getDimSize(0) <= mmaRows ? 4 : 8;
+}

@@ -1,0 +1,61 @@
+//===- Products.h - loops that multiply matrices --------------------------===//
+//
+// What the tensor cores are for, in a kernel that says nothing of them:
+//
+//   %sum = tile.for reassociable %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros) {
+//     %x = tile.load %a at (i, k)
+//     %y = tile.load %b at (k, j)
+//     %next = tile.dot %x, %y over "k" acc %acc
+//     tile.yield %next
+//   }
+//
+// Such a loop becomes a pipeline (BuildPipeline.h), if bulk copies can fetch its blocks: both
+// operands are all of a tensor's last two dimensions, whose rows begin at multiples of
+// 16 bytes. What is beyond a tensor's end comes as zero.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_PRODUCTS_H
+#define TILE_CODEGEN_GPU_PRODUCTS_H
+
+#include "ir/TileOps.h"
+
+#include <string>
+
+namespace tile::codegen::gpu {
+
+/// One operand of a product.
+struct ProductOperand {
+  ir::LoadOp load;
+  /// Whether what is contracted goes along its tensor's rows' numbers: neighbours in memory belong
+  /// to different elements of the result.
+  bool isByColumns = false;
+};
+
+/// A loop whose sums are in the tile that it carries.
+struct Product {
+  ir::ForOp loop;
+  ir::DotOp dot;
+  /// Along the result's first axis and its second.
+  ProductOperand rows, columns;
+
+  mlir::RankedTensorType result() const;
+  /// What one turn of the loop contracts.
+  int64_t depth() const;
+};
+
+/// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
+struct FoundProduct {
+  std::optional<Product> product;
+  /// Empty where there is no contraction at all.
+  std::string reason;
+  /// What `reason` is about; null for none.
+  mlir::Operation *op = nullptr;
+};
+FoundProduct findProduct(ir::KernelOp kernel);
+
+/// Warps that multiply: four for each 64 rows of the result, eight at most.
+unsigned warpsOf(const Product &product);
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_PRODUCTS_H

@@ -1,0 +1,141 @@
+// RUN: tile-opt %s --tile-gpu-build-pipeline | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-build-pipeline | tile-translate --tile-gpu-to-ptx | FileCheck %s --check-prefix=PTX
+
+// Loops of products become roles and a channel, with nothing said of hardware. What these kernels
+// come to is what tests/codegen/text/matmul-in-roles.mlir has by hand.
+
+// C = A · B in bf16, with a bias and a residual: all that follows the loop is the multiplying role's.
+// B's blocks are read by columns, as they are in memory.
+//
+// CHECK-LABEL: tile.kernel @layer
+// CHECK-SAME: tile_gpu.group = 8 : i64, tile_gpu.persistent, tile_gpu.warps = 12 : i64
+// CHECK: %[[PADDED:.*]] = arith.addi %[[K:.*]], %c63
+// CHECK: %[[BLOCKS:.*]] = arith.divui %[[PADDED]], %c64
+// CHECK: %[[ITEMS:.*]] = tile_gpu.channel : <4, [!tile_gpu.shared<tensor<128x64xbf16>, swizzle = 128>, !tile_gpu.shared<tensor<64x256xbf16>, swizzle = 128>]>
+// CHECK: tile.parallel (%[[I:.*]] = tiles "i" {{.*}} by 128, %[[J:.*]] = tiles "j" {{.*}} by 256) {
+// CHECK-NEXT: tile_gpu.roles "load" warps 4 registers 40 {
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[BLOCKS]]
+// CHECK: tile_gpu.put %[[ITEMS]]{{.*}} from %arg0, %arg1 at [#[[A:.*]], #[[B:.*]]](%[[I]], %[[N]], %[[J]])
+// CHECK: }, "multiply" warps 8 registers 232 {
+// CHECK: tile_gpu.mma_begin
+// CHECK: tile_gpu.get %[[ITEMS]]
+// CHECK-NEXT: tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %{{.*}} :
+// CHECK-NEXT: tile_gpu.mma_wait %{{.*}} pending 1
+// CHECK: tile_gpu.release %[[ITEMS]]
+// CHECK: %[[SUMS:.*]] = tile_gpu.mma_end
+// CHECK: tile_gpu.release %[[ITEMS]]
+// CHECK: arith.addf %[[SUMS]]
+// CHECK: tile.load %arg3
+// CHECK: tile.store
+//
+// PTX: // layer: 384 threads, 196672 bytes of shared memory
+// PTX-NEXT: // tensor map: parameter 0, box 64x128, swizzle 128
+// PTX-NEXT: // tensor map: parameter 1, box 64x64, swizzle 128
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+!acc = tensor<128x256xf32, #tile.axes<"i", "j">>
+tile.kernel @layer(
+    %a: memref<?x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<4096x?xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (k, n)>},
+    %bias: memref<?xbf16> {tile.name = "bias", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n)>},
+    %r: memref<?x?xbf16> {tile.name = "r", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, n)>},
+    %c: memref<?x?xbf16> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 4096 : i64}, tile.divisors = {N = 16}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 4096 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 256) {
+    %zeros = tile.broadcast %zero : f32 to !acc
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(k, j) -> (k, j)>(%k, %j) [] <exact> : memref<4096x?xbf16>, (!tile.span<"k", 64>, !tile.span<"j", 256>) -> tensor<64x256xbf16, #tile.axes<"k", "j">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<64x256xbf16, #tile.axes<"k", "j">> -> !acc
+      tile.yield %next : !acc
+    }
+    %half = tile.load %bias at affine_map<(j) -> (j)>(%j) [] <exact> : memref<?xbf16>, (!tile.span<"j", 256>) -> tensor<256xbf16, #tile.axes<"j">>
+    %single = arith.extf %half : tensor<256xbf16, #tile.axes<"j">> to tensor<256xf32, #tile.axes<"j">>
+    %row = tile.broadcast %single : tensor<256xf32, #tile.axes<"j">> to !acc
+    %biased = arith.addf %sum, %row : !acc
+    %before = tile.load %r at affine_map<(i, j) -> (i, j)>(%i, %j) [] <exact> : memref<?x?xbf16>, (!tile.span<"i", 128>, !tile.span<"j", 256>) -> tensor<128x256xbf16, #tile.axes<"i", "j">>
+    %wide = arith.extf %before : tensor<128x256xbf16, #tile.axes<"i", "j">> to !acc
+    %all = arith.addf %biased, %wide : !acc
+    %rounded = arith.truncf %all : !acc to tensor<128x256xbf16, #tile.axes<"i", "j">>
+    tile.store %rounded, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : tensor<128x256xbf16, #tile.axes<"i", "j">>, memref<?x?xbf16>, (!tile.span<"i", 128>, !tile.span<"j", 256>)
+  }
+  tile.return
+}
+
+// Matrix by matrix of a batch, in f16, with few rows: one group of four warps multiplies, and the
+// copies begin at the matrix' number.
+//
+// CHECK-LABEL: tile.kernel @batched
+// CHECK-NOT: tile_gpu.group
+// CHECK: tile_gpu.put %{{.*}} from %arg0, %arg1 at [#{{.*}}, #{{.*}}](%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : {{.*}} at !tile.span<"i", 64>, i64, i64, !tile.span<"j", 128>
+// CHECK: }, "multiply" warps 4 registers 240 {
+//
+// PTX: // batched: 256 threads
+// PTX-NEXT: // tensor map: parameter 0, box 64x64x1, swizzle 128
+// PTX-NEXT: // tensor map: parameter 1, box 64x128x1, swizzle 128
+// PTX: cp.async.bulk.tensor.3d
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+!few = tensor<64x128xf32, #tile.axes<"i", "j">>
+tile.kernel @batched(
+    %a: memref<?x?x256xf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[q, m, n, k] -> (q, m, k)>},
+    %b: memref<?x?x256xf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[q, m, n, k] -> (q, n, k)>},
+    %c: memref<?x?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[q, m, n, k] -> (q, m, n)>})
+    attributes {dims = ["Q", "M", "N", "K"], tile.bound = {K = 256 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %Q = tile.dim "Q"
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 256 : i64
+  tile.parallel (%q = each "q" %c0 to %Q, %i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !few
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !few) {
+      %x = tile.load %a at affine_map<(i, k)[q] -> (q, i, k)>(%i, %k) [%q] <exact> : memref<?x?x256xf16>, (!tile.span<"i", 64>, !tile.span<"k", 64>) -> tensor<64x64xf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k)[q] -> (q, j, k)>(%j, %k) [%q] <exact> : memref<?x?x256xf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<64x64xf16, #tile.axes<"i", "k">>, tensor<128x64xf16, #tile.axes<"j", "k">> -> !few
+      tile.yield %next : !few
+    }
+    tile.store %sum, %c at affine_map<(i, j)[q] -> (q, i, j)>(%i, %j) [%q] : !few, memref<?x?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 128>)
+  }
+  tile.return
+}
+
+// A result whose columns a program has all of: its rows' sums follow.
+//
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: tile.axis
+// CHECK: tile.parallel
+// CHECK: tile_gpu.put
+// CHECK: tile_gpu.mma_end
+// CHECK: tile.reduce
+//
+// PTX: // rows: 384 threads
+!part = tensor<128x256xf32, #tile.axes<"i", "j">>
+tile.kernel @rows(
+    %a: memref<?x512xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>},
+    %b: memref<256x512xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (256, k)>},
+    %s: memref<?xf32> {tile.name = "s", tile.mode = "out", tile.shape = affine_map<()[m, k] -> (m)>})
+    attributes {dims = ["M", "K"], tile.bound = {K = 512 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 128) {
+    %c256 = arith.constant 256 : i64
+    %K = arith.constant 512 : i64
+    %j = tile.axis %c0 to %c256 : <"j", 256>
+    %zeros = tile.broadcast %zero : f32 to !part
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !part) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x512xbf16>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<256x512xbf16>, (!tile.span<"j", 256>, !tile.span<"k", 64>) -> tensor<256x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<256x64xbf16, #tile.axes<"j", "k">> -> !part
+      tile.yield %next : !part
+    }
+    %total = tile.reduce <add> %sum over ["j"] : !part -> tensor<128xf32, #tile.axes<"i">>
+    tile.store %total, %s at affine_map<(i) -> (i)>(%i) [] : tensor<128xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 128>)
+  }
+  tile.return
+}
