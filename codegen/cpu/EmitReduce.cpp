@@ -184,15 +184,49 @@ BodyLowering::Fold BodyLowering::foldOf(ReduceOp op, Buffer *into) {
   return {{identity, b.i1(false)}, step, joinStates, finish, into};
 }
 
+/// Whether all that a tile is computed of is there where `place` stands, as it will be later.
+static bool isReadyAt(const Plan &plan, Value value, Operation *place) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
+    return true;
+  return plan.isPulled(value) && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isReadyAt(plan, operand, place); });
+}
+
+/// With those that come later and go through the same elements: each is read once.
 void BodyLowering::emitReduce(ReduceOp op) {
   if (done.contains(op))
     return;
   SmallVector<StringAttr> inner(op.getAxes().getAsRange<StringAttr>());
-  Buffer *into = resultBuffer(op.getType());
-  Reduction reduction =
-      reductionOf(op, axesOf(op.getInput().getType()), inner, op.getInput(), /*into=*/nullptr);
-  Values total = reductionNest(reduction, foldOf(op, into));
-  setResult(op.getResult(), into, total.back());
+  Axes all = axesOf(op.getInput().getType());
+  Reduction reduction = reductionOf(op, all, inner, op.getInput(), /*into=*/nullptr);
+  SmallVector<ReduceOp> together = {op};
+  SmallVector<Fold> folds = {foldOf(op, resultBuffer(op.getType()))};
+  // All states stay in registers.
+  size_t mostStates = (target.vectorBits == 512 ? 16 : 8) / reduction.copies;
+  size_t states = folds[0].start.size();
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    auto other = dyn_cast<ReduceOp>(next);
+    if (!other || done.contains(other) || other.getAxes() != op.getAxes() ||
+        axesOf(other.getInput().getType()) != all ||
+        axesOf(other.getType()) != axesOf(op.getType()) || !isReadyAt(plan, other.getInput(), op))
+      continue;
+    Reduction its = reductionOf(other, all, inner, other.getInput(), /*into=*/nullptr);
+    Fold fold = foldOf(other, nullptr);
+    if (its.vectorAxis != reduction.vectorAxis || its.copies != reduction.copies ||
+        states + fold.start.size() > mostStates)
+      continue;
+    fold.into = resultBuffer(other.getType());
+    states += fold.start.size();
+    together.push_back(other);
+    folds.push_back(std::move(fold));
+  }
+  Values totals = reductionNest(reduction, folds);
+  for (auto [reduce, fold, total] : llvm::zip(together, folds, totals)) {
+    setResult(reduce.getResult(), fold.into, total);
+    done.insert(reduce);
+  }
 }
 
 void BodyLowering::keepAndReduce(Value value, Buffer *into) {
