@@ -3,13 +3,17 @@
 #include "frontend/FusionPlan.h"
 #include "runtime/FileIO.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+
 using namespace tile;
 using namespace tile::frontend;
 using codegen::FoldOrder;
 using ir::FusionStep;
 using Transform = ir::FusionEntry::Transform;
 
-static constexpr int64_t version = 2;
+static constexpr int64_t version = 3;
 
 static constexpr std::pair<Transform, llvm::StringLiteral> transformNames[] = {
     {Transform::Inline, "inline"},
@@ -43,7 +47,7 @@ static llvm::json::Object toJson(const FusionStep &step) {
   return object;
 }
 
-llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
+static llvm::json::Object contentsOf(const FusionPlan &plan) {
   llvm::json::Object dims;
   for (const auto &[name, value] : plan.dims)
     dims[name] = value;
@@ -65,6 +69,18 @@ llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
                             {"graph", plan.graph},       {"code", plan.code},
                             {"dims", std::move(dims)},   {"calls", std::move(calls)},
                             {"steps", std::move(steps)}, {"kernels", std::move(kernels)}};
+}
+
+/// Of all that a plan says: what its parts promise each other holds as it was written alone.
+static std::string checksumOf(const FusionPlan &plan) {
+  std::string text = llvm::formatv("{0}", llvm::json::Value(contentsOf(plan)));
+  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
+}
+
+llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
+  llvm::json::Object object = contentsOf(plan);
+  object["checksum"] = checksumOf(plan);
+  return object;
 }
 
 //===-- Reading -----------------------------------------------------------===//
@@ -214,11 +230,14 @@ bool Reader::readAll(const llvm::json::Object &object, FusionPlan &plan) {
   auto readKernel = [&](const llvm::json::Value &value) {
     return readSizes(&value, plan.kernels.emplace_back());
   };
-  return readString(object, "graph", plan.graph) && readString(object, "code", plan.code) &&
-         readDims(object.get("dims"), plan) &&
-         llvm::all_of(*calls, [&](const auto &value) { return readCall(value, plan); }) &&
-         llvm::all_of(*steps, [&](const auto &value) { return readStep(value, plan); }) &&
-         llvm::all_of(*kernels, readKernel);
+  bool isRead = readString(object, "graph", plan.graph) && readString(object, "code", plan.code) &&
+                readDims(object.get("dims"), plan) &&
+                llvm::all_of(*calls, [&](const auto &value) { return readCall(value, plan); }) &&
+                llvm::all_of(*steps, [&](const auto &value) { return readStep(value, plan); }) &&
+                llvm::all_of(*kernels, readKernel);
+  if (isRead && object.getString("checksum") != checksumOf(plan))
+    return fail("the plan has been changed since it was written");
+  return isRead;
 }
 
 /// How deep brackets stand in each other at most. Those in texts count, too: a plan has none.
