@@ -3,6 +3,7 @@
 #include "dsl/GraphElaborator.h"
 
 #include "dsl/Names.h"
+#include "ir/AffineEval.h"
 #include "ir/Spelling.h"
 
 #include "mlir/IR/Verifier.h"
@@ -274,10 +275,35 @@ void GraphElaborator::statement(const Stmt &stmt) {
     report.hints.push_back(isOfShape
                                ? "convert it, `" + type + "(…)`, or declare the output as it is"
                                : "declare the output as it is");
+  } else {
+    checkExtents(*value, *output, stmt.value->range);
   }
   nameValue(*value, name);
   results[name] = *value;
   names[name] = *value; // later statements may read it
+}
+
+/// What can't be equal for any dims; a launch checks the rest.
+void GraphElaborator::checkExtents(const GraphValue &value, const ir::ParamSpec &output,
+                                   dsl::Range range) {
+  SmallVector<StringRef> dims(signature.spec.dims.begin(), signature.spec.dims.end());
+  auto spelled = [&](ArrayRef<AffineExpr> shape) {
+    return "[" +
+           llvm::join(
+               llvm::map_range(shape, [&](AffineExpr e) { return ir::formatAffine(e, dims); }),
+               ", ") +
+           "]";
+  };
+  for (auto [declared, actual] : llvm::zip(output.shape, value.shape)) {
+    auto more = dyn_cast<AffineConstantExpr>(
+        simplifyAffineExpr(actual - declared, 0, signature.spec.dims.size()));
+    if (!more || more.getValue() == 0)
+      continue;
+    error(range, quoted(output.name) + " is declared as " + spelled(output.shape) +
+                     "; this has the extents " + spelled(value.shape))
+        .hints.push_back("declare the output as it is");
+    return;
+  }
 }
 
 //===-- Expressions -------------------------------------------------------===//

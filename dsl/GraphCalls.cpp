@@ -65,6 +65,7 @@ bool GraphElaborator::evaluateScalars(Call &call) {
 /// Checks the tensors, and binds the callee's dimensions to what they have.
 bool GraphElaborator::bindDims(Call &call) {
   call.dims.resize(call.signature.spec.dims.size());
+  bool agrees = true;
   for (auto [n, value] : llvm::enumerate(call.values)) {
     const ir::ParamSpec &param = call.signature.spec.params[n];
     if (!param.isTensor)
@@ -84,19 +85,30 @@ bool GraphElaborator::bindDims(Call &call) {
     }
     for (auto [extent, actual] : llvm::zip(param.shape, value.shape)) {
       auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+      if (auto wanted = dyn_cast<AffineConstantExpr>(extent),
+          now = dyn_cast<AffineConstantExpr>(actual);
+          wanted && now && wanted != now) {
+        error(range, quoted(param.name) + " of " + call.name() + " has " +
+                         std::to_string(wanted.getValue()) +
+                         " elements along a dimension that has " + std::to_string(now.getValue()) +
+                         " here");
+        agrees = false;
+      }
       if (!symbol)
         continue;
       AffineExpr &slot = call.dims[symbol.getPosition()];
       auto before = dyn_cast_or_null<AffineConstantExpr>(slot);
-      if (auto now = dyn_cast<AffineConstantExpr>(actual); before && now && before != now)
+      if (auto now = dyn_cast<AffineConstantExpr>(actual); before && now && before != now) {
         error(range, "dimension " + quoted(call.signature.spec.dims[symbol.getPosition()]) +
                          " of " + call.name() + " is " + std::to_string(before.getValue()) +
                          " in one argument and " + std::to_string(now.getValue()) + " here");
+        agrees = false;
+      }
       if (!slot)
         slot = actual;
     }
   }
-  return true;
+  return agrees;
 }
 
 bool GraphElaborator::bindConstants(Call &call) {

@@ -44,6 +44,7 @@ private:
   mlir::Value extentValue(mlir::AffineExpr expr, mlir::Location loc);
   mlir::Value condition(const Expr &expr);
   void statement(const Stmt &stmt);
+  void checkExtents(const GraphValue &value, const ir::ParamSpec &output, dsl::Range range);
   void bind(const Ident &name, GraphValue value);
   void nameValue(const GraphValue &value, llvm::StringRef name);
 
