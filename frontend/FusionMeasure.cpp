@@ -256,7 +256,8 @@ Outcome<Done> tile::frontend::checkDims(Compiler &compiler, ModuleOp module, Str
   auto graph = module.lookupSymbol<ir::GraphOp>(symbol);
   int64_t usual = ir::FuseOptions().usualExtent;
   for (StringRef dim : graph.getDims().getAsValueRange<StringAttr>())
-    if (int64_t value = dims.try_emplace(dim, usual).first->second; value < 0)
+    if (int64_t value = dims.try_emplace(dim, usual).first->second;
+        value < 0 && !(graph.getConstsAttr() && graph.getConstsAttr().contains(dim)))
       return Failure::usage(
           {"`" + dim.str() + "` can't be " + std::to_string(value), "a dimension counts elements"});
   std::deque<runtime::PlacedTensor> tensors;

@@ -187,6 +187,10 @@ Outcome<std::monostate> Fuse::execute() {
   if (options.summaries)
     return write(summarize());
   auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
+  if (mlir::DictionaryAttr consts = graph.getConstsAttr())
+    for (mlir::NamedAttribute entry : consts)
+      if (auto usual = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue()))
+        dims.try_emplace(entry.getName(), usual.getInt());
   std::vector<std::string> names;
   for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
     names.push_back(dim.str());
@@ -200,10 +204,13 @@ Outcome<std::monostate> Fuse::execute() {
       return Failure::usage(
           {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
            names.empty() ? "" : "it has " + llvm::join(names, ", ")});
-  // Those that nobody chose are as good as others.
-  if (!dims.empty())
-    if (auto done = checkDims(session.compiler, session.module(), symbol, dims); !done)
-      return done;
+  // Those that nobody chose are as good as others, unless no run could have them.
+  if (auto done = checkDims(session.compiler, session.module(), symbol, dims); !done) {
+    Failure failure = done.takeFailure();
+    if (!options.dims.empty() || failure.message.empty())
+      return failure;
+    llvm::errs() << "warning: " << failure.message << "\nhint: " << failure.hint << "\n";
+  }
   std::string fusedSymbol;
   double fuseSeconds = 0;
   {

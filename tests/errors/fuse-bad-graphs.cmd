@@ -16,6 +16,21 @@ graph ranks(x: f32[4, 8], y: f32[5]) -> (z: f32[5]) {
 graph extents(x: f32[4], y: f32[5]) -> (z: f32[5]) {
     z = add2(relu(x), y)
 }
+graph literals(x: f32[3]) -> (z: f32[4]) {
+    z = twice(x)
+}
+graph longer(x: f32[N]) -> (z: f32[N + 1]) {
+    z = twice(x)
+}
+kernel of_four(x: f32[4]) -> (y: f32[4]) {
+    parallel i in tiles(4) { y[i] = x[i] }
+}
+graph of_three(x: f32[3]) -> (y: f32[4]) {
+    y = of_four(x)
+}
+graph needs_more(x: f32[N]) -> (y: f32[N]) requires N > 5000 {
+    y = twice(x)
+}
 graph types(x: f32[N], i: i32[N]) -> (z: f32[N]) {
     z = add2(x, i)
 }
@@ -48,7 +63,7 @@ graph unused(x: f32[N]) -> (y: f32[N]) {
     y = relu(x)
 }
 END
-for graph in ranks extents types unassigned assigned_twice cycle statement; do
+for graph in ranks extents literals longer of_three needs_more types unassigned assigned_twice cycle statement; do
     tilec fuse bad.tile:$graph
 done
 for graph in changed_twice unused; do
