@@ -54,7 +54,7 @@ static constexpr Hint hints[] = {
     {"does more than to store at the end", "store after all loops and conditions"},
     {"parameters", "pass what belongs together as one tensor with a dimension more"},
     {"with extents that are not proved to be those of",
-     "declare the two dimensions under one name"},
+     "declare the two dimensions under one name, or as one number"},
     {"a program's loop would carry",
      "shorter rows fit: reduce parts of a row, and the parts in a second kernel"},
 };

@@ -59,12 +59,23 @@ SmallVector<AffineExpr> FusedKernel::shapeOfTensor(Value tensor) {
   return guestShape(outputPosition(guest, cast<OpResult>(tensor).getResultNumber()));
 }
 
+/// Whether the consumer says extents of what it reads in numbers, as in f32[M, 64].
+bool FusedKernel::hasLiterals() {
+  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin)))
+    if (isTensor(operand) &&
+        llvm::any_of(origin.getParamShape(n).getResults(), llvm::IsaPred<AffineConstantExpr>))
+      return true;
+  return false;
+}
+
 void FusedKernel::uniteDims() {
   MLIRContext *context = guest.getContext();
   DenseMap<AffineExpr, AffineExpr> known; // by value in the graph
+  bool wantsLiterals = hasLiterals();
   for (auto [name, value] :
        llvm::zip(guest.getDims().getAsRange<StringAttr>(), shapes.dimsOf(producer))) {
-    guestDims.push_back(getAffineSymbolExpr(addDim(name), context));
+    bool isLiteral = wantsLiterals && isa<AffineConstantExpr>(value);
+    guestDims.push_back(isLiteral ? value : getAffineSymbolExpr(addDim(name), context));
     known.try_emplace(value, guestDims.back());
   }
   // What the tensors bind is the producer's to say.

@@ -75,6 +75,7 @@ private:
     mlir::Location loc;
     mlir::Value operand; // of the new call; null for outputs
   };
+  bool hasLiterals();
   void uniteDims();
   void checkExtents();
   bool isTensor(mlir::Value operand) const { return llvm::is_contained(tensors, operand); }

@@ -76,8 +76,10 @@ KernelCost GraphCosts::costWithCopies(CallOp call) {
   for (OpResult result : call->getResults())
     if (Value tensor = changedBy(result); tensor && !isChangedInPlace(tensor, result)) {
       double bytes = bytesOf(tensor), seconds = 2 * bytes / bandwidth();
-      cost +=
-          {.bytesRead = bytes, .bytesWritten = bytes, .seconds = seconds, .memorySeconds = seconds};
+      KernelCost copy;
+      copy.bytesRead = copy.bytesWritten = bytes;
+      copy.seconds = copy.memorySeconds = seconds;
+      cost += copy;
     }
   return cost;
 }

@@ -386,13 +386,18 @@ static Value blockAt(AffineExpr expr, ValueRange dims, KernelOp kernel) {
   return isBinder ? Value(block) : Value();
 }
 
-/// The binders that a kernel has more than one program along, as far as is known.
-static size_t countPrograms(KernelOp kernel) {
+/// The binders that a kernel has more than one program along, as far as is known; of all, or of
+/// those that are `among` them.
+static size_t countPrograms(
+    KernelOp kernel, llvm::function_ref<bool(StringAttr)> among = [](StringAttr) { return true; }) {
   ParallelOp parallel = kernel.getParallel();
-  return llvm::count_if(llvm::zip(parallel.getLower(), parallel.getUpper()), [](auto bounds) {
-    AffineExpr lower = traceDims(std::get<0>(bounds)), upper = traceDims(std::get<1>(bounds));
-    return !lower || !upper || upper - lower != 1;
-  });
+  size_t count = 0;
+  for (auto [name, first, end] :
+       llvm::zip(parallel.getNames(), parallel.getLower(), parallel.getUpper())) {
+    AffineExpr lower = traceDims(first), upper = traceDims(end);
+    count += among(cast<StringAttr>(name)) && (!lower || !upper || upper - lower != 1);
+  }
+  return count;
 }
 
 /// Makes blocks of the new kernel whole along which elements of the producer meet, and those that
@@ -427,7 +432,8 @@ LogicalResult Inliner::widen() {
           !llvm::is_contained(axesOf(load.getType()), axisOf(binder)))
         binders.insert(axisOf(binder));
   });
-  if (!binders.empty() && binders.size() == countPrograms(host) && countPrograms(guest) > 0)
+  size_t widened = countPrograms(host, [&](StringAttr name) { return binders.contains(name); });
+  if (widened > 0 && widened == countPrograms(host) && countPrograms(guest) > 0)
     return refuse("each block of `" + reader() + "` reads of all programs of `" +
                   guest.getSymName() + "`; one program would do all of it");
   for (Attribute binder : binders)
