@@ -41,7 +41,8 @@ static constexpr Hint hints[] = {
     {"has a loop, and would run in a loop of",
      "write the two as one kernel if that pays, as std.nn has `attention`"},
     {"just once, so that others could have it",
-     "read it at its own element, without an offset, in the kernel that is to store it, too"},
+     "read it at its own element, without an offset, a loop or a condition, in the kernel "
+     "that is to store it, too"},
     {"has an axis that", "store what the second one reads as an output of its own"},
     {"one program would do all of it", "let both go along one dimension; or add up what is of each "
                                        "program in a `reduce` output"},

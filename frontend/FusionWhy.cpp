@@ -152,6 +152,8 @@ Outcome<std::string> tile::frontend::explainPair(const FusionReport &report,
       isTried = true;
     }
   if (!isTried)
-    stream << "neither reads what the other gives, and they read nothing in common\n";
+    stream << (meets(one->calls, other->calls)
+                   ? "both are of one call\n"
+                   : "neither reads what the other gives, and they read nothing in common\n");
   return text;
 }

@@ -46,8 +46,8 @@ void FusionNotes::add(FusionEntry entry, unsigned first, unsigned second, Value 
   if (refusal.loc)
     entry.place = placeOf(refusal.loc);
   // Pairs are looked at again after each change beside them: what is the same is said once.
-  auto [known, isNew] = lastEntry.try_emplace(
-      {entry.first, entry.second, entry.transform == Transform::Merge}, ledger.entries.size());
+  Pair pair{entry.first, entry.second, entry.transform == Transform::Merge};
+  auto [known, isNew] = lastOfTensor.try_emplace({pair, entry.tensor}, ledger.entries.size());
   if (!isNew) {
     const FusionEntry &last = ledger.entries[known->second];
     if (last.verdict == entry.verdict && last.reason == entry.reason &&
@@ -55,6 +55,7 @@ void FusionNotes::add(FusionEntry entry, unsigned first, unsigned second, Value 
       return;
     known->second = ledger.entries.size();
   }
+  lastEntry[pair] = ledger.entries.size();
   ledger.entries.push_back(std::move(entry));
 }
 
@@ -114,8 +115,10 @@ void FusionNotes::finish() {
                                       cast<OpResult>(input).getResultNumber(),
                                       std::nullopt,
                                       std::nullopt};
-      auto last = lastEntry.find({entries.at(producer)->calls, entries.at(call)->calls, false});
-      if (last != lastEntry.end())
+      Pair pair{entries.at(producer)->calls, entries.at(call)->calls, false};
+      if (auto own = lastOfTensor.find({pair, boundary.tensor}); own != lastOfTensor.end())
+        boundary.entry = own->second;
+      else if (auto last = lastEntry.find(pair); last != lastEntry.end())
         boundary.entry = last->second;
       ledger.boundaries.push_back(std::move(boundary));
     }

@@ -41,8 +41,11 @@ private:
   GraphCosts &costs;
   const std::vector<LiveCall> &live;
   FusionLedger &ledger;
-  /// The last entry by the calls on either side, and whether it is of siblings.
-  std::map<std::tuple<std::vector<unsigned>, std::vector<unsigned>, bool>, unsigned> lastEntry;
+  /// The calls on either side, and whether they are siblings.
+  using Pair = std::tuple<std::vector<unsigned>, std::vector<unsigned>, bool>;
+  /// The last entry of a pair, and of a tensor between the two.
+  std::map<Pair, unsigned> lastEntry;
+  std::map<std::pair<Pair, std::string>, unsigned> lastOfTensor;
 };
 
 } // namespace tile::ir
