@@ -5,11 +5,24 @@
 using namespace tile;
 using namespace tile::dsl;
 
+/// `matmul(x, w, BK = …)`: everything that it takes.
+static std::string usage(const Decl &decl) {
+  std::vector<std::string> words;
+  for (const Param &param : decl.params)
+    words.push_back(param.name.text + (param.defaultValue ? " = …" : ""));
+  for (const Generic &generic : decl.generics)
+    if (generic.isConst)
+      words.push_back(generic.name.text + " = …");
+  return "it is called as " + quoted(decl.name.text + "(" + llvm::join(words, ", ") + ")");
+}
+
 std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine &diags,
                                                           const SourceFile &file,
                                                           const dsl::Expr &call, const Decl &decl) {
-  auto error = [&](dsl::Range range, std::string message) {
-    diags.error(&file, range, std::move(message));
+  auto error = [&](dsl::Range range, std::string message, std::string hint = "") {
+    auto &error = diags.error(&file, range, std::move(message));
+    if (!hint.empty())
+      error.hints.push_back(std::move(hint));
     return std::nullopt;
   };
   MatchedArguments matched;
@@ -28,10 +41,10 @@ std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine 
       ++position;
     if (!isConstant && slot >= decl.params.size())
       return error(arg.name ? arg.name->range : arg.value->range,
-                   arg.name
-                       ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
-                       : quoted(decl.name.text) + " takes " + std::to_string(decl.params.size()) +
-                             " argument" + (decl.params.size() == 1 ? "" : "s"));
+                   arg.name ? quoted(decl.name.text) + " has no parameter " + quoted(arg.name->text)
+                            : quoted(decl.name.text) + " takes " +
+                                  counted(decl.params.size(), "argument"),
+                   usage(decl));
     const dsl::Expr *&target =
         isConstant ? matched.constants[arg.name->text] : matched.values[slot];
     if (target)
@@ -45,7 +58,8 @@ std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine 
       value = param.defaultValue.get();
     if (!value)
       return error(call.range,
-                   quoted(decl.name.text) + " needs an argument for " + quoted(param.name.text));
+                   quoted(decl.name.text) + " needs an argument for " + quoted(param.name.text),
+                   usage(decl));
   }
   return matched;
 }

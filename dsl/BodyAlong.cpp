@@ -116,9 +116,9 @@ std::vector<ir::Expr> BodyElaborator::apply(DeclRef decl, ArrayRef<ir::Expr> arg
   const std::vector<Param> &params = decl.decl->params;
   const std::string &function = decl.decl->name.text;
   if (params.size() != arguments.size()) {
-    error(call.range, quoted(function) + " takes " + std::to_string(params.size()) + " value" +
-                          (params.size() == 1 ? "" : "s") + "; here it combines two states, of " +
-                          std::to_string(arguments.size()) + " values together");
+    error(call.range, quoted(function) + " takes " + counted(params.size(), "value") +
+                          "; here it combines two states, of " + std::to_string(arguments.size()) +
+                          " values together");
     return failure;
   }
   std::vector<std::optional<ir::ElementType>> given;

@@ -165,10 +165,8 @@ void BodyElaborator::letStatement(const Stmt &stmt) {
   std::vector<ir::Expr> values = evaluateTuple(*stmt.value);
   bool failed = values.size() == 1 && !values[0].isValid();
   if (values.size() != stmt.names.size() && !failed)
-    error(stmt.value->range, "this gives " + std::to_string(values.size()) + " value" +
-                                 (values.size() == 1 ? "" : "s") + " for " +
-                                 std::to_string(stmt.names.size()) + " name" +
-                                 (stmt.names.size() == 1 ? "" : "s"));
+    error(stmt.value->range, "this gives " + counted(values.size(), "value") + " for " +
+                                 counted(stmt.names.size(), "name"));
   values.resize(stmt.names.size());
   for (size_t n = 0; n < values.size(); ++n)
     declare(stmt.names[n], Binding(values[n]));

@@ -229,10 +229,10 @@ void GraphElaborator::statement(const Stmt &stmt) {
   if (stmt.kind == Stmt::Kind::Let) {
     std::vector<GraphValue> values = evaluateTuple(*stmt.value);
     if (values.size() != stmt.names.size() && !values.empty())
-      error(stmt.value->range, "this gives " + std::to_string(values.size()) + " value" +
-                                   (values.size() == 1 ? "" : "s") + " for " +
-                                   std::to_string(stmt.names.size()) + " name" +
-                                   (stmt.names.size() == 1 ? "" : "s"));
+      error(stmt.value->range, "this gives " + counted(values.size(), "value") + " for " +
+                                   counted(stmt.names.size(), "name"))
+          .hints.push_back(values.size() == 1 ? "name it: `let h = …`"
+                                              : "name each of them: `let (a, b) = …`");
     values.resize(stmt.names.size());
     for (size_t n = 0; n < values.size(); ++n)
       bind(stmt.names[n], values[n]);
@@ -240,7 +240,12 @@ void GraphElaborator::statement(const Stmt &stmt) {
   }
   if (stmt.kind != Stmt::Kind::Assign || stmt.op != Stmt::AssignOp::Set ||
       stmt.target->kind != dsl::Expr::Kind::Name) {
-    error(stmt.range, "a graph is made of `let h = …` and of assignments to whole outputs");
+    bool isCall = stmt.kind == Stmt::Kind::Expr && calledKernel(*stmt.value);
+    error(stmt.range, "a graph is made of `let h = …` and of assignments to whole outputs")
+        .hints.push_back(
+            isCall ? "name what the call gives, or an `inout` as the call leaves it: `let h = " +
+                         stmt.value->children[0]->text + "(…)`"
+                   : "what works on elements, or repeats, stands in a kernel");
     return;
   }
   const std::string &name = stmt.target->text;
@@ -254,6 +259,11 @@ void GraphElaborator::statement(const Stmt &stmt) {
       outputs.push_back(param.name.text);
     if (std::optional<std::string> near = nearestName(name, outputs))
       report.hints.push_back("did you mean `" + *near + "`?");
+    else
+      report.hints.push_back(names.count(name)
+                                 ? "what has a name stays as it is: give this one of its own, "
+                                   "`let h = …`"
+                                 : "name what stands between with `let " + name + " = …`");
     return;
   }
   std::optional<GraphValue> value = evaluate(*stmt.value);

@@ -300,7 +300,9 @@ void checkTarget(State &state, const Stmt &statement, Iterator at) {
   if (target.kind == Expr::Kind::Name || indexed)
     return;
   fail(state, at - 1, target.range, "cannot assign to this",
-       "before `=` stands a name or an indexed name");
+       target.kind == Expr::Kind::Tuple
+           ? "name what comes together with `let (a, b) = …`, then assign one by one"
+           : "before `=` stands a name or an indexed name");
 }
 
 void makeExpressionStatement(State &state, Stmt &statement, Iterator at) {

@@ -79,8 +79,10 @@ bool GraphElaborator::bindDims(Call &call) {
     }
     if (value.shape.size() != param.shape.size()) {
       error(range, quoted(param.name) + " of " + call.name() + " has " +
-                       std::to_string(param.shape.size()) + " dimensions; this has " +
-                       std::to_string(value.shape.size()));
+                       counted(param.shape.size(), "dimension") + "; this has " +
+                       std::to_string(value.shape.size()))
+          .hints.push_back("call a kernel whose " + quoted(param.name) + " has " +
+                           counted(value.shape.size(), "dimension"));
       return false;
     }
     for (auto [extent, actual] : llvm::zip(param.shape, value.shape)) {

@@ -38,6 +38,10 @@ void noteInstance(DiagnosticEngine &diags, size_t first, DeclRef decl, const Typ
 
 /// `text` between backquotes.
 inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+/// `1 value`, `2 values`.
+inline std::string counted(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
 
 } // namespace tile::dsl
 

@@ -392,10 +392,10 @@ static Outcome<Done> check(const FusionPlan &plan, StringRef graph, Copy &apart,
                  Twine(calls.size()));
   for (auto [n, planned, call] : llvm::enumerate(plan.calls, calls)) {
     if (planned.kernel != call.kernel)
-      return stale("call " + Twine(n + 1) + " is one of `" + call.kernel + "`, in the plan of `" +
-                   planned.kernel + "`");
+      return stale("call " + Twine(n + 1) + " is one of `" + sourceName(call.kernel) +
+                   "`, in the plan of `" + sourceName(planned.kernel) + "`");
     if (planned.code != call.code)
-      return stale("`" + call.kernel + "` is not what it was");
+      return stale("`" + sourceName(call.kernel) + "` is not what it was");
   }
   if (plan.code != describeGraph(apart))
     return stale("the calls of `" + graph + "` don't read what they read");

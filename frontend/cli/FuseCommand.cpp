@@ -66,7 +66,8 @@ Outcome<std::string> Fuse::elaborate() {
   auto file = session.load(path);
   if (!file)
     return file.takeFailure();
-  auto decl = session.entry(**file, options.entry.empty() ? name : options.entry);
+  auto decl = session.entry(**file, options.entry.empty() ? name : options.entry,
+                            /*wantsGraph=*/!options.summaries);
   if (!decl)
     return decl.takeFailure();
   report.graph = decl->decl->name.text;
@@ -158,6 +159,11 @@ Outcome<std::monostate> Fuse::checkOptions() {
   if (options.measure && options.device != "cpu" && options.device != "cuda")
     return Failure::usage({"'" + options.device + "' is a description, and nothing runs on it",
                            "--measure takes this machine's --device=cpu or cuda"});
+  if (options.measure &&
+      (!options.why.empty() || options.explain == "dot" || options.explain == "plan"))
+    return Failure::usage(
+        {(options.why.empty() ? "--explain=" + options.explain : "--why") + " shows no times",
+         "--measure takes --explain=text, json or html"});
   if (options.summaries && (isOther || !options.why.empty()))
     return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",

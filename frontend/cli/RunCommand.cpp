@@ -163,8 +163,12 @@ Outcome<std::monostate> Run::fuse() {
           {"'" + options.pin + "' is a plan for " + (plan->isForGpu ? "a GPU" : "a processor"),
            ("make one with tilec fuse … --device=" + nameOf(device) + " --explain=plan").str()});
     auto pinned = pinGraph(session.module(), symbol, *plan, *mode, known);
-    if (!pinned)
-      return pinned.takeFailure();
+    if (!pinned) {
+      Failure failure = pinned.takeFailure();
+      if (!failure.message.empty())
+        failure.message = options.pin + ": " + failure.message;
+      return failure;
+    }
     running = *pinned;
     return Done{};
   }

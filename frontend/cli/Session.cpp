@@ -128,7 +128,8 @@ bool Session::isSource(const std::string &path) const {
   });
 }
 
-Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &name) {
+Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &name,
+                                     bool wantsGraph) {
   std::vector<std::string> names, graphs;
   dsl::DeclRef found, only, onlyGraph;
   for (const dsl::Decl &decl : file.module.decls) {
@@ -155,13 +156,19 @@ Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &n
     return Failure::usage({"'" + source + "' has no kernel or graph `" + name + "`",
                            advice.empty() ? list : advice + " " + list});
   }
-  if (names.size() == 1)
-    return only;
   if (graphs.size() == 1)
     return onlyGraph;
-  return Failure::usage(
-      {"'" + source + "' has several kernels and graphs: which one?",
-       list + "; say --entry=" + names.front() + " or " + source + ":" + names.front()});
+  if (wantsGraph && graphs.empty())
+    return Failure::usage({"'" + source + "' has no graph",
+                           "write one that calls its kernels: graph NAME(x: f32[N]) -> "
+                           "(y: f32[N]) { y = KERNEL(x) }"});
+  if (names.size() == 1)
+    return only;
+  const std::vector<std::string> &choices = wantsGraph ? graphs : names;
+  return Failure::usage({"'" + source + "' has several " +
+                             (wantsGraph ? "graphs" : "kernels and graphs") + ": which one?",
+                         "it has " + llvm::join(choices, ", ") + "; say --entry=" +
+                             choices.front() + " or " + source + ":" + choices.front()});
 }
 
 Outcome<std::string> Session::elaborate(dsl::DeclRef decl, const dsl::TypeBindings &types) {

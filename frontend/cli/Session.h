@@ -41,8 +41,10 @@ public:
   Outcome<dsl::LoadedFile *> load(const std::string &path);
   /// Whether a path names a file that was loaded, imported ones among them.
   bool isSource(const std::string &path) const;
-  /// The kernel or graph of that name; without a name the only one, or the only graph.
-  Outcome<dsl::DeclRef> entry(dsl::LoadedFile &file, const std::string &name);
+  /// The kernel or graph of that name; without a name the only graph, or the only kernel unless
+  /// it has to be a graph.
+  Outcome<dsl::DeclRef> entry(dsl::LoadedFile &file, const std::string &name,
+                              bool wantsGraph = false);
   /// Elaborates; the symbol.
   Outcome<std::string> elaborate(dsl::DeclRef decl, const dsl::TypeBindings &types);
   /// Makes the compiler do what the flags say. Fails on names that no pass has.

@@ -50,6 +50,37 @@ graph statement(x: f32[N]) -> (y: f32[N]) {
     bump(x)
     y = twice(x)
 }
+kernel two(x: f32[N]) -> (y: f32[N], z: f32[N]) {
+    parallel i in tiles(N) {
+        y[i] = x[i]
+        z[i] = x[i]
+    }
+}
+graph too_many_names(x: f32[N]) -> (y: f32[N]) {
+    let (a, b, c) = two(x)
+    y = a
+}
+graph too_few_names(x: f32[N]) -> (y: f32[N]) {
+    let h = two(x)
+    y = h
+}
+graph input_assigned(x: f32[N]) -> (y: f32[N]) {
+    x = twice(x)
+    y = x
+}
+graph no_let(x: f32[N]) -> (y: f32[N]) {
+    between = twice(x)
+    y = between
+}
+graph in_part(x: f32[N]) -> (y: f32[N]) {
+    y[0] = twice(x)
+}
+graph arguments(x: f32[N]) -> (y: f32[N]) {
+    y = add2(twice(x, x))
+}
+graph argument(x: f32[N]) -> (y: f32[N]) {
+    y = add2(x)
+}
 graph changed_twice(x: f32[N]) -> (y: f32[N], z: f32[N]) {
     let t = twice(x)
     let u = bump(t)
@@ -63,7 +94,8 @@ graph unused(x: f32[N]) -> (y: f32[N]) {
     y = relu(x)
 }
 END
-for graph in ranks extents literals longer of_three needs_more types unassigned assigned_twice cycle statement; do
+for graph in ranks extents literals longer of_three needs_more types unassigned assigned_twice cycle statement \
+    too_many_names too_few_names input_assigned no_let in_part arguments argument; do
     tilec fuse bad.tile:$graph
 done
 for graph in changed_twice unused; do
@@ -78,3 +110,20 @@ echo '{"name": "toy", "title": "toy", "kind": "spoon"}' > toy.json
 for device in none.json broken.json toy.json interp; do
     tilec fuse bad.tile:unused --device=$device
 done
+# Names that come together are bound first; parsing ends there.
+cat > together.tile <<'END'
+kernel two(x: f32[N]) -> (y: f32[N], z: f32[N]) {
+    parallel i in tiles(N) {
+        y[i] = x[i]
+        z[i] = x[i]
+    }
+}
+graph both(x: f32[N]) -> (y: f32[N], z: f32[N]) {
+    (y, z) = two(x)
+}
+END
+tilec fuse together.tile
+# Which graph, of several; and none.
+tilec fuse bad.tile
+printf 'kernel only(x: f32[N]) -> (y: f32[N]) {\n parallel i in tiles(N) { y[i] = x[i] }\n}\n' > only.tile
+tilec fuse only.tile

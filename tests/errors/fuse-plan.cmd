@@ -51,3 +51,5 @@ tilec fuse g.tile:both --explain=plan --fuse=fast
 tilec fuse g.tile:both --explain=plan --fuse=off
 tilec fuse g.tile:both --measure --device=h200
 tilec fuse g.tile:both --measure --dim N=10000000000000
+tilec fuse g.tile:both --measure --why y y
+tilec fuse g.tile:both --measure --explain=dot
