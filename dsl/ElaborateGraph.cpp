@@ -72,11 +72,11 @@ std::string GraphElaborator::run() {
     auto found = results.find(output.name.text);
     if (found != results.end())
       returned.push_back(found->second.value);
-    else if (parts.diags.errorCount() == errorsBefore)
+    else if (!assigned.count(output.name.text) && parts.diags.errorCount() == errorsBefore)
       error(output.range, "the graph does not assign its output " + quoted(output.name.text))
           .hints.push_back("assign it, `" + output.name.text + " = …`, or leave it out");
   }
-  if (parts.diags.errorCount() == errorsBefore) {
+  if (parts.diags.errorCount() == errorsBefore && returned.size() == decl.decl->outputs.size()) {
     ir::ReturnOp::create(builder, graph.getLoc(), returned);
     if (succeeded(verify(graph)))
       return signature.spec.name;
@@ -266,6 +266,7 @@ void GraphElaborator::statement(const Stmt &stmt) {
                                  : "name what stands between with `let " + name + " = …`");
     return;
   }
+  assigned.insert(name);
   std::optional<GraphValue> value = evaluate(*stmt.value);
   if (!value || !value->value)
     return;

@@ -12,6 +12,8 @@
 #include "dsl/ElaboratorImpl.h"
 #include "dsl/Locations.h"
 
+#include <set>
+
 namespace tile::dsl {
 
 /// A tensor or scalar of the graph.
@@ -83,6 +85,7 @@ private:
   ir::GraphOp graph;
   std::map<std::string, GraphValue> names;
   std::map<std::string, GraphValue> results;
+  std::set<std::string> assigned;      // outputs, whether what they are assigned has a value or not
   llvm::DenseSet<mlir::Value> hasName; // by a `let` or an output
   std::set<const Expr *> unknown;      // names reported to mean nothing
   unsigned pointwiseCount = 0;

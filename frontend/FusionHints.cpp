@@ -38,15 +38,21 @@ static constexpr Hint hints[] = {
     {"data decides which elements of",
      "gather what goes into the first one instead of what comes out of it"},
     {"`, which needs `", "see why what is between them stays apart, with --why"},
-    {"has a loop, and would run in a loop of",
-     "write the two as one kernel if that pays, as std.nn has `attention`"},
+    {", and would run in a loop of", "a loop of few steps can be written out, or be a `sum` along "
+                                     "`range(5)`; else write the two as "
+                                     "one kernel if that pays, as std.nn has `attention`"},
     {"just once, so that others could have it",
      "read it at its own element, without an offset, a loop or a condition, in the kernel "
-     "that is to store it, too"},
+     "that is to store it, too; `flip` is known, where it is read backwards"},
     {"has an axis that", "store what the second one reads as an output of its own"},
-    {"one program would do all of it", "let both go along one dimension; or add up what is of each "
-                                       "program in a `reduce` output"},
-    {"go along different dimensions", "let both have programs along one dimension"},
+    {"go along different dimensions",
+     "let both have programs along one dimension, and add up in a `reduce` output in the one that "
+     "sums along it"},
+    {"one program would do all of it",
+     "let both have programs along one dimension; where the second one sums along it, it adds up "
+     "in a `reduce` output"},
+    {"would compute it again",
+     "read it along one of them only; apart, each element is computed once"},
     {"have different programs", "let both have binders of one kind over the same dimensions"},
     {"has programs for each block of",
      "let both have binders of one kind over the same dimensions"},

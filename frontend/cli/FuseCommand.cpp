@@ -213,6 +213,10 @@ Outcome<std::monostate> Fuse::execute() {
   // Those that nobody chose are as good as others, unless no run could have them.
   if (auto done = checkDims(session.compiler, session.module(), symbol, dims); !done) {
     Failure failure = done.takeFailure();
+    if (failure.message.empty() && options.dims.empty() && !names.empty())
+      return Failure::invalid({"no run of `" + report.graph + "` has " +
+                                   llvm::join(report.dims, ", ") + ", which nobody chose",
+                               "--dim NAME=VALUE says what a dimension is planned as"});
     if (!options.dims.empty() || failure.message.empty())
       return failure;
     llvm::errs() << "warning: " << failure.message << "\nhint: " << failure.hint << "\n";

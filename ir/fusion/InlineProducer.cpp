@@ -415,12 +415,18 @@ LogicalResult Inliner::widen() {
   });
   KernelOp host = fused->kernel();
   llvm::SetVector<Attribute> binders;
+  // The binders that the blocks of each load would differ in for nothing.
+  llvm::MapVector<Operation *, llvm::SmallPtrSet<Attribute, 4>> ofLoads;
+  auto add = [&](LoadOp load, StringAttr binder) {
+    binders.insert(binder);
+    ofLoads[load].insert(binder);
+  };
   forEachDimension([&](StoreOp store, AffineExpr stored, LoadOp load, AffineExpr loaded) {
     auto mine = dyn_cast<AffineDimExpr>(stored);
     Value axis = mine ? store.getDims()[mine.getPosition()] : Value();
     Value block = blockAt(loaded, load.getDims(), host);
     if (axis && isa<SpanType>(axis.getType()) && meeting.contains(axisOf(axis)) && block)
-      binders.insert(axisOf(block));
+      add(load, axisOf(block));
   });
   // Blocks that a load lacks would each gather the same again, and store what is kept.
   host.walk([&](LoadOp load) {
@@ -430,12 +436,19 @@ LogicalResult Inliner::widen() {
     for (Value binder : host.getParallel().getBody().getArguments())
       if (isa<SpanType>(binder.getType()) &&
           !llvm::is_contained(axesOf(load.getType()), axisOf(binder)))
-        binders.insert(axisOf(binder));
+        add(load, axisOf(binder));
   });
-  size_t widened = countPrograms(host, [&](StringAttr name) { return binders.contains(name); });
-  if (widened > 0 && widened == countPrograms(host) && countPrograms(guest) > 0)
-    return refuse("each block of `" + reader() + "` reads of all programs of `" +
-                  guest.getSymName() + "`; one program would do all of it");
+  size_t all = countPrograms(host);
+  auto areAll = [&](const auto &names) {
+    return countPrograms(host, [&](StringAttr name) { return names.contains(name); }) == all;
+  };
+  if (all > 0 && areAll(binders) && countPrograms(guest) > 0)
+    return refuse(llvm::any_of(ofLoads, [&](auto &load) { return areAll(load.second); })
+                      ? "each block of `" + reader() + "` reads of all programs of `" +
+                            guest.getSymName() + "`; one program would do all of it"
+                      : "`" + reader() + "` reads what `" + guest.getSymName() +
+                            "` gives along several of its dimensions, and blocks along each "
+                            "would compute it again");
   for (Attribute binder : binders)
     widenBinder(host, cast<StringAttr>(binder));
   refusal.isOfWidened = !binders.empty();
@@ -590,8 +603,8 @@ LogicalResult Inliner::inlineLoads() {
   for (const Edge &edge : llvm::concat<const Edge>(edges, beside))
     if (fused->keptParam(edge.output) && !edge.kept) {
       refusal.isShared = true;
-      return refuse("no load of `" + reader() + "` computes each element of " + nameOf(edge) +
-                    " just once, so that others could have it");
+      return refuse("no load of `" + reader() + "` is known to compute each element of " +
+                    nameOf(edge) + " just once, so that others could have it");
     }
   return success();
 }

@@ -138,14 +138,16 @@ bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const
   return isMore(operations, "operations at least", options.mostOperations, refusal);
 }
 
-/// Whether an element takes a loop of the kernel, or what is as long.
-static bool isContracting(KernelOp kernel) {
-  return kernel
-      .walk([](Operation *op) {
-        return isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op) ? WalkResult::interrupt()
-                                                                       : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// The loop that an element of the kernel takes, or what is as long; null without one.
+static Operation *contractionOf(KernelOp kernel) {
+  Operation *found = nullptr;
+  kernel.walk([&](Operation *op) {
+    if (!isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op))
+      return WalkResult::advance();
+    found = isa<DotOp, ScanOp>(op) && found ? found : op;
+    return isa<DotOp, ScanOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return found;
 }
 
 /// Whether a value is computed from what tensors hold.
@@ -189,7 +191,7 @@ static bool storesWhole(KernelOp kernel, unsigned output, unsigned dimension) {
 bool Proposals::gathersContracted(const Pairing &pairing, FusionRefusal &refusal) {
   auto [guest, host, tensors, how] = pairing;
   KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
-  if (!producer || !consumer || producer.isGrid() || !isContracting(producer))
+  if (!producer || !consumer || producer.isGrid() || !contractionOf(producer))
     return false;
   for (auto [operand, n] : llvm::zip(host.getInputs(), inputPositions(consumer))) {
     if (!llvm::is_contained(tensors, operand))
@@ -217,7 +219,8 @@ bool Proposals::gathersContracted(const Pairing &pairing, FusionRefusal &refusal
 bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusal) {
   auto [guest, host, tensors, how] = pairing;
   KernelOp producer = shapes.kernelOf(guest), consumer = shapes.kernelOf(host);
-  if (!producer || !consumer || !isContracting(producer))
+  Operation *contraction = producer && consumer ? contractionOf(producer) : nullptr;
+  if (!contraction)
     return false;
   for (auto [operand, n] : llvm::zip(host.getInputs(), inputPositions(consumer))) {
     if (!llvm::is_contained(tensors, operand))
@@ -229,9 +232,12 @@ bool Proposals::hasContractingLoop(const Pairing &pairing, FusionRefusal &refusa
   }
   if (!refusal.loc)
     return false;
-  refusal.reason = "`" + producer.getSymName().str() +
-                   "` has a loop, and would run in a loop of `" + consumer.getSymName().str() +
-                   "`, again for each of its blocks";
+  const char *what = isa<DotOp>(contraction)    ? "a contraction"
+                     : isa<ScanOp>(contraction) ? "a scan"
+                                                : "a loop";
+  refusal.reason = "`" + producer.getSymName().str() + "` has " + what +
+                   ", and would run in a loop of `" + consumer.getSymName().str() +
+                   "`, again each time around";
   refusal.isShared = true;
   return true;
 }

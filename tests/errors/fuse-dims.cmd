@@ -24,3 +24,15 @@ tilec fuse dims.tile:added --dim M=4 --dim N=5
 tilec fuse dims.tile:added --dim M=5
 tilec fuse dims.tile:square --dim M=4 --dim N=5 --explain=json
 tilec fuse dims.tile:added --why t y --explain=json
+# What a called kernel requires, and nobody chose; and chosen so that it holds.
+cat > third.tile <<'END'
+kernel third(x: f32[N]) -> (y: f32[P]) dim P = N / 3 requires N % 3 == 0 {
+    parallel p in tiles(P) { y[p] = x[3 * p] + x[3 * p + 2] }
+}
+graph of_third(x: f32[N]) -> (y: f32[N / 3]) {
+    y = third(x)
+}
+END
+tilec fuse third.tile
+tilec fuse third.tile --dim N=100
+tilec fuse third.tile --dim N=99 | head -1
