@@ -198,16 +198,23 @@ bool MemoryLimit::allows(const FusionStep &step, CallOp first, CallOp second,
                          FusionRefusal &refusal) {
   if (!isTight)
     return true;
-  // At worst the tensors at both calls are there at a time when they weren't: the plan is made only
-  // where that doesn't fit.
+  // At worst what the first call reads is there at a time when it wasn't, and where a call moves
+  // all tensors at the calls are: the plan is made only where that doesn't fit.
+  SmallVector<CallOp> hosts = hostsOf(step, first, second);
+  llvm::SmallSetVector<Value, 8> later(first.getInputs().begin(), first.getInputs().end());
+  bool moves = llvm::any_of(hosts, [&](CallOp host) {
+    Pairing pairing = pairingOf(step, first, host);
+    return pairing.isMerge() || !pairing.kept().empty();
+  });
+  if (moves)
+    for (CallOp call : llvm::concat<const CallOp>(hosts, ArrayRef(first))) {
+      later.insert(call.getInputs().begin(), call.getInputs().end());
+      later.insert(call.getResults().begin(), call.getResults().end());
+    }
   double more = 0;
-  SmallVector<CallOp> calls = hostsOf(step, first, second);
-  calls.push_back(first);
-  for (CallOp call : calls)
-    for (Value value : llvm::concat<Value>(SmallVector<Value>(call.getInputs()),
-                                           SmallVector<Value>(call.getResults())))
-      if (isTensor(value))
-        more += costs.bytesOf(value);
+  for (Value value : later)
+    if (isTensor(value))
+      more += costs.bytesOf(value);
   if (most + more <= model.memory()) {
     most += more;
     return true;
