@@ -20,9 +20,9 @@ std::optional<MatchedArguments> tile::dsl::matchArguments(dsl::DiagnosticEngine 
                                                           const SourceFile &file,
                                                           const dsl::Expr &call, const Decl &decl) {
   auto error = [&](dsl::Range range, std::string message, std::string hint = "") {
-    auto &error = diags.error(&file, range, std::move(message));
+    dsl::Diagnostic &report = diags.error(&file, range, std::move(message));
     if (!hint.empty())
-      error.hints.push_back(std::move(hint));
+      report.hints.push_back(std::move(hint));
     return std::nullopt;
   };
   MatchedArguments matched;

@@ -84,6 +84,7 @@ private:
   mlir::OpBuilder builder;
   ir::GraphOp graph;
   std::map<std::string, GraphValue> names;
+  /// Of outputs that are assigned; without a value where there was an error.
   std::map<std::string, GraphValue> results;
   std::set<std::string> assigned;      // outputs, whether what they are assigned has a value or not
   llvm::DenseSet<mlir::Value> hasName; // by a `let` or an output

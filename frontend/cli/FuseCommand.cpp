@@ -216,7 +216,7 @@ Outcome<std::monostate> Fuse::execute() {
     if (failure.message.empty() && options.dims.empty() && !names.empty())
       return Failure::invalid({"no run of `" + report.graph + "` has " +
                                    llvm::join(report.dims, ", ") + ", which nobody chose",
-                               "--dim NAME=VALUE says what a dimension is planned as"});
+                               failure.hint});
     if (!options.dims.empty() || failure.message.empty())
       return failure;
     llvm::errs() << "warning: " << failure.message << "\nhint: " << failure.hint << "\n";

@@ -142,10 +142,10 @@ bool Proposals::hasTooMany(const Pairing &pairing, FusionRefusal &refusal) const
 static Operation *contractionOf(KernelOp kernel) {
   Operation *found = nullptr;
   kernel.walk([&](Operation *op) {
-    if (!isa<DotOp, ForOp, scf::ForOp, scf::WhileOp, ScanOp>(op))
-      return WalkResult::advance();
-    found = isa<DotOp, ScanOp>(op) && found ? found : op;
-    return isa<DotOp, ScanOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+    bool isLoop = isa<ForOp, scf::ForOp, scf::WhileOp>(op);
+    if (isLoop || (!found && isa<DotOp, ScanOp>(op)))
+      found = op;
+    return isLoop ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found;
 }
