@@ -105,6 +105,22 @@ Outcome<std::vector<runtime::Program>> tile::frontend::countPrograms(ir::KernelO
   return programs;
 }
 
+/// With the tensor's extents as the launch computes them.
+static runtime::CudaTensorMap tensorMapOf(ir::KernelOp kernel, const codegen::TensorBox &box) {
+  auto type = cast<MemRefType>(kernel.getArgumentTypes()[box.parameter]);
+  runtime::CudaTensorMap map;
+  map.param = box.parameter;
+  map.bytes = type.getElementTypeBitWidth() / 8;
+  map.box.assign(box.box.begin(), box.box.end());
+  map.swizzle = static_cast<uint32_t>(box.swizzle);
+  for (AffineExpr extent : llvm::reverse(kernel.getParamShape(box.parameter).getResults())) {
+    ProgramBuilder builder(kernel.getDims());
+    builder.add(extent);
+    map.extents.push_back(std::move(builder.program));
+  }
+  return map;
+}
+
 Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::KernelOp source,
                                                         CudaSpecialization &to, StringRef target,
                                                         OwningOpRef<ir::KernelOp> *compiled) {
@@ -133,6 +149,9 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   result.sites = std::move(code->sites);
   result.copies.assign(code->copies.begin(), code->copies.end());
   result.foldsItself = code->foldsItself;
+  for (const codegen::TensorBox &box : code->tensorMaps)
+    result.maps.push_back(tensorMapOf(kernel.get(), box));
+  result.isPersistent = code->isPersistent;
   auto ptx = std::as_bytes(std::span(code->ptx));
   result.image.assign(ptx.begin(), ptx.end());
   auto programs = countPrograms(kernel.get());

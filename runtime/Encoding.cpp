@@ -224,12 +224,13 @@ TILE_PARTS(ImageData, v.platform, v.cpu, v.features, v.id, v.bytes)
 TILE_PARTS(VariantData, v.guard, v.schedule, v.image, v.symbol)
 TILE_PARTS(CudaFunction, v.name, v.threads, v.sharedBytes, v.blocks)
 TILE_PARTS(CudaReduceCopies, v.param, v.bytes)
+TILE_PARTS(CudaTensorMap, v.param, v.bytes, v.extents, v.box, v.swizzle)
 
 template <typename Value>
 requires std::is_same_v<std::remove_const_t<Value>, CudaCode>
 void parts(Writer &writer, Value &v) {
-  all(writer, v.target, v.function, v.start, v.finish, v.copies, v.foldsItself, v.sites, v.programs,
-      v.image);
+  all(writer, v.target, v.function, v.start, v.finish, v.copies, v.foldsItself, v.maps,
+      v.isPersistent, v.sites, v.programs, v.image);
 }
 template <typename Value>
 requires std::is_same_v<std::remove_const_t<Value>, CudaCode>
@@ -237,6 +238,8 @@ void parts(Reader &reader, Value &v) {
   all(reader, v.target, v.function, v.start, v.finish, v.copies);
   if (reader.version > 2)
     code(reader, v.foldsItself);
+  if (reader.version > 3)
+    all(reader, v.maps, v.isPersistent);
   all(reader, v.sites, v.programs, v.image);
 }
 TILE_PARTS(CudaVariant, v.guard, v.condition, v.schedule, v.code, v.cubin)

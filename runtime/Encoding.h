@@ -1,5 +1,5 @@
-// Artifacts as bytes: version 2 of the format (docs/artifact.md). Version 1, which has no code for
-// GPUs, is read as well.
+// Artifacts as bytes: version 4 of the format (docs/artifact.md). Versions from 1
+// on are read as well.
 #pragma once
 
 #include "runtime/Hash.h"
@@ -13,7 +13,7 @@
 
 namespace tile::runtime {
 
-inline constexpr uint32_t artifactVersion = 3, oldestArtifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 4, oldestArtifactVersion = 1;
 inline constexpr size_t artifactHeaderSize = 48;
 
 /// Whether bytes begin as those of an artifact do, of whatever version.

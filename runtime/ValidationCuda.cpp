@@ -72,6 +72,24 @@ bool isValidCopy(const CudaReduceCopies &copy, const Signature &signature) {
   return param.isTensor && param.mode == ParamMode::Reduce && copy.bytes > 0 && copy.bytes <= 8;
 }
 
+/// That of a tensor of the signature; of a kernel on devices that have tensor maps.
+bool isValidMap(const CudaTensorMap &map, const Signature &signature) {
+  constexpr uint32_t mostOfBox = 256;
+  if (map.param >= signature.params.size() || !signature.params[map.param].isTensor)
+    return false;
+  auto isExtent = [&](const Program &program) {
+    return isIntegerProgram(program, signature.dims.size(), {});
+  };
+  auto isBox = [](uint32_t elements) { return elements > 0 && elements <= mostOfBox; };
+  Result<DType> type = parseDType(signature.params[map.param].type);
+  return type && map.bytes == sizeOf(*type) &&
+         map.extents.size() == signature.params[map.param].shape.size() && map.extents.size() > 0 &&
+         map.extents.size() <= 5 && map.box.size() == map.extents.size() &&
+         std::all_of(map.extents.begin(), map.extents.end(), isExtent) &&
+         std::all_of(map.box.begin(), map.box.end(), isBox) &&
+         (map.swizzle == 0 || map.swizzle == 32 || map.swizzle == 64 || map.swizzle == 128);
+}
+
 } // namespace
 
 bool isValidVariant(const CudaVariant &variant, const Signature &signature,
@@ -82,6 +100,7 @@ bool isValidVariant(const CudaVariant &variant, const Signature &signature,
     return isIntegerProgram(program, numDims, scalars);
   };
   auto isCopy = [&](const CudaReduceCopies &copy) { return isValidCopy(copy, signature); };
+  auto isMap = [&](const CudaTensorMap &map) { return isValidMap(map, signature); };
   bool isGuard = variant.guard.empty() ||
                  (isValid(variant.guard, numDims, {}) && variant.guard.back().type == Number::I1);
   return isGuard && cuda::parseTarget(code.target) && isValidFunction(code.function, false) &&
@@ -89,6 +108,8 @@ bool isValidVariant(const CudaVariant &variant, const Signature &signature,
          !code.image.empty() &&
          std::all_of(code.programs.begin(), code.programs.end(), isProgram) &&
          std::all_of(code.copies.begin(), code.copies.end(), isCopy) &&
+         std::all_of(code.maps.begin(), code.maps.end(), isMap) &&
+         !(code.isPersistent && !code.copies.empty()) &&
          std::all_of(code.sites.begin(), code.sites.end(), isValidSite);
 }
 

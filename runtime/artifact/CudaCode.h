@@ -39,6 +39,20 @@ struct CudaReduceCopies {
   }
 };
 
+/// A tensor, and the box that one bulk copy moves of it: what a tensor map is made for when a
+/// launch is prepared.
+struct CudaTensorMap {
+  uint32_t param = 0;
+  /// Of an element: 1, 2, 4 or 8.
+  uint32_t bytes = 0;
+  /// How many elements the tensor has along each dimension, over dimensions; innermost first.
+  std::vector<Program> extents;
+  /// Elements of the box, innermost first; as many as `extents`, 2 to 5.
+  std::vector<uint32_t> box;
+  /// Bytes within which pieces of 16 bytes change places in shared memory: 128, 64 or 32; 0: none.
+  uint32_t swizzle = 0;
+};
+
 /// How many blocks share out the programs of a kernel with copies of so many bytes together: by
 /// these numbers alone, so that results repeat bit for bit on any device.
 constexpr int64_t numReduceCopies(int64_t programs, int64_t bytes) {
@@ -61,6 +75,11 @@ struct CudaCode {
   /// It takes the addresses of tensors and the scalars, in the order of the signature's parameters,
   /// then the dimensions as 64-bit integers.
   CudaFunction function;
+  /// The last parameters, each a tensor map by value.
+  std::vector<CudaTensorMap> maps;
+  /// Any number of blocks runs all programs: a launch has as many as run at once, not more than
+  /// there are programs.
+  bool isPersistent = false;
   /// Run before and after it, with the same parameters and any number of blocks.
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;

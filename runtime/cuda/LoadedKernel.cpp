@@ -51,8 +51,19 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
     return Error{"the code of `" + name + "` has no kernel", ""};
   kernel->copies = code.copies;
   kernel->foldsItself = code.foldsItself;
+  kernel->maps = code.maps;
   kernel->theSites = code.sites;
   kernel->programs = code.programs;
+  if (code.isPersistent) {
+    Entry &entry = kernel->code;
+    Result<int> each = entry.function->blocksPerMultiprocessor(
+        static_cast<int>(entry.config.block.x), entry.config.sharedBytes);
+    if (!each)
+      return each.takeError();
+    auto blocks = static_cast<uint32_t>(std::max(1, *each) *
+                                        entry.function->device().properties().multiprocessors);
+    kernel->residentBlocks = std::max(1u, blocks / entry.blocks) * entry.blocks;
+  }
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
 }
 
@@ -89,6 +100,61 @@ void PreparedLaunch::addStage(const LoadedKernel::Entry &entry, uint32_t blocks)
   stage.config.grid.x = blocks;
 }
 
+/// What one map is made for; rank 0 for a tensor without elements, from which nothing is copied.
+static Result<TensorMapLayout> layoutOf(const CudaTensorMap &map, uint64_t address,
+                                        std::span<const int64_t> dims) {
+  TensorMapLayout layout{.address = address, .rank = 0};
+  layout.type = map.bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                : map.bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                : map.bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                 : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  layout.swizzle = map.swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                   : map.swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                   : map.swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                       : CU_TENSOR_MAP_SWIZZLE_NONE;
+  uint64_t stride = map.bytes;
+  for (const Program &extent : map.extents) {
+    std::optional<int64_t> elements = evaluateInteger(extent, dims);
+    if (!elements || *elements < 0)
+      return Error{"the extent of a tensor leaves the 64-bit integers", ""};
+    if (*elements == 0)
+      return TensorMapLayout{.rank = 0};
+    uint32_t d = layout.rank++;
+    if (d > 0)
+      layout.strides[d - 1] = stride;
+    layout.extents[d] = static_cast<uint64_t>(*elements);
+    layout.box[d] = map.box[d];
+    stride *= static_cast<uint64_t>(*elements);
+  }
+  return layout;
+}
+
+Status PreparedLaunch::makeMaps(std::span<const uint64_t> params, std::span<const int64_t> dims) {
+  const std::vector<CudaTensorMap> &wanted = kernel->maps;
+  maps = std::make_unique<CUtensorMap[]>(wanted.size());
+  for (size_t n = 0; n < wanted.size(); ++n) {
+    Result<TensorMapLayout> layout = layoutOf(wanted[n], params[wanted[n].param], dims);
+    Status made = layout && layout->rank
+                      ? encodeTensorMap(kernel->function().device(), *layout, maps[n])
+                  : layout ? Status()
+                           : layout.takeError();
+    if (!made)
+      return Error{"`" + kernel->name() + "`, parameter " + std::to_string(wanted[n].param + 1) +
+                       ": " + made.error().message,
+                   made.error().hint};
+  }
+  return {};
+}
+
+void PreparedLaunch::pack(std::span<const uint64_t> values) {
+  size_t count = values.size() + kernel->maps.size();
+  words = std::make_unique<uint64_t[]>(values.size());
+  pointers = std::make_unique<void *[]>(count);
+  std::copy(values.begin(), values.end(), words.get());
+  for (size_t n = 0; n < count; ++n)
+    pointers[n] = n < values.size() ? static_cast<void *>(&words[n]) : &maps[n - values.size()];
+}
+
 Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel> kernel,
                                               std::shared_ptr<Stream> stream,
                                               std::span<const uint64_t> params,
@@ -108,6 +174,8 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
     longest = std::max(longest, elements[copy.param]);
   }
   uint32_t blocks = *programs * kernel->code.blocks;
+  if (kernel->residentBlocks)
+    blocks = std::min(blocks, kernel->residentBlocks);
   bool folds = false;
   if (!kernel->copies.empty()) {
     blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
@@ -130,11 +198,10 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   if (!folds)
     result.addStage(kernel->finish, blocksFor(longest, 32));
   result.kernel = std::move(kernel);
-  result.words = std::make_unique<uint64_t[]>(words.size());
-  result.pointers = std::make_unique<void *[]>(words.size());
-  std::copy(words.begin(), words.end(), result.words.get());
-  for (size_t n = 0; n < words.size(); ++n)
-    result.pointers[n] = &result.words[n];
+  if (blocks > 0)
+    if (Status made = result.makeMaps(params, dims); !made)
+      return made.takeError();
+  result.pack(words);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/artifact/CudaCode.h"
 #include "runtime/cuda/DeviceBuffer.h"
 #include "runtime/cuda/Launch.h"
+#include "runtime/cuda/TensorMap.h"
 
 #include <array>
 
@@ -47,6 +48,10 @@ private:
   Entry start, finish;
   std::vector<CudaReduceCopies> copies;
   bool foldsItself = false;
+  std::vector<CudaTensorMap> maps;
+  /// Of a persistent kernel: blocks that run at once, a multiple of those of a program; 0 for
+  /// others.
+  uint32_t residentBlocks = 0;
   std::vector<std::string> theSites;
   std::vector<Program> programs;
 };
@@ -57,7 +62,8 @@ class PreparedLaunch {
 public:
   /// `params` are the addresses of tensors and the bits of scalars, `elements` how many each tensor
   /// has, by parameter. `report` is the address of a GpuReport, for kernels with sites. A grid of
-  /// no blocks launches nothing. Errors: those of numPrograms, and too little memory.
+  /// no blocks launches nothing. Errors: those of numPrograms, too little memory, and tensors that
+  /// bulk copies don't take (TensorMap.h).
   static Result<PreparedLaunch> create(std::shared_ptr<const LoadedKernel> kernel,
                                        std::shared_ptr<Stream> stream,
                                        std::span<const uint64_t> params,
@@ -81,14 +87,17 @@ private:
     LaunchConfig config;
   };
   void addStage(const LoadedKernel::Entry &entry, uint32_t blocks);
+  Status makeMaps(std::span<const uint64_t> params, std::span<const int64_t> dims);
+  void pack(std::span<const uint64_t> values);
 
   std::shared_ptr<const LoadedKernel> kernel;
   /// Copies of `reduce` outputs, and the counter of the blocks that are done.
   DeviceBuffer workspace;
   std::array<Stage, 3> stages;
   uint32_t numStages = 0;
-  /// Parameters, dimensions, and what `copies` need; and where each stands.
+  /// Parameters, dimensions, and what `copies` need; then tensor maps; and where each stands.
   std::unique_ptr<uint64_t[]> words;
+  std::unique_ptr<CUtensorMap[]> maps;
   std::unique_ptr<void *[]> pointers;
 };
 

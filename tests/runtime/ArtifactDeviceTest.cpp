@@ -235,6 +235,76 @@ TEST_F(ArtifactDevice, MachineCodeComesBeforePtx) {
   EXPECT_NE(fake.lastImage.find(".target sm_90a"), std::string::npos);
 }
 
+/// bump, with a map of rows of 8 elements of x, whose last may be missing, and persistent.
+static ArtifactData artifactWithMap() {
+  ArtifactData data = testArtifact();
+  CudaCode &code = data.kernels[1].cuda[0].code;
+  Signature &rules = data.kernels[1].signature;
+  rules.params[0].shape = {rules.params[0].shape[0], {"8", {constant(8)}, {}}};
+  code.target = "sm_90a";
+  code.maps = {{0, 8, {{constant(8)}, {dim(0)}}, {4, 2}, 32}};
+  code.isPersistent = true;
+  return data;
+}
+
+TEST_F(ArtifactDevice, TensorMapsAreThoseOfTheLaunch) {
+  load(artifactWithMap());
+  std::vector<cuda::CUtensorMap> maps;
+  fake.play = [&](const FakeLaunch &launch) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(launch.parameters[2]) % 64, 0u);
+    maps.push_back(parameter<cuda::CUtensorMap>(launch, 2));
+  };
+  Gpu here = gpu();
+  Tensor rows = *Tensor::create(DType::I64, {9, 8});
+  DeviceTensor x = *here.upload(rows);
+  auto outputs = function("bump").launch(here, {{"x", x}});
+  ASSERT_TRUE(outputs) << outputs.error().str();
+  ASSERT_EQ(maps.size(), 1u);
+  const uint64_t *parts = maps[0].opaque; // as the fake driver writes them
+  EXPECT_EQ(parts[0], uint64_t(cuda::CU_TENSOR_MAP_DATA_TYPE_UINT64));
+  EXPECT_EQ(parts[1], 2u);
+  EXPECT_EQ(parts[2], outputs->at("x").address());
+  EXPECT_EQ(parts[3], uint64_t(cuda::CU_TENSOR_MAP_SWIZZLE_32B));
+  EXPECT_EQ(parts[6], uint64_t(8) << 32 | 4 << 8 | 1);
+  EXPECT_EQ(parts[7], uint64_t(9) << 32 | 2 << 8 | 1);
+  EXPECT_EQ(parts[12], 64u);
+  EXPECT_EQ(fake.launches.back().config.gridDimX, 3u); // as many as there are programs
+}
+
+TEST_F(ArtifactDevice, PersistentKernelsHaveTheBlocksThatRunAtOnce) {
+  load(artifactWithMap());
+  fake.play = [](const FakeLaunch &) {};
+  Gpu here = gpu();
+  auto blocksFor = [&](int64_t count) {
+    DeviceTensor x = *here.upload(*Tensor::create(DType::I64, {count, 8}));
+    auto outputs = function("bump").launch(here, {{"x", x}});
+    EXPECT_TRUE(outputs) << outputs.error().str();
+    return fake.launches.back().config.gridDimX;
+  };
+  uint32_t most = fake.device(0)->properties().multiprocessors * 2048 / 128; // as the fake says
+  EXPECT_EQ(blocksFor(4 * most - 4), most - 1);
+  EXPECT_EQ(blocksFor(4 * most + 4), most);
+  EXPECT_EQ(blocksFor(40 * most), most);
+  // A tensor without elements has no map, and no programs.
+  fake.launches.clear();
+  DeviceTensor none = *here.upload(*Tensor::create(DType::I64, {0, 8}));
+  int encoded = fake.numEncoded;
+  EXPECT_TRUE(function("bump").launch(here, {{"x", none}}));
+  EXPECT_TRUE(fake.launches.empty());
+  EXPECT_EQ(fake.numEncoded, encoded);
+}
+
+TEST_F(ArtifactDevice, SaysWhichTensorBulkCopiesDontTake) {
+  ArtifactData data = artifactWithMap();
+  data.kernels[1].cuda[0].code.maps[0].box = {8, 2}; // 64 bytes in spans of 32
+  load(data);
+  Gpu here = gpu();
+  DeviceTensor x = *here.upload(*Tensor::create(DType::I64, {9, 8}));
+  expectError(function("bump").launch(here, {{"x", x}}),
+              "`bump`, parameter 1: a tensor map can't have a box of 64 bytes along its innermost "
+              "dimension with a swizzle of 32");
+}
+
 TEST_F(ArtifactDevice, TheDriversErrorsComeThrough) {
   Gpu here = gpu();
   DeviceTensor x = *here.upload(numbers(3));

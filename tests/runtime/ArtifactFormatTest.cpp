@@ -36,6 +36,20 @@ TEST(ArtifactFormat, ComesBackAsItWas) {
   EXPECT_EQ(back->kernels[0].cuda[0].guard, artifact.kernels[0].cuda[0].guard);
   EXPECT_EQ(back->kernels[0].cuda[0].cubin, artifact.kernels[0].cuda[0].cubin);
   EXPECT_EQ(back->kernels[1].cuda[0].code.finish.sharedBytes, 8448u);
+  const CudaCode &code = back->kernels[0].cuda[0].code;
+  EXPECT_TRUE(code.isPersistent);
+  ASSERT_EQ(code.maps.size(), 1u);
+  EXPECT_EQ(code.maps[0].extents, artifact.kernels[0].cuda[0].code.maps[0].extents);
+  EXPECT_EQ(code.maps[0].box, std::vector<uint32_t>{16});
+}
+
+static ArtifactData withoutMaps(ArtifactData artifact) {
+  for (KernelData &kernel : artifact.kernels)
+    for (CudaVariant &variant : kernel.cuda) {
+      variant.code.maps.clear();
+      variant.code.isPersistent = false;
+    }
+  return artifact;
 }
 
 /// A file that was written when there was no code for GPUs yet.
@@ -63,11 +77,20 @@ TEST(ArtifactFormat, ReadsVersion2) {
   std::string text{std::istreambuf_iterator<char>(file), {}};
   Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
   ASSERT_TRUE(artifact) << artifact.error().str();
-  ArtifactData expected = sampleArtifact();
+  ArtifactData expected = withoutMaps(sampleArtifact());
   for (KernelData &kernel : expected.kernels)
     for (CudaVariant &variant : kernel.cuda)
       variant.code.foldsItself = false;
   EXPECT_EQ(serialize(*artifact), serialize(expected));
+}
+
+/// A file of the same that was written when no kernel took tensor maps.
+TEST(ArtifactFormat, ReadsVersion3) {
+  std::ifstream file(TILE_TEST_DATA "/version-3.tileart", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
+  ASSERT_TRUE(artifact) << artifact.error().str();
+  EXPECT_EQ(serialize(*artifact), serialize(withoutMaps(sampleArtifact())));
 }
 
 TEST(ArtifactFormat, EveryByteCounts) {
@@ -91,10 +114,10 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  for (int version : {0, 4}) {
+  for (int version : {0, 5}) {
     other[8] = std::byte(version);
     EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
-                                  " of the format; this program reads versions 1 to 3");
+                                  " of the format; this program reads versions 1 to 4");
   }
   other = bytes;
   other.pop_back();
@@ -221,6 +244,17 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).param = 2; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 0; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 9; }));
+  auto map = [](ArtifactData &a) -> CudaTensorMap & { return a.kernels[0].cuda[0].code.maps[0]; };
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 4; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 1; })); // a scalar
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).bytes = 4; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {16, 1}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {257}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {0}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).swizzle = 16; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).extents.clear(), map(a).box.clear(); }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).extents[0][0].immediate = 2; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { a.kernels[1].cuda[0].code.isPersistent = true; }));
   auto plan = [](ArtifactData &a) -> GraphPlan & { return a.graphs[0]; };
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 5; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 4000000000u; }));

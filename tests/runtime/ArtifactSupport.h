@@ -106,6 +106,8 @@ inline ArtifactData sampleArtifact() {
   kernel.cuda[0].cubin = bytesOf("\x7f"
                                  "ELF and so on");
   kernel.cuda[0].code.sites = {encodeSite({"0", "a.tile:3:5", "positive", "i", "i"})};
+  kernel.cuda[0].code.maps = {{3, 8, {rules.params[3].shape[0].program}, {16}, 128}};
+  kernel.cuda[0].code.isPersistent = true;
   kernel.cuda.push_back(cudaVariant("sm_80", "scale_i64"));
   artifact.kernels.push_back(std::move(kernel));
 
