@@ -6,6 +6,7 @@
 #include "ir/Domain.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -14,9 +15,51 @@ using namespace tile::ir;
 using namespace tile::codegen::gpu;
 
 GivenLayout tile::codegen::gpu::layoutFor(const Product &product) {
-  RankedTensorType type = product.result();
-  return {SmallVector<StringAttr>(axesOf(type)),
-          mmaLayout(type.getDimSize(0), type.getDimSize(1), warpsOf(product))};
+  ProductBlock block = product.block();
+  return {SmallVector<StringAttr>{product.axes[0], product.axes[1]},
+          mmaLayout(block.rows, block.columns, warpsOf(product), blocksOf(product))};
+}
+
+/// Rows of programs that go together before those to the right: what the schedule says, 1 for
+/// rowmajor; 0 for what there is not.
+static int64_t groupOf(KernelOp kernel, const Product &product) {
+  auto order = dyn_cast_or_null<StringAttr>(settingOf(kernel, "order"));
+  // Programs that run together share most where what they compute together is a square.
+  if (!order)
+    return product.block().rows >= product.block().columns ? 8 : 16;
+  StringRef text = order.getValue();
+  int64_t rows = 0;
+  if (text == "rowmajor")
+    return 1;
+  if (!text.consume_front("grouped(") || !text.consume_back(")") || text.getAsInteger(10, rows) ||
+      rows < 1)
+    return 0;
+  return rows;
+}
+
+LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
+                                                const GpuModel &model) {
+  int64_t most = slotsFor(product.block(), product.elementBytes(), model);
+  if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
+      stages && (stages.getInt() < 2 || stages.getInt() > most)) {
+    ProductBlock block = product.block();
+    auto diagnostic = kernel.emitError("`stages = ")
+                      << stages.getInt() << "`: blocks of " << block.rows << " × " << block.columns
+                      << " × " << block.depth << " have from 2 to " << most
+                      << " stages, which is what shared memory has room for";
+    diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
+    return failure();
+  }
+  if (groupOf(kernel, product) == 0) {
+    auto diagnostic = kernel.emitError("`order = ")
+                      << cast<StringAttr>(settingOf(kernel, "order")).getValue()
+                      << "` is no order of programs";
+    diagnostic.attachNote()
+        << "hint: the orders are rowmajor, and grouped(n) for n rows of programs "
+           "that go together, such as grouped(8)";
+    return failure();
+  }
+  return success();
 }
 
 namespace {
@@ -35,7 +78,10 @@ private:
   /// The number of the program's first item.
   Value firstItem();
   void load(Block &block);
+  void release(Value item);
+  Value multiplyAll(Value first, Value begun, bool isFresh);
   void multiply();
+  void sendResults();
 
   ParallelOp parallel;
   KernelOp kernel;
@@ -44,27 +90,20 @@ private:
   OpBuilder b;
   Location loc;
   ChannelType type;
+  RolesOp roles;
+  /// Of the result.
+  Layout layout;
   Value channel, zero, one, blocks;
 };
 } // namespace
 
 SharedType PipelineBuilder::partOf(const ProductOperand &operand, int64_t length) const {
-  constexpr int64_t swizzle = 128;
-  int64_t depth = product.depth();
+  int64_t depth = product.block().depth;
   SmallVector<int64_t, 2> shape = {length, depth};
   if (operand.isByColumns)
     std::swap(shape[0], shape[1]);
   Type element = LoadOp(operand.load).getSource().getType().getElementType();
-  return SharedType::get(b.getContext(), RankedTensorType::get(shape, element), swizzle);
-}
-
-/// As many slots as there is room for: what follows the loop needs some, too.
-static int64_t slotsFor(ArrayRef<Type> parts, const GpuModel &model) {
-  constexpr int64_t forResults = 16 << 10, mostSlots = 8;
-  int64_t bytes = 0;
-  for (Type part : parts)
-    bytes += llvm::alignTo(cast<SharedType>(part).getBytes(), 1024);
-  return std::min(mostSlots, (model.sharedBytes - forResults) / bytes);
+  return SharedType::get(b.getContext(), RankedTensorType::get(shape, element), panelBytes);
 }
 
 void PipelineBuilder::makeChannel() {
@@ -79,12 +118,12 @@ void PipelineBuilder::makeChannel() {
   Operation *upper = product.loop.getUpper().getDefiningOp();
   hoist(upper);
   parallel.walk([&](AxisOp axis) {
-    if (llvm::is_contained(axesOf(product.result()), axisOf(axis.getSpan())))
+    if (llvm::is_contained(product.axes, axisOf(axis.getSpan())))
       hoist(axis);
   });
   b.setInsertionPoint(parallel);
   zero = integer(0), one = integer(1);
-  Value depth = integer(product.depth()), last = integer(product.depth() - 1);
+  Value depth = integer(product.block().depth), last = integer(product.block().depth - 1);
   Value padded = arith::AddIOp::create(b, loc, upper->getResult(0), last);
   blocks = arith::DivUIOp::create(b, loc, padded, depth);
   channel = ChannelOp::create(b, loc, type);
@@ -135,7 +174,7 @@ void PipelineBuilder::load(Block &block) {
     AffineExpr dim = b.getAffineDimExpr(known - dims.begin());
     if (known == dims.end())
       dims.push_back(value);
-    return isContracted ? dim * product.depth() : dim;
+    return isContracted ? dim * product.block().depth : dim;
   };
   for (LoadOp load : {product.rows.load, product.columns.load}) {
     auto places = llvm::map_to_vector(load.getDims(), place);
@@ -146,60 +185,129 @@ void PipelineBuilder::load(Block &block) {
   for (AffineMap map : own)
     maps.push_back(
         AffineMapAttr::get(AffineMap::get(dims.size(), 0, map.getResults(), b.getContext())));
-  PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps));
+  DenseI64ArrayAttr split;
+  if (blocksOf(product) > 1)
+    split = b.getDenseI64ArrayAttr({product.rows.isByColumns ? 1 : 0, -1});
+  PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split);
 }
 
-void PipelineBuilder::multiply() {
-  ForOp old = product.loop;
-  b.setInsertionPoint(old);
-  Value first = firstItem();
-  auto pending = PendingType::get(b.getContext(), product.result());
-  Value begun = MmaBeginOp::create(b, loc, pending, old.getInits()[0]);
-  auto release = [&](Value item, Value isThere) {
-    auto branch = scf::IfOp::create(b, loc, isThere);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value before = arith::SubIOp::create(b, loc, item, one);
-    ReleaseOp::create(b, loc, channel, before);
-  };
+/// Whether the sums begin with zeros, which the first product then needn't be added to.
+static bool isZero(Value init) {
+  if (auto broadcast = init.getDefiningOp<BroadcastOp>())
+    return matchPattern(broadcast.getInput(), m_PosZeroFloat());
+  return matchPattern(init, m_PosZeroFloat());
+}
+
+/// Of the item before one.
+void PipelineBuilder::release(Value item) {
+  ReleaseOp::create(b, loc, channel, arith::SubIOp::create(b, loc, item, one));
+}
+
+/// All products of a program, from `begun` on; at least one if `isFresh`.
+Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
   auto loop = scf::ForOp::create(b, loc, zero, blocks, one, begun);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value k = loop.getInductionVar(), item = arith::AddIOp::create(b, loc, first, k);
+    Value isLater = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, k, zero);
     auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
-    Value started = MmaOp::create(b, loc, pending, parts[0], parts[1], loop.getRegionIterArgs()[0],
+    Value started = MmaOp::create(b, loc, begun.getType(), parts[0], parts[1],
+                                  loop.getRegionIterArgs()[0], isFresh ? isLater : Value(),
                                   product.rows.isByColumns, product.columns.isByColumns);
     // The block before is read; this one's product runs on.
-    Value running = MmaWaitOp::create(b, loc, pending, started, 1);
-    release(item, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, k, zero));
+    Value running = MmaWaitOp::create(b, loc, begun.getType(), started, 1);
+    auto branch = scf::IfOp::create(b, loc, isLater);
+    b.setInsertionPointToStart(branch.thenBlock());
+    release(item);
+    b.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(b, loc, running);
   }
-  Value sums = MmaEndOp::create(b, loc, old.getResult(0).getType(), loop.getResult(0));
-  Value next = arith::AddIOp::create(b, loc, first, blocks);
-  release(next, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, blocks, zero));
+  return loop.getResult(0);
+}
+
+/// Where nothing is contracted the sums are what they begin with.
+void PipelineBuilder::multiply() {
+  ForOp old = product.loop;
+  b.setInsertionPoint(old);
+  Value first = firstItem(), init = old.getInits()[0];
+  Value isAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, blocks, zero);
+  Type tile = old.getResult(0).getType();
+  auto pending = PendingType::get(b.getContext(), cast<RankedTensorType>(tile));
+  auto branch = scf::IfOp::create(b, loc, pending, isAny, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  bool isFresh = isZero(init);
+  Value begun = isFresh ? Value(MmaFreshOp::create(b, loc, pending))
+                        : Value(MmaBeginOp::create(b, loc, pending, init));
+  scf::YieldOp::create(b, loc, multiplyAll(first, begun, isFresh));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, Value(MmaBeginOp::create(b, loc, pending, init)));
+  b.setInsertionPoint(old);
+  Value sums = MmaEndOp::create(b, loc, tile, branch.getResult(0));
+  auto last = scf::IfOp::create(b, loc, isAny);
+  b.setInsertionPointToStart(last.thenBlock());
+  release(arith::AddIOp::create(b, loc, first, blocks));
   old.getResult(0).replaceAllUsesWith(sums);
   old.erase();
 }
 
+/// What is held as the sums are leaves by bulk copies, where those can.
+void PipelineBuilder::sendResults() {
+  SmallVector<StoreOp> stores;
+  for (StoreOp store : roles.getBodies()[1].getOps<StoreOp>())
+    stores.push_back(store);
+  for (StoreOp store : stores) {
+    if (!product.canSend(store) || layoutOf(store.getValue().getType()) != layout)
+      continue;
+    b.setInsertionPoint(store);
+    // Its symbols are dims, too.
+    AffineMap map = store.getMap();
+    unsigned dims = map.getNumDims();
+    SmallVector<Value> values(store.getDims());
+    llvm::append_range(values, store.getSyms());
+    SmallVector<AffineExpr> symbols;
+    for (unsigned n = 0; n < map.getNumSymbols(); ++n)
+      symbols.push_back(b.getAffineDimExpr(dims + n));
+    map = map.replaceDimsAndSymbols({}, symbols, values.size(), 0);
+    SendOp::create(b, store.getLoc(), store.getValue(), store.getTarget(), values, map);
+    store.erase();
+  }
+}
+
+/// Whether blocks of a cluster can share a program: elements don't move between threads.
+static bool canShare(KernelOp kernel) {
+  return !kernel
+              .walk([](Operation *op) {
+                bool moves =
+                    isa<ConvertOp, ReduceOp, ArgReduceOp, ScanOp, SortOp, TakeOp, CountOp>(op);
+                return moves ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 LogicalResult PipelineBuilder::run() {
-  RankedTensorType result = product.result();
-  if (layoutOf(result) != layoutFor(product).layout)
+  ProductBlock block = product.block();
+  unsigned sharing = blocksOf(product);
+  layout = layoutFor(product).layout;
+  if (layoutOf(product.loop.getResult(0).getType()) != layout || (sharing > 1 && !canShare(kernel)))
     return failure();
-  SmallVector<Type> parts = {partOf(product.rows, result.getDimSize(0)),
-                             partOf(product.columns, result.getDimSize(1))};
-  int64_t slots = slotsFor(parts, model);
+  SmallVector<Type> parts = {partOf(product.rows, block.rows / sharing),
+                             partOf(product.columns, block.columns)};
+  int64_t slots = slotsFor(product.block(), product.elementBytes(), model);
+  if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages")))
+    slots = stages.getInt();
   if (slots < 2)
     return failure();
   type = ChannelType::get(b.getContext(), slots, parts);
+  int64_t group = groupOf(kernel, product);
   makeChannel();
-  RolesOp roles = makeRoles();
+  roles = makeRoles();
   load(roles.getBodies()[0].front());
   multiply();
+  sendResults();
   kernel->setAttr(persistentAttrName, b.getUnitAttr());
   // Programs that run together share operands; with more binders the last ones do.
-  constexpr int64_t group = 8;
-  if (parallel.getNames().size() == 2)
+  if (parallel.getNames().size() == 2 && group > 1)
     kernel->setAttr(groupAttrName, b.getI64IntegerAttr(group));
   return success();
 }
@@ -230,7 +338,9 @@ public:
           found.op->emitRemark("no tensor cores for it: ") << found.reason;
         return;
       }
-      if (failed(assignLayouts(kernel, warpsOf(*found.product), 1, layoutFor(*found.product))) ||
+      if (failed(checkSchedule(kernel, *found.product, GpuModel())) ||
+          failed(assignLayouts(kernel, warpsOf(*found.product), blocksOf(*found.product),
+                               layoutFor(*found.product))) ||
           failed(buildPipeline(kernel, *found.product, GpuModel())))
         signalPassFailure();
     });

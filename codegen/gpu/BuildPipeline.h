@@ -21,8 +21,14 @@ namespace tile::codegen::gpu {
 /// What the sums have to be in.
 GivenLayout layoutFor(const Product &product);
 
-/// Of a kernel with layouts, `layoutFor(product)` among them. Fails, and changes nothing, if the
-/// product has come to another layout or shared memory has no room for two slots.
+/// Whether the kernel's schedule asks for what a pipeline can have: `stages`, 2 or more; `order`,
+/// rowmajor or grouped(n). Otherwise an error at the kernel says what would fit.
+mlir::LogicalResult checkSchedule(ir::KernelOp kernel, const Product &product,
+                                  const GpuModel &model);
+
+/// Of a kernel with layouts, `layoutFor(product)` among them, and a schedule that was checked.
+/// Fails, and changes nothing, if the product has come to another layout or shared memory has no
+/// room for two slots.
 mlir::LogicalResult buildPipeline(ir::KernelOp kernel, Product product, const GpuModel &model);
 
 /// For tile-opt: `tile-gpu-build-pipeline`, for a device of compute capability 9.0.

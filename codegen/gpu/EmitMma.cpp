@@ -75,8 +75,10 @@ void KernelLowering::emitMma(MmaOp op) {
     int64_t bPlace = right.toPlace(repeat % columnRepeats * width);
     int64_t steps = a.depth() * 2 / mmaDepthBytes;
     Values descriptors;
-    std::string constraints, text = "{\n\t.reg .pred adds;\n\tsetp.eq.b32 adds, 0, 0;\n\t"
-                                    "wgmma.fence.sync.aligned;\n\t";
+    std::string constraints, text = "{\n\twgmma.fence.sync.aligned;\n\t";
+    if (op.getAdds())
+      text += "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, $" +
+              std::to_string(2 * count + 2 * steps) + ", 0;\n\t";
     for (int64_t step = 0; step < steps; ++step) {
       descriptors.push_back(b.add(aStart, b.i64((aPlace + a.toStep(step)) >> 4)));
       descriptors.push_back(b.add(bStart, b.i64((bPlace + right.toStep(step)) >> 4)));
@@ -84,8 +86,15 @@ void KernelLowering::emitMma(MmaOp op) {
       text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(width) + "k16.f32." + type +
               "." + type + " " + operandList(0, count) + ", $" +
               std::to_string(2 * count + 2 * step) + ", $" +
-              std::to_string(2 * count + 2 * step + 1) + ", adds, 1, 1, " +
+              std::to_string(2 * count + 2 * step + 1) +
+              (op.getAdds() && step == 0 ? ", adds" : ", 1") + ", 1, 1, " +
               (a.byColumns ? "1" : "0") + ", " + (right.byColumns ? "1" : "0") + ";\n\t";
+      if (op.getAdds() && step == 0)
+        text += "}\n\t";
+    }
+    if (op.getAdds()) {
+      descriptors.push_back(b.fold<arith::ExtUIOp>(i32, scalar(op.getAdds())));
+      constraints += ",r";
     }
     if (repeat + 1 == rowRepeats * columnRepeats)
       text += "wgmma.commit_group.sync.aligned;\n\t";

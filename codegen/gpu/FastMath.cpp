@@ -115,7 +115,7 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
 bool KernelLowering::emitRowDivision(Operation *op) {
   constexpr size_t worthwhile = 4;
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
-  if (!isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
+  if (slice || !isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
       !getElementTypeOrSelf(result.getType()).isF32() ||
       axesOf(op->getOperand(0).getType()).empty() || axesOf(op->getOperand(1).getType()).empty())
     return false;

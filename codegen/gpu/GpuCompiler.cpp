@@ -4,6 +4,7 @@
 #include "codegen/Reports.h"
 #include "codegen/Translate.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/LoopAxis.h"
@@ -141,11 +142,34 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, functions);
 }
 
+/// The kernel as a pipeline on the tensor cores; null where it has no product for them.
+static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const GpuOptions &options,
+                                                        const gpu::GpuModel &model) {
+  if (!model.hasPipelines || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
+      kernel->hasAttr(gpu::warpsAttrName))
+    return OwningOpRef<KernelOp>();
+  gpu::FoundProduct found = gpu::findProduct(kernel);
+  if (!found.product)
+    return OwningOpRef<KernelOp>();
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  gpu::foldCounts(*copy);
+  gpu::Product product = *gpu::findProduct(*copy).product;
+  if (failed(gpu::checkSchedule(*copy, product, model)) ||
+      failed(gpu::assignLayouts(*copy, gpu::warpsOf(product), gpu::blocksOf(product),
+                                gpu::layoutFor(product))))
+    return failure();
+  return succeeded(gpu::buildPipeline(*copy, product, model)) ? std::move(copy)
+                                                              : OwningOpRef<KernelOp>();
+}
+
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
   if (failed(checkIsSpecialized(kernel)))
     return failure();
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
+  FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, model);
+  if (failed(pipeline) || *pipeline)
+    return pipeline;
   while (true) {
     OwningOpRef<KernelOp> copy(kernel.clone());
     gpu::numberSites(*copy, options.sanitizes);
@@ -344,6 +368,8 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
              std::to_string(code.sharedBytes) + " bytes of shared memory";
   if (code.blocks > 1)
     code.ptx += ", " + std::to_string(code.blocks) + " blocks a program";
+  if (code.isPersistent)
+    code.ptx += ", persistent";
   code.ptx += tileSizesOf(kernel) + "\n" + maps;
   code.ptx.append(text.begin(), text.end());
   return std::move(compiled->code);

@@ -193,10 +193,13 @@ void KernelLowering::emitParallel(ParallelOp op) {
 }
 
 void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
-  Value block = readSpecial(b, "ctaid.x");
+  // Of a cluster, its number.
+  auto inClusters = [&](Value number) {
+    Value shift = b.integer(b.getI32Type(), llvm::Log2_32(blocks));
+    return blocks > 1 ? b.fold<arith::ShRUIOp>(number, shift) : number;
+  };
+  Value block = inClusters(readSpecial(b, "ctaid.x"));
   if (!kernel->hasAttr(persistentAttrName)) {
-    if (blocks > 1)
-      block = b.fold<arith::ShRUIOp>(block, b.integer(b.getI32Type(), llvm::Log2_32(blocks)));
     program = b.fold<arith::ExtUIOp>(b.getI64Type(), block);
     bindProgram(op, block);
     watchProgram();
@@ -204,13 +207,14 @@ void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
   }
   Type i64 = b.getI64Type();
   Value start = b.fold<arith::ExtUIOp>(i64, block);
-  Value step = b.fold<arith::ExtUIOp>(i64, readSpecial(b, "nctaid.x"));
+  Value step = b.fold<arith::ExtUIOp>(i64, inClusters(readSpecial(b, "nctaid.x")));
   b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value number, ValueRange carried) {
     turn = carried[0];
     program = number;
-    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
     watchProgram();
+    bindLater = [&] { bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number)); };
     emitBlock(body);
+    bindLater = nullptr;
     return Values{b.add(carried[0], b.i64(1))};
   });
   turn = b.i64(0);
@@ -275,9 +279,21 @@ void KernelLowering::bindProgram(ParallelOp op, Value number) {
 
 //===-- Ops in order ------------------------------------------------------===//
 
+/// Whether an op, or what is in it, has to know which program runs. The place of a program in a
+/// persistent kernel takes divisions: they are made while the tensor cores work.
+static bool needsProgram(Operation &op) {
+  auto found = op.walk([](Operation *inner) {
+    bool isPipeline =
+        isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
+        isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaWaitOp, BroadcastOp>(inner);
+    return isPipeline ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return found.wasInterrupted();
+}
+
 void KernelLowering::emitBlock(Block &block) {
   // Once, several times or not at all: nothing is known of the accesses before and behind.
-  bool isRegion = !isa<KernelOp, ParallelOp>(block.getParentOp());
+  bool isRegion = !isa<KernelOp, ParallelOp, RolesOp>(block.getParentOp());
   if (isRegion)
     assumeAccesses();
   for (Operation &op : block) {
@@ -285,13 +301,67 @@ void KernelLowering::emitBlock(Block &block) {
       return;
     b.setLoc(op.getLoc());
     currentOp = &op;
+    if (bindLater && !isRegion && needsProgram(op))
+      std::exchange(bindLater, nullptr)();
     if (watches && isa<PutOp>(op))
       return fail(&op, "the GPU backend does not have --sanitize of channels yet");
     if (!waiting.contains(&op))
       emitOp(&op);
+    if (isa<MmaEndOp>(op) && !isRegion && emitInSlices(&op))
+      break;
   }
   if (isRegion)
     assumeAccesses();
+}
+
+bool KernelLowering::isInSlice(Axes axes, const Layout &layout, int64_t reg) const {
+  if (!slice)
+    return true;
+  const auto *found = llvm::find(axes, slice->axis);
+  if (found == axes.end()) // made once
+    return slice->begin == 0;
+  int64_t place = layout.ofRegister(reg)[found - axes.begin()];
+  return place >= slice->begin && place < slice->end;
+}
+
+/// Whether it makes each register of its tiles by itself; or has none.
+static bool isSliced(Operation *op) {
+  bool hasTile = llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile);
+  if (!hasTile || isa<LoadOp, SendOp, BroadcastOp, CoordsOp, arith::ConstantOp>(op))
+    return true;
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getDrops();
+  bool isAngle = isa<math::SinOp, math::CosOp, math::TanOp>(op);
+  return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) && !isAngle &&
+         op->getNumRegions() == 0;
+}
+
+bool KernelLowering::emitInSlices(Operation *sums) {
+  constexpr int64_t width = 64;
+  Tile tile = this->tile(sums->getResult(0));
+  int64_t columns = tile.layout.extent(1);
+  if (columns <= width || columns % width != 0)
+    return false;
+  SmallVector<Operation *> ops;
+  for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())
+    ops.push_back(op);
+  if (watches || !llvm::all_of(ops, isSliced))
+    return false;
+  for (int64_t begin = 0; begin < columns; begin += width) {
+    slice = Slice{tile.axes[1], begin, begin + width};
+    for (Operation *op : ops) {
+      if (failed)
+        break;
+      bool hasTile =
+          llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile);
+      b.setLoc(op->getLoc());
+      currentOp = op;
+      if (hasTile || begin == 0)
+        emitOp(op);
+    }
+  }
+  slice.reset();
+  return true;
 }
 
 void KernelLowering::emitOp(Operation *op) {
@@ -325,8 +395,13 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](PutOp put) { emitPut(put); })
       .Case([&](GetOp get) { emitGet(get); })
       .Case([&](ReleaseOp release) { emitRelease(release); })
+      .Case([&](SendOp send) { emitSend(send); })
       .Case([&](TurnOp op) { scalars[op.getResult()] = turn; })
       .Case([&](MmaBeginOp begin) { bind(begin.getResult(), tile(begin.getInput()).registers); })
+      .Case([&](MmaFreshOp fresh) {
+        int64_t count = layoutOf(tileTypeOf(fresh.getResult())).numRegisters();
+        bind(fresh.getResult(), Values(count, LLVM::PoisonOp::create(b, b.getF32Type())));
+      })
       .Case([&](MmaOp mma) { emitMma(mma); })
       .Case([&](MmaWaitOp wait) {
         bind(wait.getResult(), waitForMma(tile(wait.getAcc()).registers, wait.getPending()));
@@ -403,12 +478,15 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
     Tile &made = tiles[result];
     made.axes.assign(axesOf(result.getType()).begin(), axesOf(result.getType()).end());
     made.layout = layoutOf(result.getType());
-    Values registers;
+    Values registers = std::move(made.registers);
+    registers.resize(made.layout.numRegisters());
     for (int64_t r = 0, count = made.layout.numRegisters(); r < count; ++r) {
+      if (!isInSlice(axesOf(result.getType()), layoutOf(result.getType()), r))
+        continue;
       SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
         return isTile(operand) ? tiles[operand].registers[r] : scalar(operand);
       });
-      registers.push_back(emitOne(operands));
+      registers[r] = emitOne(operands);
     }
     tiles[result].registers = std::move(registers);
   }
@@ -417,17 +495,22 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
 void KernelLowering::emitBroadcast(BroadcastOp op) {
   Tile made{SmallVector<StringAttr>(axesOf(op.getType())), layoutOf(op.getType()), {}};
   int64_t count = made.layout.numRegisters();
+  if (slice)
+    made.registers = tiles[op.getResult()].registers;
   if (!isTile(op.getInput())) {
     made.registers.assign(count, scalar(op.getInput()));
   } else {
     Tile input = tile(op.getInput());
+    made.registers.resize(count);
     for (int64_t r = 0; r < count; ++r) {
+      if (!isInSlice(made.axes, made.layout, r))
+        continue;
       Layout::Coords place = made.layout.ofRegister(r), from;
       for (StringAttr axis : input.axes)
         from.push_back(place[made.axisIndex(axis)]);
       std::optional<int64_t> source = input.layout.registerAt(from);
       assert(source && "the input's layout is the result's projection");
-      made.registers.push_back(input.registers[*source]);
+      made.registers[r] = input.registers[*source];
     }
   }
   tiles[op.getResult()] = std::move(made);
@@ -435,10 +518,13 @@ void KernelLowering::emitBroadcast(BroadcastOp op) {
 
 void KernelLowering::emitCoords(CoordsOp op) {
   StringAttr axis = axisOf(op.getSpan());
-  Tile made{{axis}, layoutOf(op.getType()), {}};
+  Tile &made = tiles[op.getResult()];
+  made.axes = {axis};
+  made.layout = layoutOf(op.getType());
+  made.registers.resize(made.layout.numRegisters());
   for (int64_t r = 0, count = made.layout.numRegisters(); r < count; ++r)
-    made.registers.push_back(materialize(coordinate(axis, made.layout, 0, r)));
-  tiles[op.getResult()] = std::move(made);
+    if (isInSlice(made.axes, made.layout, r))
+      made.registers[r] = materialize(coordinate(axis, made.layout, 0, r));
 }
 
 //===-- The function ------------------------------------------------------===//

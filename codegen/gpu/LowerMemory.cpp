@@ -353,6 +353,9 @@ void KernelLowering::emitLoad(LoadOp op) {
   // Watched accesses are of single elements in the tensor.
   bool isKept = !watches && (op->hasAttr(keepAttrName) || op->hasAttr(keptAttrName));
   Values registers = isKept ? readKept(op, access, width) : readTile(op, access, width);
+  if (slice) // those of other slices stay
+    for (auto [known, now] : llvm::zip(tiles[op.getResult()].registers, registers))
+      now = now ? now : known;
   tiles[op.getResult()] = {SmallVector<StringAttr>(axes), layout, std::move(registers)};
 }
 
@@ -366,6 +369,10 @@ CodeBuilder::Values KernelLowering::readTile(LoadOp op, const Access &access, in
   };
   Values allowed = watch(op, access, access.layout, plan), registers;
   for (int64_t r = 0, count = access.layout.numRegisters(); r < count; r += width) {
+    if (!isInSlice(axesOf(op.getType()), access.layout, r)) {
+      registers.append(width, Value());
+      continue;
+    }
     auto [indices, mask] = plan(r);
     llvm::append_range(registers, read(access.tensor, addressOf(access, indices), width,
                                        allowed.empty() ? mask : allowed[r], pad));
@@ -456,6 +463,8 @@ void KernelLowering::emitStore(StoreOp op) {
   auto plan = [&](int64_t r) { return Planned{indicesAt(access, r), access.mask[r]}; };
   Values allowed = watch(op, access, layout, plan);
   for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+    if (!isInSlice(axes, layout, r))
+      continue;
     Value mask = b.both(access.mask[r], first);
     SmallVector<Index> indices = indicesAt(access, r);
     if (!allowed.empty())

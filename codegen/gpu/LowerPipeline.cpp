@@ -17,26 +17,57 @@ using arith::CmpIPredicate;
 
 //===-- Tensor maps -------------------------------------------------------===//
 
-/// What one copy into a part moves: a panel.
-static TensorBox boxOf(PutOp op, size_t n) {
+/// Of a cluster: what its blocks get of a part (PutOp).
+static int64_t splitOf(PutOp op, size_t n) { return op.getSplit() ? (*op.getSplit())[n] : 0; }
+
+/// Of a part that blocks of a cluster fetch for each other each has some panels, or, where there
+/// are too few, some rows of all.
+static bool isSharedByPanels(SharedType part, unsigned blocks) {
+  return part.getColumns() / part.getPanelColumns() % blocks == 0;
+}
+
+/// What one copy into a part moves: a panel, or a share of its rows.
+static TensorBox boxOfPart(PutOp op, size_t n) {
   SharedType part = op.getChannel().getType().getPart(n);
   TensorBox box;
   box.parameter = cast<BlockArgument>(op.getSources()[n]).getArgNumber();
   box.box.assign(cast<MemRefType>(op.getSources()[n].getType()).getRank(), 1);
   box.box[0] = part.getPanelColumns();
-  box.box[1] = part.getRows();
+  unsigned blocks = numBlocks(op->getParentOfType<KernelOp>());
+  bool sharesRows = splitOf(op, n) == -1 && !isSharedByPanels(part, blocks);
+  box.box[1] = part.getRows() / (sharesRows ? blocks : 1);
   box.swizzle = part.getSwizzle();
   return box;
 }
 
 SmallVector<TensorBox> tile::codegen::gpu::tensorMapsOf(KernelOp kernel) {
   SmallVector<TensorBox> maps;
+  auto add = [&](const TensorBox &box) {
+    if (!llvm::is_contained(maps, box))
+      maps.push_back(box);
+  };
   kernel.walk([&](PutOp op) {
     for (size_t n = 0; n < op.getSources().size(); ++n)
-      if (TensorBox box = boxOf(op, n); !llvm::is_contained(maps, box))
-        maps.push_back(box);
+      add(boxOfPart(op, n));
   });
+  kernel.walk([&](SendOp op) { add(boxOf(op)); });
   return maps;
+}
+
+Value KernelLowering::tensorMap(const TensorBox &box) {
+  size_t first = prologue->getNumArguments() - tensorMaps.size();
+  return prologue->getArgument(first + (llvm::find(tensorMaps, box) - tensorMaps.begin()));
+}
+
+CodeBuilder::Values KernelLowering::placeOfBox(AffineMap map, ValueRange values) {
+  SmallVector<Index> dims;
+  for (Value dim : values)
+    dims.push_back(
+        {isa<SpanType>(dim.getType()) ? ranges.lookup(axisOf(dim)).origin : scalar(dim)});
+  Values place;
+  for (AffineExpr expr : llvm::reverse(map.getResults()))
+    place.push_back(b.fold<arith::TruncIOp>(b.getI32Type(), materialize(evaluate(expr, dims, {}))));
+  return place;
 }
 
 //===-- Barriers ----------------------------------------------------------===//
@@ -47,6 +78,13 @@ static void waitFor(CodeBuilder &b, Value barrier, Value parity) {
             "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n\t"
             "@done bra ready;\n\tbra again;\nready:\n\t}",
             "r,r,~{memory}", /*hasSideEffects=*/true);
+}
+
+/// All blocks of a cluster have come here.
+static void meetBlocks(CodeBuilder &b) {
+  inlineAsm(b, Type(), {},
+            "barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;", "~{memory}",
+            true);
 }
 
 Value KernelLowering::sharedAddress(int64_t offset) {
@@ -80,13 +118,16 @@ void KernelLowering::emitChannel(ChannelOp op) {
         for (int64_t n = 0; n < 2 * depth; ++n)
           inlineAsm(b, Type(),
                     {b.add(first, b.integer(b.getI32Type(), 8 * n)),
-                     b.integer(b.getI32Type(), n < depth ? 1 : readers)},
+                     b.integer(b.getI32Type(), n < depth ? 1 : readers * blocks)},
                     "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
         inlineAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
         return Values();
       },
       [&] { return Values(); });
-  barrier();
+  if (blocks > 1)
+    meetBlocks(b);
+  else
+    barrier();
 }
 
 //===-- Items -------------------------------------------------------------===//
@@ -111,50 +152,71 @@ KernelLowering::Item KernelLowering::itemOf(TypedValue<ChannelType> channel, Val
   return item;
 }
 
-/// Address of the part's panel within its slot.
-static int64_t partOffset(ChannelType channel, size_t part, int64_t panel) {
+/// Address of the part within its slot.
+static int64_t partOffset(ChannelType channel, size_t part) {
   int64_t offset = 0;
   for (size_t n = 0; n < part; ++n)
     offset += llvm::alignTo(channel.getPart(n).getBytes(), 1024);
-  return offset + panel * channel.getPart(part).getPanelBytes();
+  return offset;
+}
+
+/// The copies of one part, panel by panel; `place` is where its box begins, innermost first.
+void KernelLowering::copyPart(PutOp op, size_t n, const Item &item, Values place) {
+  Type i32 = b.getI32Type();
+  ChannelType channel = op.getChannel().getType();
+  SharedType part = channel.getPart(n);
+  Value map = tensorMap(boxOfPart(op, n)),
+        to = b.add(item.slot, b.integer(i32, partOffset(channel, n)));
+  auto moveBy = [&](size_t dim, int64_t step) {
+    place[dim] = b.add(place[dim], b.mul(blockRank, b.integer(i32, step)));
+  };
+  bool isShared = blocks > 1 && splitOf(op, n) == -1;
+  int64_t panels = part.getColumns() / part.getPanelColumns();
+  if (isShared && isSharedByPanels(part, blocks)) {
+    panels /= blocks;
+    moveBy(0, panels * part.getPanelColumns());
+    to = b.add(to, b.mul(blockRank, b.integer(i32, panels * part.getPanelBytes())));
+  } else if (isShared) {
+    int64_t rows = part.getRows() / blocks;
+    moveBy(1, rows);
+    to = b.add(to, b.mul(blockRank, b.integer(i32, rows * part.getSwizzle())));
+  } else if (blocks > 1) {
+    bool byColumns = splitOf(op, n) == 1;
+    moveBy(byColumns ? 0 : 1, byColumns ? part.getColumns() : part.getRows());
+  }
+  std::string constraints = "r,l,r";
+  for (size_t d = 0; d < place.size(); ++d)
+    constraints += ",r";
+  std::string text = "cp.async.bulk.tensor." + std::to_string(place.size()) +
+                     "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes" +
+                     (isShared ? ".multicast::cluster" : "") + " [$0], [$1, " +
+                     operandList(3, place.size()) + "], [$2]";
+  if (isShared) {
+    text += ", $" + std::to_string(3 + place.size());
+    constraints += ",h";
+  }
+  Value column = place[0];
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    place[0] = b.add(column, b.integer(i32, panel * part.getPanelColumns()));
+    SmallVector<Value> operands = {b.add(to, b.integer(i32, panel * part.getPanelBytes())), map,
+                                   item.full};
+    llvm::append_range(operands, place);
+    if (isShared)
+      operands.push_back(b.integer(b.getI16Type(), (1 << blocks) - 1));
+    inlineAsm(b, Type(), operands, text + ";", constraints + ",~{memory}", true);
+  }
 }
 
 void KernelLowering::emitPut(PutOp op) {
   Type i32 = b.getI32Type();
   ChannelType channel = op.getChannel().getType();
-  SmallVector<Index> dims;
-  for (Value dim : op.getDims())
-    dims.push_back(
-        {isa<SpanType>(dim.getType()) ? ranges.lookup(axisOf(dim)).origin : scalar(dim)});
   Value number = scalar(op.getNumber());
+  SmallVector<Values> places;
   int64_t bytes = 0;
-  for (size_t n = 0; n < channel.getSlot().size(); ++n)
+  for (size_t n = 0; n < channel.getSlot().size(); ++n) {
+    places.push_back(placeOfBox(cast<AffineMapAttr>(op.getMaps()[n]).getValue(), op.getDims()));
     bytes += channel.getPart(n).getBytes();
-  size_t firstMap = prologue->getNumArguments() - tensorMaps.size();
-  auto copy = [&](const Item &item, size_t n) {
-    SharedType part = channel.getPart(n);
-    Value map = prologue->getArgument(firstMap +
-                                      (llvm::find(tensorMaps, boxOf(op, n)) - tensorMaps.begin()));
-    SmallVector<Value> place;
-    for (AffineExpr expr : cast<AffineMapAttr>(op.getMaps()[n]).getValue().getResults())
-      place.push_back(b.fold<arith::TruncIOp>(i32, materialize(evaluate(expr, dims, {}))));
-    std::reverse(place.begin(), place.end());
-    Value column = place[0];
-    std::string constraints = "r,l,r";
-    for (size_t d = 0; d < place.size(); ++d)
-      constraints += ",r";
-    for (int64_t panel = 0; panel * part.getPanelColumns() < part.getColumns(); ++panel) {
-      place[0] = b.add(column, b.integer(i32, panel * part.getPanelColumns()));
-      SmallVector<Value> operands = {
-          b.add(item.slot, b.integer(i32, partOffset(channel, n, panel))), map, item.full};
-      llvm::append_range(operands, place);
-      inlineAsm(b, Type(), operands,
-                "cp.async.bulk.tensor." + std::to_string(place.size()) +
-                    "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, " +
-                    operandList(3, place.size()) + "], [$2];",
-                constraints + ",~{memory}", true);
-    }
-  };
+  }
   Value thread = b.add(b.mul(warp, b.integer(i32, 32)), lane);
   b.branch(
       b.compare(CmpIPredicate::eq, thread, b.integer(i32, 0)),
@@ -164,8 +226,8 @@ void KernelLowering::emitPut(PutOp op) {
         waitFor(b, item.empty, b.fold<arith::XOrIOp>(item.parity, b.integer(i32, 1)));
         inlineAsm(b, Type(), {item.full, b.integer(i32, bytes)},
                   "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", true);
-        for (size_t n = 0; n < channel.getSlot().size(); ++n)
-          copy(item, n);
+        for (size_t n = 0; n < places.size(); ++n)
+          copyPart(op, n, item, places[n]);
         return Values();
       },
       [&] { return Values(); });
@@ -176,20 +238,30 @@ void KernelLowering::emitGet(GetOp op) {
   waitFor(b, item.full, item.parity);
   for (auto [n, part] : llvm::enumerate(op.getParts()))
     matrices[part] =
-        b.add(item.slot, b.integer(b.getI32Type(), partOffset(op.getChannel().getType(), n, 0)));
+        b.add(item.slot, b.integer(b.getI32Type(), partOffset(op.getChannel().getType(), n)));
 }
 
 void KernelLowering::emitRelease(ReleaseOp op) {
   Item item = itemOf(op.getChannel(), scalar(op.getNumber()));
-  Value isFirst = b.compare(CmpIPredicate::eq, lane, b.integer(b.getI32Type(), 0));
-  inlineAsm(b, Type(), {item.empty, isFirst},
-            "bar.warp.sync -1;\n\t@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}",
-            true);
+  // A lane for each block of the cluster, since what this one reads another may have fetched. What
+  // tensor cores read needs no order of the threads' own accesses, which would take long.
+  Value arrives = b.compare(CmpIPredicate::ult, lane, b.integer(b.getI32Type(), blocks));
+  if (blocks > 1)
+    inlineAsm(b, Type(), {item.empty, lane, arrives},
+              "{\n\t.reg .b32 there;\n\tbar.warp.sync -1;\n\t"
+              "mapa.shared::cluster.u32 there, $0, $1;\n\t"
+              "@$2 mbarrier.arrive.shared::cluster.b64 _, [there];\n\t}",
+              "r,r,b,~{memory}", true);
+  else
+    inlineAsm(b, Type(), {item.empty, arrives},
+              "bar.warp.sync -1;\n\t@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}",
+              true);
 }
 
 //===-- Roles -------------------------------------------------------------===//
 
 void KernelLowering::emitRoles(ParallelOp parallel, RolesOp roles) {
+  makeOutboxes(roles);
   unsigned last = roles.getBodies().size() - 1, end = 0;
   SmallVector<unsigned> ends;
   for (int64_t count : roles.getWarps())
@@ -213,6 +285,9 @@ void KernelLowering::emitRoles(ParallelOp parallel, RolesOp roles) {
     return {};
   };
   emitFrom(0);
+  // What others of the cluster send here has to find this block.
+  if (blocks > 1)
+    meetBlocks(b);
 }
 
 void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned number) {
@@ -236,7 +311,9 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
               std::string("setmaxnreg.") + (wanted < given ? "dec" : "inc") + ".sync.aligned.u32 " +
                   std::to_string(wanted) + ";",
               "~{memory}", true);
+  numSent = 0;
   emitPrograms(parallel, roles.getBodies()[number].front());
+  finishSends(number);
   // Roles run at the same time: what one of them uses is not another's.
   sharedFloor = llvm::alignTo(mostShared, 16);
   barrierNumber = 0;

@@ -51,6 +51,8 @@ mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
 inline constexpr llvm::StringLiteral symbolPrefix = "kernel.";
 inline std::string symbolOf(llvm::StringRef name) { return (symbolPrefix + name).str(); }
 
+/// What one copy of a warp's rows moves.
+TensorBox boxOf(SendOp op);
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 /// What one op takes of shared memory at most, if it can do with less: any device has so much.
@@ -142,6 +144,11 @@ private:
   void bindProgram(ir::ParallelOp op, Value number);
   /// How many programs there are, as i64.
   Value programCount(ir::ParallelOp op);
+  /// What follows a pipeline's sums, some columns at a time, so that few registers hold what is
+  /// made of them; false where an op needs all of a tile.
+  bool emitInSlices(mlir::Operation *sums);
+  /// Whether a register of a tile is made now.
+  bool isInSlice(Axes axes, const Layout &layout, int64_t reg) const;
   void emitElementwiseOp(mlir::Operation *op);
   /// Sines, cosines and tangents of f32: all threads compute those of moderate arguments, and where
   /// one has others, those in a branch.
@@ -420,16 +427,26 @@ private:
   //===-- Roles and channels (LowerPipeline.cpp, EmitMma.cpp) -------------===//
   void emitChannel(ChannelOp op);
   void emitPut(PutOp op);
+  struct Item;
+  void copyPart(PutOp op, size_t n, const Item &item, Values place);
   void emitGet(GetOp op);
   void emitRelease(ReleaseOp op);
   void emitRoles(ir::ParallelOp parallel, RolesOp roles);
   void emitRole(ir::ParallelOp parallel, RolesOp roles, unsigned number);
   void emitMma(MmaOp op);
+  /// The parameter that is the map of a box, and where a box begins, as i32, innermost first.
+  Value tensorMap(const TensorBox &box);
+  Values placeOfBox(mlir::AffineMap map, mlir::ValueRange dims);
+  /// Room in which warps leave their rows for copies to fetch (EmitSend.cpp).
+  void makeOutboxes(RolesOp roles);
+  void emitSend(SendOp op);
+  /// Leaves the warp's 16 rows from `row` and `column` of the tile on there.
+  void fillOutbox(SendOp op, Value outbox, int64_t row, int64_t column);
+  void finishSends(unsigned role);
   /// Waits for groups; the registers are those of the pending tile.
   Values waitForMma(mlir::ValueRange registers, int64_t pending);
   /// Address of byte `offset` of the program's shared memory, as i32.
   Value sharedAddress(int64_t offset);
-  struct Item;
   Item itemOf(mlir::TypedValue<ChannelType> channel, Value number);
 
   CodeBuilder &b;
@@ -442,7 +459,15 @@ private:
   unsigned warps, blocks;
   Value report; // null where nothing is reported
   bool watches = false;
-  Value program; // its number, i64; null in roles
+  Value program; // its number, i64
+  /// Columns that are emitted, from 0 on in turn.
+  struct Slice {
+    mlir::StringAttr axis;
+    int64_t begin = 0, end = 0;
+  };
+  std::optional<Slice> slice;
+  /// Finds out which program runs, where that is still to do; null: it is done.
+  std::function<void()> bindLater;
   Values dims;
   llvm::DenseMap<Value, Value> scalars;
   llvm::DenseMap<Value, Tile> tiles;
@@ -460,6 +485,10 @@ private:
   llvm::DenseMap<Value, ChannelPlace> channels;
   llvm::DenseMap<Value, Value> matrices; // addresses in shared memory, i32
   llvm::SmallVector<TensorBox> tensorMaps;
+  /// Where the outboxes of the roles' warps begin, by role; negative: there are none.
+  llvm::SmallVector<int64_t> outboxes;
+  /// Copies from a warp's outboxes that were emitted for a program.
+  int64_t numSent = 0;
   Value turn;
   /// Which of the hardware's barriers the warps use that run this.
   unsigned barrierNumber = 0;

@@ -11,9 +11,11 @@ int64_t tile::codegen::gpu::mmaColumns(int64_t columns) {
   return std::min<int64_t>(256, columns & -columns);
 }
 
-Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps) {
+Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps,
+                                     unsigned blocks) {
   int64_t width = mmaColumns(columns);
-  assert(width >= 8 && warps % 4 == 0 && rows % (warps / 4 * mmaRows) == 0);
+  assert(width >= 8 && warps % 4 == 0 && rows % (warps / 4 * mmaRows * blocks) == 0);
+  assert((blocks == 1 || rows == warps * 16 * blocks) && "rows of a block follow each other");
   Layout layout(2);
   layout.addBasis(Part::Register, {0, 1});
   layout.addBasis(Part::Register, {8, 0});
@@ -23,9 +25,12 @@ Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned war
     layout.addBasis(Part::Lane, {0, step});
   for (int64_t step : {1, 2, 4})
     layout.addBasis(Part::Lane, {step, 0});
-  for (int64_t step = 16; step < rows && step < warps * 16; step *= 2)
+  int64_t rowsOfBlock = static_cast<int64_t>(warps) * 16;
+  for (int64_t step = 16; step < rowsOfBlock; step *= 2)
     layout.addBasis(Part::Warp, {step, 0});
-  layout.setRepeat(0, rows / (warps * 16));
+  for (int64_t step = rowsOfBlock; step < rowsOfBlock * blocks; step *= 2)
+    layout.addBasis(Part::Block, {step, 0});
+  layout.setRepeat(0, rows / (rowsOfBlock * blocks));
   layout.setRepeat(1, columns / width);
   return layout;
 }

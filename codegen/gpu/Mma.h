@@ -13,14 +13,17 @@
 namespace tile::codegen::gpu {
 
 inline constexpr int64_t mmaRows = 64;
+/// Of a row of an operand in shared memory (SharedType).
+inline constexpr int64_t panelBytes = 128;
 /// Bytes of a row that one instruction contracts.
 inline constexpr int64_t mmaDepthBytes = 32;
 
 /// How the instruction has a tile of rows × columns in the registers of a number of warps, a
 /// multiple of 4: each four have 64 rows, and all columns. `rows` is a multiple of the rows
 /// that they have together, columns of 8. A lane has pairs of neighbours in two rows, 8 apart.
+/// Each block of a cluster has its own rows, without repeats.
 /// Source: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D.
-Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps);
+Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks = 1);
 
 /// Columns that one instruction makes: the greatest multiple of 8 up to 256 that is a power of
 /// two and divides them.

@@ -85,11 +85,16 @@ def TileGpu_PutOp : Op<TileGpu_Dialect, "put", [AttrSizedOperandSegments]> {
     part's rows along the source's dimension before the last, its columns along the last,
     and 1 along others. What lies beyond the tensor becomes zero. Items are put in order,
     each once, by one role.
+
+    Where programs are clusters of blocks, each block has its own channel, and split[p] says what
+    of part p it gets: -1, all blocks get the same, of which each fetches a share for all;
+    0 or 1, each its own, which follow each other along the source's rows or columns.
   }];
   let arguments = (ins TileGpu_ChannelType:$channel, I64:$number, Variadic<AnyMemRef>:$sources,
-                       Variadic<AnyType>:$dims, AffineMapArrayAttr:$maps);
+                       Variadic<AnyType>:$dims, AffineMapArrayAttr:$maps,
+                       OptionalAttr<DenseI64ArrayAttr>:$split);
   let assemblyFormat = [{
-    $channel `[` $number `]` `from` $sources `at` $maps `(` $dims `)` attr-dict
+    $channel `[` $number `]` `from` $sources `at` $maps `(` $dims `)` (`split` $split^)? attr-dict
     `:` type($channel) `from` type($sources) `at` type($dims)
   }];
   let hasVerifier = 1;
@@ -105,6 +110,7 @@ def TileGpu_GetOp : Op<TileGpu_Dialect, "get", []> {
 
 def TileGpu_ReleaseOp : Op<TileGpu_Dialect, "release", []> {
   let summary = "This warp doesn't read the item any more";
+  let description = [{ Its slot is filled again once all warps, of all blocks of a cluster, have said so. }];
   let arguments = (ins TileGpu_ChannelType:$channel, I64:$number);
   let assemblyFormat = "$channel `[` $number `]` attr-dict `:` type($channel)";
 }
@@ -142,21 +148,46 @@ def TileGpu_MmaBeginOp : Op<TileGpu_Dialect, "mma_begin", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGpu_MmaFreshOp : Op<TileGpu_Dialect, "mma_fresh", [Pure]> {
+  let summary = "Registers for the tensor cores, which hold anything: the first mma must not add to them";
+  let results = (outs TileGpu_PendingType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def TileGpu_MmaOp : Op<TileGpu_Dialect, "mma", [AllTypesMatch<["acc", "result"]>]> {
   let summary = "Starts acc + a · b of two matrices in shared memory";
   let description = [{
     `a` has the rows of the result along its rows and what is contracted along its
     columns, `b` the columns of the result along its rows and what is contracted along its
-    columns; with `a_by_columns`, `b_by_columns` the other way round (elements of 16 bits).
+    columns; with `a_by_columns`, `b_by_columns` the other way round (elements of 16 bits). Of a cluster
+    each block has its own rows of the result in its `a`.
     The result's layout is `mmaLayout` of its shape (codegen/gpu/Mma.h). All that is started
-    by one op is one group.
+    by one op is one group. Where `adds` is false, acc counts as zeros.
   }];
   let arguments = (ins TileGpu_SharedType:$a, TileGpu_SharedType:$b, TileGpu_PendingType:$acc,
-                       UnitAttr:$a_by_columns, UnitAttr:$b_by_columns);
+                       Optional<I1>:$adds, UnitAttr:$a_by_columns, UnitAttr:$b_by_columns);
   let results = (outs TileGpu_PendingType:$result);
   let assemblyFormat = [{
-    $a (`by_columns` $a_by_columns^)? `,` $b (`by_columns` $b_by_columns^)? `,` $acc attr-dict
+    $a (`by_columns` $a_by_columns^)? `,` $b (`by_columns` $b_by_columns^)? `,` $acc
+    (`if` $adds^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGpu_SendOp : Op<TileGpu_Dialect, "send", []> {
+  let summary = "Has a tile stored by bulk copies, and doesn't wait for them";
+  let description = [{
+    The tile has `mmaLayout` (codegen/gpu/Mma.h), and elements of 16 or 32 bits. Its first element goes
+    to where the map says, of the dims' values, its rows along the target's dimension before
+    the last, its columns along the last. What lies beyond the tensor is dropped. Each warp moves its
+    rows through shared memory that nobody else has, so warps don't wait for each other.
+  }];
+  let arguments = (ins TileGpu_Tile:$value, AnyMemRef:$target, Variadic<AnyType>:$dims,
+                       AffineMapAttr:$map);
+  let assemblyFormat = [{
+    $value `to` $target `at` $map `(` $dims `)` attr-dict
+    `:` type($value) `to` type($target) `at` type($dims)
   }];
   let hasVerifier = 1;
 }

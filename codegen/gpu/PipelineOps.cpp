@@ -100,7 +100,15 @@ LogicalResult PutOp::verify() {
   for (Type dim : getDims().getTypes())
     if (!isa<SpanType>(dim) && !dim.isInteger(64))
       return emitOpError("begins at spans and i64 values");
+  unsigned blocks = numBlocks((*this)->getParentOfType<KernelOp>());
+  if (blocks > 1 && (!getSplit() || getSplit()->size() != parts))
+    return emitOpError("says for each part what the blocks of a cluster get: split");
   for (size_t n = 0; n < parts; ++n) {
+    int64_t split = blocks > 1 ? (*getSplit())[n] : 0;
+    if (split < -1 || split > 1)
+      return emitOpError("is split along rows (0), columns (1), or not at all (-1)");
+    if (split == -1 && channel.getPart(n).getRows() % (8 * blocks) != 0)
+      return emitOpError("part ") << n << " has no share for each block, of 8 rows or a multiple";
     auto source = cast<MemRefType>(getSources()[n].getType());
     AffineMap map = cast<AffineMapAttr>(getMaps()[n]).getValue();
     if (source.getElementType() != channel.getPart(n).getElement())
@@ -204,6 +212,30 @@ LogicalResult MmaEndOp::verify() {
   return success();
 }
 
+LogicalResult SendOp::verify() {
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  auto target = cast<MemRefType>(getTarget().getType());
+  int64_t warps = numWarpsOf(*this), blocks = numBlocks((*this)->getParentOfType<KernelOp>());
+  unsigned bits = tile.getElementTypeBitWidth();
+  if (!rolesOver(*this))
+    return emitOpError("stands in a role");
+  if (tile.getRank() != 2 || !tile.hasStaticShape() || warps % 4 != 0 ||
+      tile.getDimSize(0) % (warps * 16 * blocks) != 0 || tile.getDimSize(1) % 16 != 0 ||
+      layoutOf(tile) != mmaLayout(tile.getDimSize(0), tile.getDimSize(1), warps, blocks))
+    return emitOpError("takes a tile as tensor cores leave it");
+  if ((bits != 16 && bits != 32) || tile.getElementType() != target.getElementType())
+    return emitOpError("takes elements of 16 or 32 bits, of the target's type");
+  if (target.getRank() < 2 || target.getRank() > 5)
+    return emitOpError("stores to tensors of rank 2 to 5");
+  if (getMap().getNumDims() != getDims().size() || getMap().getNumSymbols() != 0 ||
+      getMap().getNumResults() != static_cast<unsigned>(target.getRank()))
+    return emitOpError("its map gives a coordinate for each dimension of the target");
+  for (Type dim : getDims().getTypes())
+    if (!isa<SpanType>(dim) && !dim.isInteger(64))
+      return emitOpError("begins at spans and i64 values");
+  return success();
+}
+
 LogicalResult MmaWaitOp::verify() {
   if (getPending() > 7)
     return emitOpError("waits until 0 to 7 groups run");
@@ -225,13 +257,17 @@ LogicalResult MmaOp::verify() {
     return emitOpError("contracts different extents");
   if (depth * 2 % mmaDepthBytes != 0)
     return emitOpError("contracts a multiple of 16 elements");
-  if (acc.getRank() != 2 || acc.getDimSize(0) != rows || acc.getDimSize(1) != columns)
-    return emitOpError("has a result of ") << rows << " × " << columns;
+  int64_t blocks = numBlocks((*this)->getParentOfType<KernelOp>());
+  if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
+    return emitOpError("has a result of ") << rows * blocks << " × " << columns;
   int64_t warps = numWarpsOf(*this);
   if (warps == 0 || warps % 4 != 0 || rows % (warps * 16) != 0 || mmaColumns(columns) < 8)
     return emitOpError("needs a multiple of ")
            << warps * 16 << " rows, and of 8 columns, in a role of " << warps << " warps";
-  if (layoutOf(acc) != mmaLayout(rows, columns, warps))
-    return emitOpError("needs a result with ") << mmaLayout(rows, columns, warps).str();
+  if (blocks > 1 && rows != warps * 16)
+    return emitOpError("has ") << warps * 16 << " rows in each block of a cluster";
+  Layout wanted = mmaLayout(rows * blocks, columns, warps, blocks);
+  if (layoutOf(acc) != wanted)
+    return emitOpError("needs a result with ") << wanted.str();
   return success();
 }

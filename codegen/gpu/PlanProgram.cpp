@@ -18,9 +18,14 @@ using namespace tile::codegen::gpu;
 
 GpuModel GpuModel::of(StringRef target) {
   if (target.starts_with("sm_80"))
-    return {.multiprocessors = 108, .sharedBytes = 163 << 10, .mostBlocks = 1};
+    return {
+        .multiprocessors = 108, .sharedBytes = 163 << 10, .mostBlocks = 1, .hasPipelines = false};
   if (target.starts_with("sm_89"))
-    return {.multiprocessors = 142, .sharedBytes = 99 << 10, .mostBlocks = 1};
+    return {
+        .multiprocessors = 142, .sharedBytes = 99 << 10, .mostBlocks = 1, .hasPipelines = false};
+  // Blackwell has other instructions.
+  if (target.starts_with("sm_100"))
+    return {.multiprocessors = 148, .hasPipelines = false};
   return {};
 }
 

@@ -26,6 +26,8 @@ struct GpuModel {
   int64_t sharedBytes = 227 << 10;
   /// Of a cluster; 1: there are no clusters.
   unsigned mostBlocks = 16;
+  /// Whether bulk copies feed tensor cores that read shared memory (BuildPipeline.h).
+  bool hasPipelines = true;
 
   /// Of the devices that a target is for.
   static GpuModel of(llvm::StringRef target);

@@ -2,7 +2,6 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Sites.h"
 #include "ir/Domain.h"
 
@@ -13,11 +12,86 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
-RankedTensorType Product::result() const {
-  return cast<RankedTensorType>(ForOp(loop).getResult(0).getType());
+/// What bulk copies ask of a tensor: how far it is from row to row.
+static bool hasCopiedRows(KernelOp kernel, unsigned number) {
+  constexpr int64_t copyBytes = 16;
+  auto type = cast<MemRefType>(kernel.getArgumentTypes()[number]);
+  int64_t divisor = type.getShape().back();
+  if (ShapedType::isDynamic(divisor)) {
+    divisor = 1;
+    auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
+    auto dim = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResults().back());
+    if (divisors && dim)
+      if (auto known = divisors.getAs<IntegerAttr>(
+              cast<StringAttr>(kernel.getDims()[dim.getPosition()]).getValue()))
+        divisor = known.getInt();
+  }
+  return divisor * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
 }
 
-int64_t Product::depth() const { return static_cast<int64_t>(ForOp(loop).getSize()); }
+/// Whether a bound is all of a parameter's extent along a dimension.
+static bool isExtentOf(Value bound, KernelOp kernel, unsigned number, unsigned along) {
+  APInt constant;
+  if (auto dim = bound.getDefiningOp<DimOp>()) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResult(along));
+    return symbol && kernel.getDims()[symbol.getPosition()] == dim.getNameAttr();
+  }
+  auto type = cast<MemRefType>(kernel.getArgumentTypes()[number]);
+  return matchPattern(bound, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() == type.getDimSize(along);
+}
+
+/// Of the result, along one of its axes.
+static int64_t extentAlong(const Product &product, StringAttr axis) {
+  auto type = cast<RankedTensorType>(ForOp(product.loop).getResult(0).getType());
+  return type.getDimSize(llvm::find(axesOf(type), axis) - axesOf(type).begin());
+}
+
+int64_t Product::elementBytes() const {
+  return LoadOp(rows.load).getSource().getType().getElementTypeBitWidth() / 8;
+}
+
+ProductBlock Product::block() const {
+  return {extentAlong(*this, axes[0]), extentAlong(*this, axes[1]),
+          static_cast<int64_t>(ForOp(loop).getSize())};
+}
+
+bool Product::canSend(StoreOp store) const {
+  auto kernel = store->getParentOfType<KernelOp>();
+  auto argument = dyn_cast<BlockArgument>(store.getTarget());
+  AffineMap map = store.getMap();
+  unsigned rank = map.getNumResults();
+  if (!argument || rank < 2 || rank > 5 || store.getDrops() ||
+      axesOf(store.getValue().getType()).size() != 2 ||
+      kernel.getParamMode(argument.getArgNumber()) != ParamMode::Out)
+    return false;
+  Type element = getElementTypeOrSelf(store.getValue().getType());
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if ((bits != 16 && bits != 32) || !hasCopiedRows(kernel, argument.getArgNumber()))
+    return false;
+  for (Value dim : llvm::concat<const Value>(store.getDims(), store.getSyms()))
+    if (!isa<SpanType>(dim.getType()) && !dim.getType().isInteger(64))
+      return false;
+  // What copies leave out is what is outside of the tensor.
+  ParallelOp parallel = kernel.getParallel();
+  for (unsigned n = 0; n < 2; ++n) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(rank - 2 + n));
+    Value span = dim ? store.getDims()[dim.getPosition()] : Value();
+    if (!span || !isa<SpanType>(span.getType()) || axisOf(span) != axes[n])
+      return false;
+    Value lower, upper;
+    if (auto whole = span.getDefiningOp<AxisOp>()) {
+      lower = whole.getLower(), upper = whole.getUpper();
+    } else {
+      auto number = cast<BlockArgument>(span).getArgNumber();
+      lower = parallel.getLower()[number], upper = parallel.getUpper()[number];
+    }
+    if (!matchPattern(lower, m_Zero()) ||
+        !isExtentOf(upper, kernel, argument.getArgNumber(), rank - 2 + n))
+      return false;
+  }
+  return true;
+}
 
 namespace {
 class Finder {
@@ -58,25 +132,11 @@ bool Finder::checkKernel() {
   return true;
 }
 
-/// What bulk copies ask of a tensor: how far it is from row to row.
 bool Finder::checkRows(LoadOp load) {
-  constexpr int64_t copyBytes = 16;
-  auto type = cast<MemRefType>(load.getSource().getType());
   unsigned number = cast<BlockArgument>(load.getSource()).getArgNumber();
-  int64_t divisor = type.getShape().back();
-  if (ShapedType::isDynamic(divisor)) {
-    divisor = 1;
-    auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
-    auto dim = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResults().back());
-    if (divisors && dim)
-      if (auto known = divisors.getAs<IntegerAttr>(
-              cast<StringAttr>(kernel.getDims()[dim.getPosition()]).getValue()))
-        divisor = known.getInt();
-  }
-  if (divisor * type.getElementTypeBitWidth() / 8 % copyBytes != 0)
-    return no(load, "rows of `" + kernel.getParamName(number) +
-                        "` are not known to begin at multiples of 16 bytes");
-  return true;
+  return hasCopiedRows(kernel, number) ||
+         no(load, "rows of `" + kernel.getParamName(number) +
+                      "` are not known to begin at multiples of 16 bytes");
 }
 
 /// The operand that has `axis` of the result beside the contracted one.
@@ -111,16 +171,7 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
   // All of the dimension is contracted: copies would bring what is outside of the loop's range.
   auto loop = cast<ForOp>(load->getParentOp());
   unsigned along = operand.isByColumns ? rank - 2 : rank - 1;
-  auto type = cast<MemRefType>(argument.getType());
-  bool isWhole = false;
-  APInt upper;
-  if (auto dim = loop.getUpper().getDefiningOp<DimOp>()) {
-    auto symbol =
-        dyn_cast<AffineSymbolExpr>(kernel.getParamShape(argument.getArgNumber()).getResult(along));
-    isWhole = symbol && kernel.getDims()[symbol.getPosition()] == dim.getNameAttr();
-  } else if (matchPattern(loop.getUpper(), m_ConstantInt(&upper))) {
-    isWhole = upper.getSExtValue() == type.getDimSize(along);
-  }
+  bool isWhole = isExtentOf(loop.getUpper(), kernel, argument.getArgNumber(), along);
   if (!isWhole || !matchPattern(loop.getLower(), m_Zero()))
     return no(load, "a part of its tensor is contracted");
   return checkRows(load);
@@ -158,34 +209,20 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
     if (!isFixed)
       return no(dot, "its result goes along a loop, or a whole axis of unknown length");
   }
-  Product product{loop, dot, {lhs}, {rhs}};
-  if (!llvm::is_contained(axesOf(lhs.getType()), axes[0]))
+  Product product{loop, dot, {lhs}, {rhs}, {axes[0], axes[1]}};
+  if (!llvm::is_contained(axesOf(lhs.getType()), product.axes[0]))
     std::swap(product.rows, product.columns);
-  if (!checkOperand(product.rows, axes[0]) || !checkOperand(product.columns, axes[1]) ||
-      !checkSizes(product))
+  if (!checkOperand(product.rows, product.axes[0]) ||
+      !checkOperand(product.columns, product.axes[1]) || !checkSizes(product))
     return false;
   found.product = product;
   return true;
 }
 
-/// What the instruction and shared memory take of a block.
 bool Finder::checkSizes(const Product &product) {
-  constexpr int64_t panelBytes = 128, mostRows = 256, leastColumns = 16, mostRegisters = 128;
-  RankedTensorType type = product.result();
-  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), depth = product.depth();
-  int64_t panel =
-      panelBytes * 8 / LoadOp(product.rows.load).getSource().getType().getElementTypeBitWidth();
-  if (rows % (mmaRows * (warpsOf(product) / 4)) != 0 || mmaColumns(columns) < leastColumns)
-    return no(DotOp(product.dot), "a block of its result is not of 64 rows and of 16 columns");
-  if (rows > mostRows || columns > mostRows || depth > mostRows ||
-      rows * columns / (warpsOf(product) * 32) > mostRegisters)
-    return no(DotOp(product.dot), "a block of its result is too large for registers");
-  auto isInPanels = [&](const ProductOperand &operand, int64_t width) {
-    return (operand.isByColumns ? width : depth) % panel == 0;
-  };
-  if (depth % 16 != 0 || !isInPanels(product.rows, rows) || !isInPanels(product.columns, columns))
-    return no(DotOp(product.dot), "a row of an operand's block is not of 128 bytes");
-  return true;
+  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.rows.isByColumns,
+                                  product.columns.isByColumns);
+  return refusal.empty() || no(DotOp(product.dot), refusal);
 }
 
 FoundProduct Finder::find() {
@@ -207,6 +244,10 @@ FoundProduct Finder::find() {
 
 FoundProduct tile::codegen::gpu::findProduct(KernelOp kernel) { return Finder(kernel).find(); }
 
+unsigned tile::codegen::gpu::blocksOf(const Product &product) {
+  return multiplyingBlocks(product.block());
+}
+
 unsigned tile::codegen::gpu::warpsOf(const Product &product) {
-  return product.result().getDimSize(0) <= mmaRows ? 4 : 8;
+  return multiplyingWarps(product.block().rows);
 }

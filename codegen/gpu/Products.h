@@ -17,8 +17,9 @@
 #ifndef TILE_CODEGEN_GPU_PRODUCTS_H
 #define TILE_CODEGEN_GPU_PRODUCTS_H
 
-#include "ir/TileOps.h"
+#include "codegen/gpu/ProductModel.h"
 
+#include <array>
 #include <string>
 
 namespace tile::codegen::gpu {
@@ -35,12 +36,16 @@ struct ProductOperand {
 struct Product {
   ir::ForOp loop;
   ir::DotOp dot;
-  /// Along the result's first axis and its second.
+  /// Along the result's first axis, which are its rows, and its second.
   ProductOperand rows, columns;
+  /// The axes of the result's rows and columns.
+  std::array<mlir::StringAttr, 2> axes;
 
-  mlir::RankedTensorType result() const;
-  /// What one turn of the loop contracts.
-  int64_t depth() const;
+  /// What a program has of the result, and what one turn of the loop contracts.
+  ProductBlock block() const;
+  int64_t elementBytes() const;
+  /// Whether bulk copies can store what is held as the result is.
+  bool canSend(ir::StoreOp store) const;
 };
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
@@ -53,8 +58,9 @@ struct FoundProduct {
 };
 FoundProduct findProduct(ir::KernelOp kernel);
 
-/// Warps that multiply: four for each 64 rows of the result, eight at most.
+/// Warps of a block that multiply, and blocks of a program.
 unsigned warpsOf(const Product &product);
+unsigned blocksOf(const Product &product);
 
 } // namespace tile::codegen::gpu
 

@@ -1,6 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/ProductModel.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -42,6 +43,8 @@ private:
   void collectShared();
   void collectCandidates();
   void take(AxisInfo &axis, int64_t wanted) const;
+  bool isCopied(LoadOp load);
+  bool chooseForProduct();
   void chooseForElements();
   void spread();
   int64_t programs() const;
@@ -53,7 +56,7 @@ private:
   bool fixed;
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
-  bool hasDot = false;
+  SmallVector<DotOp> dots;
   /// Whether programs with the same columns read the same row, or end in one; or all in the same
   /// elements.
   bool sharesRows = false, updatesRows = false, updatesAll = false;
@@ -108,8 +111,8 @@ void Chooser::collectAxes() {
           loop.getKind() != LoopKind::sequential;
     else if (auto whole = dyn_cast<AxisOp>(op))
       add(axisOf(whole.getResult()), whole.getLower(), whole.getUpper());
-    else if (auto dot = dyn_cast<DotOp>(op))
-      hasDot |= !dot->use_empty();
+    else if (auto dot = dyn_cast<DotOp>(op); dot && !dot->use_empty())
+      dots.push_back(dot);
   });
 }
 
@@ -236,6 +239,77 @@ void Chooser::chooseForElements() {
       takeShare(axis, usual / elements);
 }
 
+/// An operand of a contraction that bulk copies may bring: all of the tensor's rows begin at
+/// multiples of 16 bytes, as far as is known.
+bool Chooser::isCopied(LoadOp load) {
+  constexpr int64_t copyBytes = 16;
+  if (!load)
+    return false;
+  auto type = load.getSource().getType();
+  if (auto argument = dyn_cast<BlockArgument>(load.getSource()); argument && type.getRank() > 1)
+    if (auto dim = dyn_cast<AffineSymbolExpr>(
+            kernel.getParamShape(argument.getArgNumber()).getResults().back()))
+      if (dim.getPosition() < dims.size() && dims[dim.getPosition()] >= 0)
+        return dims[dim.getPosition()] * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
+  return type.getRank() > 1;
+}
+
+/// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.
+/// False where the kernel is none that could, or its schedule has no block for it.
+bool Chooser::chooseForProduct() {
+  if (!model.hasPipelines || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2)
+    return false;
+  DotOp dot = dots[0];
+  auto loop = dyn_cast<ForOp>(dot->getParentOp());
+  auto lhs = dot.getLhs().getDefiningOp<LoadOp>(), rhs = dot.getRhs().getDefiningOp<LoadOp>();
+  Type element = getElementTypeOrSelf(dot.getLhs().getType());
+  if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
+      !(element.isBF16() || element.isF16()))
+    return false;
+  ArrayRef<StringAttr> both = axesOf(dot.getType());
+  if (!llvm::is_contained(axesOf(lhs.getType()), both[0]))
+    std::swap(lhs, rhs);
+  AxisInfo &rows = axes[both[0]], &columns = axes[both[1]], &depth = axes[loop.getNameAttr()];
+  auto lastAxisIs = [](LoadOp load, StringAttr axis) {
+    return mapAxes(load.getMap(), load.getDims()).names.back() == axis;
+  };
+  bool rowsTurned = lastAxisIs(lhs, both[0]), columnsTurned = lastAxisIs(rhs, both[1]);
+  ProductExtents extents{rows.extent, columns.extent, depth.extent, eachPrograms};
+  auto sizesOf = [](const AxisInfo &axis, ArrayRef<int64_t> usual) {
+    if (!axis.isSizable) // a whole axis
+      return SmallVector<int64_t>{axis.isKnown ? axis.extent : 0};
+    return axis.candidates.empty() ? SmallVector<int64_t>(usual) : axis.candidates;
+  };
+  // Elements that move between threads stay in a block of them.
+  bool moves = kernel
+                   .walk([&](Operation *op) {
+                     bool isLocal = isa<LoadOp, StoreOp, DotOp>(op) || !isa<AlongAxes>(op);
+                     auto store = dyn_cast<StoreOp>(op);
+                     if (store && isLocal)
+                       isLocal = mapAxes(store.getMap(), store.getDims()).names == both;
+                     return isLocal ? WalkResult::advance() : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  double best = 0;
+  for (int64_t k : sizesOf(depth, {64, 128}))
+    for (int64_t j : sizesOf(columns, {256, 128, 64}))
+      for (int64_t i : sizesOf(rows, {256, 128, 64})) {
+        ProductBlock block{i, j, k};
+        if (!refusalOf(block, extents.bytes, rowsTurned, columnsTurned).empty() ||
+            slotsFor(block, extents.bytes, model) < 2 || (multiplyingBlocks(block) > 1 && moves))
+          continue;
+        double cycles = cyclesOf(extents, block, model);
+        if (best > 0 && cycles >= best)
+          continue;
+        best = cycles;
+        rows.size = i, columns.size = j, depth.size = k;
+      }
+  for (auto &[name, axis] : axes) // others have none that matter
+    if (best > 0 && axis.isSizable && &axis != &rows && &axis != &columns && &axis != &depth)
+      axis.size = axis.candidates.empty() ? 1 : axis.candidates.front();
+  return best > 0;
+}
+
 int64_t Chooser::programs() const {
   uint64_t count = eachPrograms;
   for (const auto &[name, axis] : axes)
@@ -271,7 +345,12 @@ llvm::StringMap<int64_t> Chooser::choose() {
   collectShared();
   collectCandidates();
   llvm::StringMap<int64_t> sizes;
-  if (hasDot || kernel.isGrid()) { // the first candidates, and what is usual
+  if (!kernel.isGrid() && chooseForProduct()) {
+    for (StringAttr binder : sizableBinders(kernel))
+      sizes[binder.getValue()] = axes[binder].size;
+    return sizes;
+  }
+  if (!dots.empty() || kernel.isGrid()) { // the first candidates, and what is usual
     for (StringAttr binder : sizableBinders(kernel))
       if (!axes[binder].candidates.empty())
         sizes[binder.getValue()] = axes[binder].candidates.front();

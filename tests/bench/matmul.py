@@ -1,38 +1,103 @@
 #!/usr/bin/env python3
-"""The matmul that is written on the tile_gpu level beside cuBLAS (by torch) and Triton, in one run.
+"""Products of matrices by tilec beside cuBLAS, cuBLASLt (both by torch) and Triton, in one run.
 
-    matmul.py PTX [--runs N]
+    matmul.py TILEC [MxNxK…] [--runs N] [--types T,…] [--orders nn,nt] [--try SCHEDULE]… [--all] [--profile]
+    matmul.py TILEC --prepare FOLDER …     makes the code alone; needs no GPU
+    matmul.py --prepared FOLDER …          measures it; needs no tilec
 
-PTX is what tile-translate makes of tests/codegen/text/matmul-in-roles.mlir: C = A · Bᵀ in bf16. Results
-are compared with torch's in double precision; then all take turns, N rounds of three launches, of which the
-last two are timed. The table has TFLOP/s by the median. Data is random and normal. Triton's kernel
-is a persistent one over tensor descriptors, with the best of six configurations. Needs torch, Triton, and a
-device of compute capability 9.0.
+The kernels are those of products.tile; `tilec compile --emit=ptx` makes their code for each shape, and the first
+lines of that say what a launch needs. Results are compared with torch's in double precision; then all take turns in a
+random order, N rounds, each a CUDA graph of as many launches as take a while. The table has TFLOP/s by the median, and
+tilec's share of the best peer. Data is random and normal. Triton's kernel is a persistent one over tensor
+descriptors, with the best of its configurations. --try "i = 128; j = 256" measures this schedule, too, beside what the
+compiler chooses; --all tries all tile sizes that are usual. With --profile each is launched once between the profiler's
+start and stop. Needs torch, Triton, and a device of compute capability 9.0.
 """
 
 import argparse
 import ctypes
+import itertools
+import math
 import pathlib
+import random
 import re
 import statistics
+import subprocess
+import sys
+import tempfile
 
+SOURCE = pathlib.Path(__file__).with_name("products.tile")
+SHAPES = ("8192x8192x8192", "4096x4096x4096", "16384x4096x4096", "2048x2048x2048", "1024x1024x1024", "64x8192x8192",
+          "16x16384x4096")
+USUAL = [f"i = {i}; j = {j}; k = 64" for i in (64, 128, 256) for j in (64, 128, 256)]
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ptx")
+    parser.add_argument("tilec", nargs="?")
+    parser.add_argument("shapes", nargs="*", metavar="MxNxK")
     parser.add_argument("--runs", type=int, default=30)
-    return parser.parse_args()
+    parser.add_argument("--types", default="bf16")
+    parser.add_argument("--orders", default="nn,nt")
+    parser.add_argument("--try", dest="schedules", action="append", default=[], metavar="SCHEDULE")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--prepare", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--prepared", type=pathlib.Path, metavar="FOLDER")
+    options = parser.parse_args()
+    if options.prepared and options.tilec:
+        options.shapes.insert(0, options.tilec)
+    options.shapes = options.shapes or list(SHAPES)
+    options.schedules += USUAL if options.all else []
+    options.cases = [(order, dtype, *map(int, shape.split("x"))) for shape in options.shapes
+                     for dtype in options.types.split(",") for order in options.orders.split(",")]
+    return options
+
+
+def name_of(case):
+    return "-".join(map(str, case))
+
+
+def with_schedule(name, schedule):
+    """The kernels' text, one of them with a schedule."""
+    text = SOURCE.read_text()
+    end = text.index("\n}\n", re.search(rf"^kernel {name}\b", text, re.M).start()) + 2
+    return text[:end] + f" schedule {{ {schedule} }}" + text[end:]
+
+
+def prepare(tilec, case, schedules, folder):
+    """Makes the code of a case: NAME.ptx, and NAME-1.ptx, … of other schedules."""
+    order, dtype, *dims = case
+    for number, choice in enumerate(["", *schedules]):
+        source = SOURCE
+        if choice:
+            source = folder / "scheduled.tile"
+            source.write_text(with_schedule(order, choice))
+        line = [tilec, "compile", f"{source}:{order}", "--emit=ptx", "--target=sm_90a", "--bind", f"T={dtype}"]
+        for name, value in zip("MNK", dims):
+            line += ["--dim", f"{name}={value}"]
+        path = folder / (name_of(case) + (f"-{number}.ptx" if number else ".ptx"))
+        made = subprocess.run([*line, "-o", path], capture_output=True, text=True)
+        if made.returncode:
+            path.unlink(missing_ok=True)
+            print(f"{name_of(case)} {choice}: {made.stderr.splitlines()[0]}", file=sys.stderr)
+        elif choice:
+            path.write_text(path.read_text() + f"// schedule: {choice}\n")
 
 
 if __name__ == "__main__":
     options = parse_options()  # --help needs nothing of what follows
+    if options.prepare:
+        options.prepare.mkdir(parents=True, exist_ok=True)
+        for case in options.cases:
+            prepare(options.tilec, case, options.schedules, options.prepare)
+        sys.exit()
 
 import torch
 import triton
 import triton.language as tl
 
-BFLOAT16, SWIZZLES, L2_256B = 9, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h
+BFLOAT16, FLOAT16, SWIZZLES, L2_256B = 9, 6, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h
 SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -49,32 +114,44 @@ class Kernel:
 
     def __init__(self, path):
         text = pathlib.Path(path).read_text()
-        name, threads, shared = re.search(r"// (\w+): (\d+) threads, (\d+) bytes", text).groups()
-        self.threads, self.shared = int(threads), int(shared)
+        head = re.search(r"// (\w+): (\d+) threads, (\d+) bytes of shared memory(?:, (\d+) blocks a program)?"
+                         r"(, persistent)?(?:; (.*))?", text)
+        name, self.threads, self.shared = head[1], int(head[2]), int(head[3])
+        self.blocks, self.persistent = int(head[4] or 1), bool(head[5])
+        self.sizes = {binder: int(size) for binder, size in re.findall(r"(\w+) = (\d+)", head[6] or "")}
         self.maps = [(int(n), [int(x) for x in box.split("x")], int(swizzle)) for n, box, swizzle in re.findall(
             r"// tensor map: parameter (\d+), box ([\dx]+), swizzle (\d+)", text)]
+        self.schedule = (re.search(r"^// schedule: (.*)", text, re.M) or ["", ""])[1]
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoadData(ctypes.byref(module), text.encode() + b"\0"))
         check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, name.encode()))
         check(cuda.cuFuncSetAttribute(self.function, SHARED_SIZE, self.shared))
 
-    def prepare(self, tensors, dims, blocks):
+    def __str__(self):
+        sizes = "x".join(str(size) for size in self.sizes.values())
+        return sizes + ("" if self.maps else " (no tensor cores)")
+
+    def prepare(self, tensors, dims, multiprocessors):
         """A function that launches it; the tensors have to live."""
         values = [ctypes.c_uint64(t.data_ptr()) for t in tensors] + [ctypes.c_int64(d) for d in dims]
         memory = []
         for parameter, box, swizzle in self.maps:
             tensor = tensors[parameter]
-            memory.append(ctypes.create_string_buffer(192))
-            address = (ctypes.addressof(memory[-1]) + 63) // 64 * 64  # a map's alignment
+            memory.append(ctypes.create_string_buffer(256))
+            address = (ctypes.addressof(memory[-1]) + 127) // 128 * 128  # a map's alignment
             rank, size = tensor.dim(), tensor.element_size()
             extents = (ctypes.c_uint64 * rank)(*reversed(tensor.shape))
             strides = (ctypes.c_uint64 * rank)(*[s * size for s in reversed(tensor.stride()[:-1])], 0)
             steps = (ctypes.c_uint32 * rank)(*[1] * rank)
             check(cuda.cuTensorMapEncodeTiled(
-                ctypes.c_void_p(address), BFLOAT16, rank, ctypes.c_void_p(tensor.data_ptr()), extents, strides,
-                (ctypes.c_uint32 * rank)(*box), steps, 0, SWIZZLES[swizzle], L2_256B, 0))
+                ctypes.c_void_p(address), BFLOAT16 if tensor.dtype == torch.bfloat16 else FLOAT16, rank,
+                ctypes.c_void_p(tensor.data_ptr()), extents, strides, (ctypes.c_uint32 * rank)(*box), steps, 0,
+                SWIZZLES[swizzle], L2_256B, 0))
             values.append((ctypes.c_char * 128).from_address(address))
         arguments = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
+        blocks = self.blocks * math.prod(-(-extent // size) for extent, size in zip(dims, self.sizes.values()))
+        if self.persistent:
+            blocks = min(blocks, multiprocessors // self.blocks * self.blocks)
 
         def launch(keep=(values, memory)):
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -83,16 +160,20 @@ class Kernel:
         return launch
 
 
-CONFIGS = [triton.Config({"BM": 128, "BN": n, "BK": 64, "GROUP": 8, "ROLES": roles}, num_stages=stages, num_warps=8)
-           for n, stages in ((256, 3), (256, 4), (128, 4)) for roles in (False, True)]
+CONFIGS = [triton.Config({"BM": m, "BN": n, "BK": 64, "GROUP": 8, "ROLES": roles}, num_stages=stages, num_warps=warps)
+           for m, n, stages, warps in ((128, 256, 3, 8), (128, 256, 4, 8), (128, 128, 4, 8), (64, 128, 5, 4),
+                                       (64, 64, 7, 4)) for roles in (False, True)]
 
 
-@triton.autotune(configs=CONFIGS, key=["M", "N", "K"])
+@triton.autotune(configs=CONFIGS, key=["M", "N", "K", "ACROSS"])
 @triton.jit
 def triton_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                  ROLES: tl.constexpr, BLOCKS: tl.constexpr):
+                  ROLES: tl.constexpr, BLOCKS: tl.constexpr, ACROSS: tl.constexpr):
     a_tiles = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
-    b_tiles = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    if ACROSS:
+        b_tiles = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    else:
+        b_tiles = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
     c_tiles = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
     rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
     for tile in tl.range(tl.program_id(0), rows * columns, BLOCKS, flatten=True, warp_specialize=ROLES):
@@ -102,52 +183,113 @@ def triton_matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
         i, j = first + place % height, place // height
         acc = tl.zeros((BM, BN), tl.float32)
         for k in range(tl.cdiv(K, BK)):
-            acc = tl.dot(a_tiles.load([i * BM, k * BK]), b_tiles.load([j * BN, k * BK]).T, acc)
-        c_tiles.store([i * BM, j * BN], acc.to(tl.bfloat16))
+            if ACROSS:
+                acc = tl.dot(a_tiles.load([i * BM, k * BK]), b_tiles.load([j * BN, k * BK]).T, acc)
+            else:
+                acc = tl.dot(a_tiles.load([i * BM, k * BK]), b_tiles.load([k * BK, j * BN]), acc)
+        c_tiles.store([i * BM, j * BN], acc.to(c.dtype.element_ty))
 
 
-def measure(calls, runs):
+def recorded(call, flops):
+    """The call as a CUDA graph of several launches, and how many."""
+    launches = max(1, min(64, int(2e11 / flops)))
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(launches):
+            call()
+    return graph, launches
+
+
+def measure(calls, runs, flops):
     """The median time of each, in ms; they take turns."""
+    graphs = {name: recorded(call, flops) for name, call in calls.items()}
     times = {name: [] for name in calls}
-    for call in calls.values():
-        for _ in range(3):
-            call()
     for _ in range(runs):
-        for name, call in calls.items():
+        for name in random.sample(list(graphs), len(graphs)):
+            graph, launches = graphs[name]
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            call()
+            graph.replay()
             start.record()
-            call()
-            call()
+            graph.replay()
             end.record()
             end.synchronize()
-            times[name].append(start.elapsed_time(end) / 2)
+            times[name].append(start.elapsed_time(end) / launches)
     return {name: statistics.median(of) for name, of in times.items()}
+
+
+def profile(calls):
+    for call in calls.values():
+        call()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    for call in calls.values():
+        call()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+
+
+def blas(library, a, b, out):
+    def call():
+        torch.backends.cuda.preferred_blas_library(library)
+        torch.matmul(a, b, out=out)
+    return call
+
+
+def verify(name, case, a, b, output):
+    m = case[2]
+    rows = torch.tensor(sorted(set(random.sample(range(m), min(m, 300))) | {0, m - 1}), device="cuda")
+    wanted = a[rows].double() @ b.double()
+    bound = wanted.abs() * (2**-8 if case[1] == "bf16" else 2**-11) + a[rows].double().abs() @ b.double().abs() * 2**-20
+    if not ((output[rows].double() - wanted).abs() <= bound).all():
+        raise SystemExit(f"{name_of(case)}: {name} has wrong results")
 
 
 def main():
     properties = torch.cuda.get_device_properties(0)  # makes the context
     torch.zeros(1, device="cuda")
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
-    blocks, kernel = properties.multi_processor_count, Kernel(options.ptx)
-    print(f"{properties.name}, torch {torch.__version__}, Triton {triton.__version__}; TFLOP/s")
-    print(f"{'M × N × K':>20} {'tilec':>7} {'Triton':>7} {'cuBLAS':>7}  tilec / Triton")
-    for m, n, k in ((8192, 8192, 8192), (4096, 4096, 4096), (2048, 2048, 2048), (16384, 4096, 4096)):
-        a, b = (torch.randn(rows, k, device="cuda", dtype=torch.bfloat16) for rows in (m, n))
-        outputs = [torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16) for _ in range(3)]
-        launch = kernel.prepare([a, b, outputs[0]], [m, n, k], blocks)
-        launch()
-        rows = slice(0, 512)  # of the reference, which is slow
-        wanted = a[rows].double() @ b.double().T
-        bound = wanted.abs() * 2**-8 + a[rows].double().abs() @ b.double().abs().T * 2**-20
-        if not ((outputs[0][rows].double() - wanted).abs() <= bound).all():
-            raise SystemExit(f"{m} × {n} × {k}: wrong results")
-        calls = {"tilec": launch,
-                 "Triton": lambda: triton_matmul[(blocks,)](a, b, outputs[1], m, n, k, BLOCKS=blocks),
-                 "cuBLAS": lambda: torch.matmul(a, b.T, out=outputs[2])}
-        rates = {name: 2 * m * n * k / time / 1e9 for name, time in measure(calls, options.runs).items()}
-        print(f"{f'{m} × {n} × {k}':>20} " + " ".join(f"{rates[name]:7.0f}" for name in calls)
-              + f"  {rates['tilec'] / rates['Triton']:.2f}")
+    blocks = properties.multi_processor_count
+    with tempfile.TemporaryDirectory() as place:
+        folder = options.prepared or pathlib.Path(place)
+        print(f"{properties.name}, torch {torch.__version__}, Triton {triton.__version__}; TFLOP/s")
+        print(f"{'':>28} {'tilec':>7} {'Triton':>7} {'cuBLAS':>7} {'Lt':>7}   of the best")
+        for case in options.cases:
+            if not options.prepared:
+                prepare(options.tilec, case, options.schedules, folder)
+            order, dtype, m, n, k = case
+            a, b = (torch.randn(*shape, device="cuda", dtype={"bf16": torch.bfloat16, "f16": torch.float16}[dtype])
+                    for shape in ((m, k), (n, k) if order == "nt" else (k, n)))
+            right = b.T if order == "nt" else b
+            new = lambda: torch.full((m, n), float("nan"), device="cuda", dtype=a.dtype)
+            calls = {}
+            for number, path in enumerate([folder / f"{name_of(case)}.ptx",
+                                           *sorted(folder.glob(f"{name_of(case)}-*.ptx"))]):
+                kernel, output = Kernel(path), new()
+                name = kernel.schedule if number else f"tilec {kernel}"
+                calls[name] = kernel.prepare([a, b, output], [m, n, k], blocks)
+                calls[name]()
+                verify(name, case, a, right, output)
+            outputs = [new() for _ in range(3)]
+            ours = len(calls)
+            calls["Triton"] = lambda: triton_matmul[(blocks,)](a, b, outputs[0], m, n, k, BLOCKS=blocks,
+                                                               ACROSS=order == "nt")
+            calls["cuBLAS"] = blas("cublas", a, right, outputs[1])
+            calls["Lt"] = blas("cublaslt", a, right, outputs[2])
+            flops = 2 * m * n * k
+            if options.profile:
+                profile(calls)
+                continue
+            rates = {name: flops / time / 1e9 for name, time in measure(calls, options.runs, flops).items()}
+            first, *others = list(calls)[:ours]
+            peers = [rates[name] for name in ("Triton", "cuBLAS", "Lt")]
+            print(f"{name_of(case):>28} {rates[first]:7.0f} " + " ".join(f"{rate:7.0f}" for rate in peers)
+                  + f"   {rates[first] / max(peers):.3f}  {first}"
+                  + "".join(f"; {name} {rates[name]:.0f}" for name in sorted(others, key=rates.get, reverse=True)),
+                  flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

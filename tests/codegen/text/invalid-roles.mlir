@@ -135,3 +135,46 @@ tile.kernel @layout(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", til
   }
   tile.return
 }
+
+// -----
+
+// Blocks of a cluster: what each gets has to be said.
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+#at = affine_map<(i, k) -> (i, k)>
+tile.kernel @unsaid(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 8, tile_gpu.blocks = 2} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "load" warps 4 registers 40 {
+      // expected-error@+1 {{says for each part what the blocks of a cluster get: split}}
+      tile_gpu.put %items[%c0] from %a at [#at](%i, %c0) : !items from memref<?x?xbf16> at !tile.span<"i", 64>, i64
+    }, "multiply" warps 4 registers 232 {
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// What bulk copies store is as tensor cores leave it.
+#rows = #tile_gpu.layout<["i", "j"], register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+#at = affine_map<(i, j) -> (i, j)>
+!sum = tensor<64x64xf32, #rows>
+tile.kernel @sent(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %zeros = tile.broadcast %zero : f32 to !sum
+      // expected-error@+1 {{takes a tile as tensor cores leave it}}
+      tile_gpu.send %zeros to %c at #at(%i, %j) : !sum to memref<?x?xf32> at !tile.span<"i", 64>, !tile.span<"j", 64>
+    }
+  }
+  tile.return
+}

@@ -2,13 +2,14 @@
 // RUN: tile-opt %s --tile-gpu-build-pipeline | tile-translate --tile-gpu-to-ptx | FileCheck %s --check-prefix=PTX
 
 // Loops of products become roles and a channel, with nothing said of hardware. What these kernels
-// come to is what tests/codegen/text/matmul-in-roles.mlir has by hand.
+// come to is what tests/codegen/text/matmul-in-roles.mlir has by hand, and more: sums that begin with the
+// first product, results that leave by bulk copies, clusters of blocks that fetch for each other.
 
 // C = A · B in bf16, with a bias and a residual: all that follows the loop is the multiplying role's.
 // B's blocks are read by columns, as they are in memory.
 //
 // CHECK-LABEL: tile.kernel @layer
-// CHECK-SAME: tile_gpu.group = 8 : i64, tile_gpu.persistent, tile_gpu.warps = 12 : i64
+// CHECK-SAME: tile_gpu.group = 16 : i64, tile_gpu.persistent, tile_gpu.warps = 12 : i64
 // CHECK: %[[PADDED:.*]] = arith.addi %[[K:.*]], %c63
 // CHECK: %[[BLOCKS:.*]] = arith.divui %[[PADDED]], %c64
 // CHECK: %[[ITEMS:.*]] = tile_gpu.channel : <4, [!tile_gpu.shared<tensor<128x64xbf16>, swizzle = 128>, !tile_gpu.shared<tensor<64x256xbf16>, swizzle = 128>]>
@@ -17,21 +18,34 @@
 // CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[BLOCKS]]
 // CHECK: tile_gpu.put %[[ITEMS]]{{.*}} from %arg0, %arg1 at [#[[A:.*]], #[[B:.*]]](%[[I]], %[[N]], %[[J]])
 // CHECK: }, "multiply" warps 8 registers 232 {
-// CHECK: tile_gpu.mma_begin
+// CHECK: %[[BEGUN:.*]] = scf.if
+// CHECK: tile_gpu.mma_fresh
+// CHECK: %[[LATER:.*]] = arith.cmpi sgt
 // CHECK: tile_gpu.get %[[ITEMS]]
-// CHECK-NEXT: tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %{{.*}} :
+// CHECK-NEXT: tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %{{.*}} if %[[LATER]] :
 // CHECK-NEXT: tile_gpu.mma_wait %{{.*}} pending 1
 // CHECK: tile_gpu.release %[[ITEMS]]
-// CHECK: %[[SUMS:.*]] = tile_gpu.mma_end
+// CHECK: } else {
+// CHECK: tile_gpu.mma_begin
+// CHECK: %[[SUMS:.*]] = tile_gpu.mma_end %[[BEGUN]]
 // CHECK: tile_gpu.release %[[ITEMS]]
 // CHECK: arith.addf %[[SUMS]]
 // CHECK: tile.load %arg3
-// CHECK: tile.store
+// CHECK: tile_gpu.send
 //
-// PTX: // layer: 384 threads, 196672 bytes of shared memory
+// PTX: // layer: 384 threads, 230400 bytes of shared memory, persistent
 // PTX-NEXT: // tensor map: parameter 0, box 64x128, swizzle 128
 // PTX-NEXT: // tensor map: parameter 1, box 64x64, swizzle 128
-// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// PTX-NEXT: // tensor map: parameter 4, box 64x16, swizzle 128
+// What follows the sums is made 64 columns at a time: not all of the residual is in registers.
+// PTX: wgmma.wait_group.sync.aligned 0
+// PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
+// PTX: cp.async.bulk.tensor.2d.global.shared::cta
+// PTX: ld.global.nc
+// PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
+// The first of a program's products doesn't add.
+// PTX: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 0, 1
+// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, 1, 1, 1, 0, 1
 !acc = tensor<128x256xf32, #tile.axes<"i", "j">>
 tile.kernel @layer(
     %a: memref<?x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
@@ -77,7 +91,7 @@ tile.kernel @layer(
 // PTX: // batched: 256 threads
 // PTX-NEXT: // tensor map: parameter 0, box 64x64x1, swizzle 128
 // PTX-NEXT: // tensor map: parameter 1, box 64x128x1, swizzle 128
-// PTX: cp.async.bulk.tensor.3d
+// PTX: cp.async.bulk.tensor.3d.shared::cluster.global
 // PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
 !few = tensor<64x128xf32, #tile.axes<"i", "j">>
 tile.kernel @batched(
@@ -136,6 +150,54 @@ tile.kernel @rows(
     }
     %total = tile.reduce <add> %sum over ["j"] : !part -> tensor<128xf32, #tile.axes<"i">>
     tile.store %total, %s at affine_map<(i) -> (i)>(%i) [] : tensor<128xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 128>)
+  }
+  tile.return
+}
+
+// 256 × 256 of a result are more than a block of threads has registers for: a cluster of two has them.
+// Each has its own rows of A, and fetches half of B for both.
+//
+// CHECK-LABEL: tile.kernel @shared
+// CHECK-SAME: tile_gpu.blocks = 2 : i64, tile_gpu.group = 4 : i64
+// CHECK: tile_gpu.channel : <3, [!tile_gpu.shared<tensor<128x64xbf16>, swizzle = 128>, !tile_gpu.shared<tensor<256x64xbf16>, swizzle = 128>]>
+// CHECK: tile_gpu.put {{.*}} split [0, -1]
+// CHECK: tile_gpu.send
+//
+// PTX: // shared: 384 threads, {{[0-9]+}} bytes of shared memory, 2 blocks a program, persistent
+// PTX-NEXT: // tensor map: parameter 0, box 64x128, swizzle 128
+// PTX-NEXT: // tensor map: parameter 1, box 64x128, swizzle 128
+// PTX-NEXT: // tensor map: parameter 2, box 64x16, swizzle 128
+// PTX: .explicitcluster
+// PTX: .reqnctapercluster 2
+// PTX: mbarrier.init.shared::cta.b64 [%r{{[0-9]+}}], %r{{[0-9]+}}
+// PTX: barrier.cluster.arrive.relaxed.aligned
+// PTX: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [
+// PTX: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [
+// PTX: mapa.shared::cluster.u32
+// PTX-NEXT: mbarrier.arrive.shared::cluster.b64
+// PTX: barrier.cluster.arrive.relaxed.aligned
+!wide = tensor<256x256xf32, #tile.axes<"i", "j">>
+tile.kernel @shared(
+    %a: memref<?x512xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x512xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xbf16> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 512 : i64}, tile.divisors = {N = 8},
+                schedule = {order = "grouped(4)", stages = 3}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 512 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 256, %j = tiles "j" %c0 to %N by 256) {
+    %zeros = tile.broadcast %zero : f32 to !wide
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !wide) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x512xbf16>, (!tile.span<"i", 256>, !tile.span<"k", 64>) -> tensor<256x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x512xbf16>, (!tile.span<"j", 256>, !tile.span<"k", 64>) -> tensor<256x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<256x64xbf16, #tile.axes<"i", "k">>, tensor<256x64xbf16, #tile.axes<"j", "k">> -> !wide
+      tile.yield %next : !wide
+    }
+    %rounded = arith.truncf %sum : !wide to tensor<256x256xbf16, #tile.axes<"i", "j">>
+    tile.store %rounded, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : tensor<256x256xbf16, #tile.axes<"i", "j">>, memref<?x?xbf16>, (!tile.span<"i", 256>, !tile.span<"j", 256>)
   }
   tile.return
 }

@@ -1,0 +1,147 @@
+//===- EmitSend.cpp - tiles that bulk copies store ------------------------===//
+//
+// Stores from registers are of 4 bytes a lane, in rows of the tensor that are far apart, and
+// a warp waits until the memory has taken them. Here each warp leaves 16 rows of 128 bytes in
+// shared memory, an *outbox*, and a copy fetches them from there while the warp goes on with
+// the next ones, in its other outbox. Pieces of 16 bytes change places as copies have it
+// (SharedType), so that neither side meets conflicts of banks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using arith::CmpIPredicate;
+
+static constexpr int64_t rowsOfWarp = 16, pieceBytes = 16, outboxBytes = rowsOfWarp * 128,
+                         outboxesOfWarp = 2;
+
+/// Bytes of a row that one copy moves: as many as columns have room for.
+static int64_t copiedBytes(SendOp op) {
+  auto tile = cast<RankedTensorType>(op.getValue().getType());
+  int64_t bytes = tile.getDimSize(1) * tile.getElementTypeBitWidth() / 8;
+  return std::min<int64_t>(128, bytes & -bytes);
+}
+
+TensorBox tile::codegen::gpu::boxOf(SendOp op) {
+  auto target = cast<MemRefType>(op.getTarget().getType());
+  TensorBox box;
+  box.parameter = cast<BlockArgument>(op.getTarget()).getArgNumber();
+  box.box.assign(target.getRank(), 1);
+  box.box[0] = copiedBytes(op) * 8 / target.getElementTypeBitWidth();
+  box.box[1] = rowsOfWarp;
+  box.swizzle = copiedBytes(op);
+  return box;
+}
+
+void KernelLowering::makeOutboxes(RolesOp roles) {
+  outboxes.assign(roles.getBodies().size(), -1);
+  for (auto [n, body] : llvm::enumerate(roles.getBodies())) {
+    if (!body.walk([](SendOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      continue;
+    outboxes[n] = llvm::alignTo(sharedFloor, 1024);
+    sharedFloor = outboxes[n] + roles.getWarps()[n] * outboxesOfWarp * outboxBytes;
+  }
+  mostShared = std::max(mostShared, sharedFloor);
+}
+
+/// Two elements of 16 bits as a word, the first one low.
+static Value packed(CodeBuilder &b, Value first, Value second) {
+  Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, first.getType()));
+  pair = LLVM::InsertElementOp::create(b, pair, first, b.i64(0));
+  pair = LLVM::InsertElementOp::create(b, pair, second, b.i64(1));
+  return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
+}
+
+void KernelLowering::fillOutbox(SendOp op, Value outbox, int64_t row, int64_t column) {
+  Type i32 = b.getI32Type();
+  auto c = [&](int64_t value) { return b.integer(i32, value); };
+  Tile tile = this->tile(op.getValue());
+  int64_t width = copiedBytes(op), pieces = width / pieceBytes;
+  int64_t bits = op.getTarget().getType().getElementTypeBitWidth();
+  auto at = [&](int64_t r, int64_t j) {
+    return tile.registers[*tile.layout.registerAt({row + r, column + j})];
+  };
+  // Where a row's piece lies: pieces change places by the bits of the address from 128 on.
+  auto address = [&](Value inRow, Value piece, Value inPiece) {
+    Value start = b.mul(inRow, c(width));
+    Value moved = b.fold<arith::AndIOp>(b.fold<arith::ShRUIOp>(start, c(7)), c(pieces - 1));
+    Value place = b.add(start, b.mul(b.fold<arith::XOrIOp>(piece, moved), c(pieceBytes)));
+    return b.add(outbox, inPiece ? b.add(place, inPiece) : place);
+  };
+  if (bits == 16) {
+    // Four matrices of 8 × 8 at a time: rows 0 and 8, then columns 8 and on. Each lane names a row.
+    Value inRow = b.fold<arith::AndIOp>(lane, c(15)), half = b.fold<arith::ShRUIOp>(lane, c(4));
+    for (int64_t j = 0; j * 2 < width; j += 16) {
+      SmallVector<Value> operands = {address(inRow, b.add(half, c(j / 8)), Value())};
+      for (int64_t next : {0, 8})
+        for (int64_t r : {0, 8})
+          operands.push_back(packed(b, at(r, j + next), at(r, j + next + 1)));
+      inlineAsm(b, Type(), operands,
+                "stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [$0], {$1, $2, $3, $4};",
+                "r,r,r,r,r,~{memory}", true);
+    }
+    return;
+  }
+  Value pair = b.fold<arith::AndIOp>(lane, c(3)), first = b.fold<arith::ShRUIOp>(lane, c(2));
+  Value inPiece = b.mul(b.fold<arith::AndIOp>(pair, c(1)), c(8));
+  Value pieceOfLane = b.fold<arith::ShRUIOp>(pair, c(1));
+  for (int64_t j = 0; j * 4 < width; j += 8)
+    for (int64_t r : {0, 8}) {
+      Value place = address(b.add(first, c(r)), b.add(pieceOfLane, c(j / 4)), inPiece);
+      inlineAsm(b, Type(), {place, b.bitcast(at(r, j), i32), b.bitcast(at(r, j + 1), i32)},
+                "st.shared.v2.b32 [$0], {$1, $2};", "r,r,r,~{memory}", true);
+    }
+}
+
+void KernelLowering::emitSend(SendOp op) {
+  Type i32 = b.getI32Type();
+  auto c = [&](int64_t value) { return b.integer(i32, value); };
+  Tile tile = this->tile(op.getValue());
+  Values place = placeOfBox(op.getMap(), op.getDims());
+  Value map = tensorMap(boxOf(op)), isLeader = b.compare(CmpIPredicate::eq, lane, c(0));
+  auto roles = op->getParentOfType<RolesOp>();
+  int64_t number = 0;
+  while (!roles.getBodies()[number].isAncestor(op->getParentRegion()))
+    ++number;
+  Value first =
+      b.add(sharedAddress(outboxes[number]), b.mul(warp, c(outboxesOfWarp * outboxBytes)));
+  int64_t rowsAtOnce = tile.layout.atomExtent(0), rowsOfBlock = int64_t(warps) * rowsOfWarp;
+  Value ownRow = b.add(b.mul(warp, c(rowsOfWarp)), b.mul(blockRank, c(rowsOfBlock)));
+  std::string constraints = "r,l,b", dims = std::to_string(place.size());
+  for (size_t d = 0; d < place.size(); ++d)
+    constraints += ",r";
+  std::string text = "@$2 cp.async.bulk.tensor." + dims +
+                     "d.global.shared::cta.tile.bulk_group [$1, " + operandList(3, place.size()) +
+                     "], [$0];\n\t@$2 cp.async.bulk.commit_group;";
+  int64_t columns = copiedBytes(op) * 8 / op.getTarget().getType().getElementTypeBitWidth();
+  Value row = place[1], column = place[0];
+  for (int64_t r = 0; r < tile.layout.extent(0); r += rowsAtOnce)
+    for (int64_t j = 0; j < tile.layout.extent(1); j += columns) {
+      if (slice && (j < slice->begin || j >= slice->end))
+        continue;
+      // All but the copy before this one have read what they fetch; at first, all.
+      inlineAsm(b, Type(), {isLeader},
+                "@$0 cp.async.bulk.wait_group.read " + std::to_string(numSent ? 1 : 0) +
+                    ";\n\tbar.warp.sync -1;",
+                "b,~{memory}", true);
+      Value outbox = b.add(first, c(numSent++ % outboxesOfWarp * outboxBytes));
+      fillOutbox(op, outbox, r, j);
+      inlineAsm(b, Type(), {}, "fence.proxy.async.shared::cta;\n\tbar.warp.sync -1;", "~{memory}",
+                true);
+      place[0] = b.add(column, c(j));
+      place[1] = b.add(row, b.add(ownRow, c(r)));
+      SmallVector<Value> operands = {outbox, map, isLeader};
+      llvm::append_range(operands, place);
+      inlineAsm(b, Type(), operands, text, constraints + ",~{memory}", true);
+    }
+}
+
+void KernelLowering::finishSends(unsigned role) {
+  // Shared memory goes with the block.
+  if (outboxes[role] >= 0)
+    inlineAsm(b, Type(), {}, "cp.async.bulk.wait_group.read 0;", "~{memory}", true);
+}

@@ -1,0 +1,104 @@
+//===- ProductModel.cpp - how long a product takes, by its blocks ---------===//
+
+#include "codegen/gpu/ProductModel.h"
+#include "codegen/gpu/Mma.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tile::codegen::gpu;
+
+unsigned tile::codegen::gpu::multiplyingWarps(int64_t rows) { return rows <= mmaRows ? 4 : 8; }
+
+/// Of a thread, for results.
+static constexpr int64_t mostRegisters = 128;
+
+unsigned tile::codegen::gpu::multiplyingBlocks(const ProductBlock &block) {
+  return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostRegisters ? 2 : 1;
+}
+
+std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
+                                          bool columnsTurned) {
+  constexpr int64_t leastColumns = 16, mostOfBox = 256;
+  int64_t panel = panelBytes / bytes, warps = multiplyingWarps(block.rows);
+  int64_t blocks = multiplyingBlocks(block), threads = blocks * warps * 32;
+  if (block.rows <= 0 || block.rows % (mmaRows * (warps / 4)) != 0 ||
+      mmaColumns(block.columns) < leastColumns)
+    return "a block of its result is not of 64 rows and of 16 columns";
+  if (block.rows > mostOfBox || block.columns > mostOfBox || block.depth > mostOfBox ||
+      block.rows * block.columns / threads > mostRegisters ||
+      (blocks > 1 && block.rows != warps * 16 * blocks))
+    return "a block of its result is too large for registers";
+  auto isInPanels = [&](bool isTurned, int64_t width) {
+    return (isTurned ? width : block.depth) % panel == 0;
+  };
+  if (block.depth * bytes % mmaDepthBytes != 0 || !isInPanels(rowsTurned, block.rows / blocks) ||
+      !isInPanels(columnsTurned, block.columns))
+    return "a row of an operand's block is not of 128 bytes";
+  return "";
+}
+
+int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
+                                     const GpuModel &model) {
+  // Outboxes of the warps (EmitSend.cpp).
+  int64_t forResults = int64_t(multiplyingWarps(block.rows)) * 4096 + 1024;
+  constexpr int64_t mostSlots = 16, alignment = 1024;
+  auto sizeOf = [&](int64_t length) {
+    return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
+  };
+  return std::min(mostSlots,
+                  (model.sharedBytes - forResults) /
+                      (sizeOf(block.rows / multiplyingBlocks(block)) + sizeOf(block.columns)));
+}
+
+double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const ProductBlock &block,
+                                    const GpuModel &model) {
+  // Of a multiprocessor and clock: multiply-adds of 16 bits; bytes through shared memory, at most,
+  // and from the second-level cache. Of all and clock: bytes from and to memory, on devices of 132.
+  // Measured on an H200 (docs/performance.md).
+  constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
+  // Before the first product of a launch, and of one of clusters; at the end of a program; around
+  // each step; from asking for a slot to having it.
+  constexpr double start = 4000, startOfClusters = 900, end = 1200, around = 45, latency = 1500,
+                   fromMemory = 6000;
+  auto count = [](int64_t extent, int64_t size) {
+    return static_cast<double>(llvm::divideCeil(std::max<int64_t>(extent, 1), size));
+  };
+  auto asDouble = [](int64_t value) { return static_cast<double>(value); };
+  // Of each block of threads.
+  unsigned blocks = multiplyingBlocks(block);
+  double rows = asDouble(block.rows) / blocks, columns = asDouble(block.columns),
+         depth = asDouble(block.depth), bytes = asDouble(extents.bytes);
+  double width = asDouble(mmaColumns(block.columns));
+  double multiply = rows * columns * depth / (perCycle * 2 / bytes);
+  // Each instruction reads 64 rows and its columns; copies write each operand once.
+  double operands = rows / mmaRows * columns / width * (mmaRows + width) * depth * bytes;
+  double written = (rows + columns) * depth * bytes;
+  double fetched = (rows + columns / blocks) * depth * bytes;
+  double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, model)));
+  double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
+                          latency / (slots - 1)}) +
+                around;
+  double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
+                    asDouble(extents.matrices);
+  double multiprocessors = asDouble(model.multiprocessors);
+  double rounds = std::ceil(programs * blocks / multiprocessors);
+  double program = step * count(extents.depth, block.depth) + end;
+  // Memory: everything once, as fast as slots are asked for; programs that follow each other are in
+  // each other's way, and no part hides all of another.
+  double moved =
+      (asDouble(extents.rows + extents.columns) * asDouble(extents.depth) * bytes +
+       asDouble(extents.rows) * asDouble(extents.columns) * asDouble(extents.resultBytes)) *
+      asDouble(extents.matrices);
+  constexpr double crowding = 0.08, unhidden = 0.1;
+  double busy = std::min(programs * blocks, multiprocessors);
+  double inFlight = slots * depth * bytes *
+                    (std::min(rows, asDouble(extents.rows)) +
+                     std::min(columns, asDouble(extents.columns)) / blocks);
+  double rate = std::min(memoryBytes, busy * inFlight / fromMemory);
+  double memory = moved / rate * (1 + crowding * (rounds - 1)), work = rounds * program;
+  return start + (blocks > 1 ? startOfClusters : 0) + std::max(work, memory) +
+         unhidden * std::min(work, memory);
+}

@@ -1,0 +1,49 @@
+//===- ProductModel.h - how long a product takes, by its blocks -----------===//
+//
+// A model of the pipelines that BuildPipeline.h makes, for choosing the blocks of a product in
+// microseconds: cycles of the tensor cores and of the second-level cache for a step, steps of a
+// program, and rounds of programs on all multiprocessors.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_PRODUCTMODEL_H
+#define TILE_CODEGEN_GPU_PRODUCTMODEL_H
+
+#include "codegen/gpu/PlanProgram.h"
+
+namespace tile::codegen::gpu {
+
+/// Of so many matrices: rows × depth times depth × columns.
+struct ProductExtents {
+  int64_t rows = 1, columns = 1, depth = 1, matrices = 1;
+  /// Of an operand's element, and of the result's.
+  int64_t bytes = 2, resultBytes = 2;
+};
+
+/// What a program computes, and how much of the depth at a time.
+struct ProductBlock {
+  int64_t rows = 0, columns = 0, depth = 0;
+
+  bool operator==(const ProductBlock &) const = default;
+};
+
+/// Warps of a block of threads that multiply: four for each 64 rows, eight at most.
+unsigned multiplyingWarps(int64_t rows);
+/// Blocks of threads that share a program, as a cluster: two where one has no registers for it.
+/// Each has half of the rows; what is along columns one fetches for both.
+unsigned multiplyingBlocks(const ProductBlock &block);
+
+/// Why a block is none for tensor cores that read operands of so many bytes an element from shared
+/// memory, in rows of 128 bytes; empty if it is one. `rowsTurned`: that operand's rows go along
+/// what is contracted; the same for the columns'.
+std::string refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
+                      bool columnsTurned);
+
+/// Slots of operands that fit into shared memory beside the results that are on their way out.
+int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model);
+
+/// Cycles of a launch.
+double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuModel &model);
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_PRODUCTMODEL_H

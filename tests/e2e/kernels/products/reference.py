@@ -1,0 +1,36 @@
+"""Products in double precision."""
+
+import numpy as np
+
+
+def f64(a):
+    return np.asarray(a, dtype=np.float64)
+
+
+def nn(inputs, params):
+    return {"c": f64(inputs["a"]) @ f64(inputs["b"])}
+
+
+def nt(inputs, params):
+    return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T}
+
+
+def tn(inputs, params):
+    return {"c": f64(inputs["a"]).T @ f64(inputs["b"])}
+
+
+def tt(inputs, params):
+    return {"c": f64(inputs["b"]) @ f64(inputs["a"])}
+
+
+batched = nn
+
+
+def layer(inputs, params):
+    z = f64(inputs["x"]) @ f64(inputs["w"]) + f64(inputs["b"])
+    return {"y": np.maximum(z, 0) + f64(inputs["r"]), "z": z}
+
+
+def rows(inputs, params):
+    product = f64(inputs["x"]) @ f64(inputs["w"])
+    return {"y": product / (np.abs(product).sum(1, keepdims=True) + 1)}
