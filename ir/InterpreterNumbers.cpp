@@ -137,7 +137,7 @@ uint64_t interpreter::toInteger(Number number, double value, bool isSigned) {
   llvm::APSInt result(bitWidth(number), /*isUnsigned=*/!isSigned);
   bool isExact;
   APFloat(value).convertToInteger(result, llvm::RoundingMode::TowardZero, &isExact);
-  return result.getExtValue();
+  return isSigned ? static_cast<uint64_t>(result.getSExtValue()) : result.getZExtValue();
 }
 
 double interpreter::fusedMultiplyAdd(Number number, double a, double b, double c) {

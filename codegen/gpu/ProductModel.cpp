@@ -60,9 +60,10 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // Measured on an H200 (docs/performance.md).
   constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
   // Before the first product of a launch, and of one of clusters; at the end of a program; around
-  // each step; from asking for a slot to having it.
-  constexpr double start = 4000, startOfClusters = 900, end = 1200, around = 45, latency = 1500,
-                   fromMemory = 6000;
+  // each step, where one group of warps multiplies or two; from asking for a slot to having it, from
+  // the cache and from memory.
+  constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
+                   latency = 3000, fromMemory = 6000;
   auto count = [](int64_t extent, int64_t size) {
     return static_cast<double>(llvm::divideCeil(std::max<int64_t>(extent, 1), size));
   };
@@ -79,8 +80,8 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double fetched = (rows + columns / blocks) * depth * bytes;
   double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, model)));
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
-                          latency / (slots - 1)}) +
-                around;
+                          latency / std::pow(slots - 1, 1.5)}) +
+                (multiplyingWarps(block.rows) == 4 ? aroundOne : aroundTwo);
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
   double multiprocessors = asDouble(model.multiprocessors);
@@ -92,13 +93,14 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
       (asDouble(extents.rows + extents.columns) * asDouble(extents.depth) * bytes +
        asDouble(extents.rows) * asDouble(extents.columns) * asDouble(extents.resultBytes)) *
       asDouble(extents.matrices);
-  constexpr double crowding = 0.08, unhidden = 0.1;
+  constexpr double crowding = 0.08, unhidden = 0.1, longRow = 256, gain = 1.03;
   double busy = std::min(programs * blocks, multiprocessors);
-  double inFlight = slots * depth * bytes *
+  double inFlight = (slots - 1) * depth * bytes *
                     (std::min(rows, asDouble(extents.rows)) +
                      std::min(columns, asDouble(extents.columns)) / blocks);
-  double rate = std::min(memoryBytes, busy * inFlight / fromMemory);
+  double rate = std::min(memoryBytes, busy * inFlight / fromMemory) *
+                (depth * bytes >= longRow ? gain : 1);
   double memory = moved / rate * (1 + crowding * (rounds - 1)), work = rounds * program;
-  return start + (blocks > 1 ? startOfClusters : 0) + std::max(work, memory) +
+  return start + 2 * fetched / cacheBytes + (blocks > 1 ? startOfClusters : 0) + std::max(work, memory) +
          unhidden * std::min(work, memory);
 }

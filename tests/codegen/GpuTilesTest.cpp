@@ -32,6 +32,39 @@ tile.kernel @copy(
 })";
 }
 
+/// c = a · b, in tiles of i, j and k.
+std::string product(const std::string &type, const std::string &attributes = "") {
+  std::string text = R"(
+!acc = tensor<?x?xf32, #tile.axes<"i", "j">>
+tile.kernel @product(
+    %a: memref<?x?xTYPE> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x?xTYPE> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (k, n)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"]ATTRIBUTES} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = tile.dim "K"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %zeros = tile.broadcast %zero : f32 to !acc
+    %sum = tile.for fold %k = "k" %c0 to %K iter_args(%acc = %zeros : !acc) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x?xTYPE>, (!tile.span<"i">, !tile.span<"k">) -> tensor<?x?xTYPE, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(k, j) -> (k, j)>(%k, %j) [] <exact> : memref<?x?xTYPE>, (!tile.span<"k">, !tile.span<"j">) -> tensor<?x?xTYPE, #tile.axes<"k", "j">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<?x?xTYPE, #tile.axes<"i", "k">>, tensor<?x?xTYPE, #tile.axes<"k", "j">> -> !acc
+      tile.yield %next : !acc
+    }
+    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+  for (auto [word, with] : {std::pair<std::string, std::string>("TYPE", type),
+                            std::pair<std::string, std::string>("ATTRIBUTES", attributes)})
+    for (size_t at; (at = text.find(word)) != std::string::npos;)
+      text.replace(at, word.size(), with);
+  return text;
+}
+
 class GpuTilesTest : public ::testing::Test {
 protected:
   GpuTilesTest() { context.loadDialect<TileDialect, mlir::arith::ArithDialect>(); }
@@ -122,5 +155,34 @@ TEST_F(GpuTilesTest, BlocksOfSchedulesAreNoLongerThanAnAxisThatIsFixed) {
   EXPECT_EQ(choose(copy("(i, j)", schedule), {}, {}, /*fixed=*/true).lookup("j"), 8192);
   // Other lengths share the code.
   EXPECT_EQ(choose(copy("(i, j)", schedule), {1, 33}).lookup("j"), 8192);
+}
+
+/// What was fastest of all on an H200 (docs/performance.md), or within a few hundredths of it.
+TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
+  struct Case {
+    std::array<int64_t, 3> dims, sizes;
+  };
+  for (const Case &known : {Case{{8192, 8192, 8192}, {128, 256, 64}},
+                            Case{{4096, 4096, 4096}, {128, 256, 64}},
+                            Case{{2048, 2048, 2048}, {128, 256, 64}},
+                            Case{{1024, 1024, 1024}, {64, 128, 64}},
+                            Case{{64, 8192, 8192}, {64, 64, 128}},
+                            Case{{16, 16384, 4096}, {64, 128, 64}}}) {
+    auto sizes = choose(product("bf16"), known.dims);
+    std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
+    EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
+  }
+}
+
+TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {
+  std::string schedule = ", schedule = {i = [32, 64], j = [48, 256], k = [16, 64]}";
+  auto sizes = choose(product("f16", schedule), {4096, 4096, 4096});
+  EXPECT_EQ(sizes["i"], 64);
+  EXPECT_EQ(sizes["j"], 256);
+  EXPECT_EQ(sizes["k"], 64);
+  // None of them is one for tensor cores, the tensors' rows are not, or the type: the first ones.
+  EXPECT_EQ(choose(product("f16", ", schedule = {i = [24, 48]}"), {4096, 4096, 4096})["i"], 24);
+  EXPECT_EQ(choose(product("f16", schedule), {4096, 4096, 4095})["i"], 32);
+  EXPECT_EQ(choose(product("f32", schedule), {4096, 4096, 4096})["i"], 32);
 }
 } // namespace

@@ -1,6 +1,7 @@
 // Every elementwise op against arithmetic of the host: exhaustively on small types, on random and
 // special numbers elsewhere.
 
+#include "ir/InterpreterNumbers.h"
 #include "tests/ir/InterpreterTestSupport.h"
 
 #include <bit>
@@ -641,5 +642,14 @@ TEST_F(InterpreterElementwiseTest, DirectedRounding) {
         return static_cast<uint16_t>(towardZero(x) + (x > 0 && !isExact));
       },
       a);
+}
+
+TEST_F(InterpreterElementwiseTest, LargeFloatsToUnsignedIntegers) {
+  using namespace tile::ir::interpreter;
+  EXPECT_EQ(toInteger(Number::I64, 0x1.8p63, false), uint64_t(3) << 62);
+  EXPECT_EQ(toInteger(Number::I64, 0x1p64, false), UINT64_MAX);
+  EXPECT_EQ(toInteger(Number::I64, -1, false), 0u);
+  EXPECT_EQ(toInteger(Number::I64, -2.5, true), static_cast<uint64_t>(-2));
+  EXPECT_EQ(toInteger(Number::I8, 255, false), 255u);
 }
 } // namespace
