@@ -192,7 +192,10 @@ Outcome<std::optional<runtime::CudaVariant>> VariantMaker::make(StringRef target
                     : limit != assumed.limits.end() ? limit->second
                                                     : -1);
   }
+  // What the template says of its dims while sizes are chosen.
+  kernel->setAttr(codegen::divisorsAttrName, dictionary(assumed.divisors));
   auto open = Compiler::chooseGpuTiles(kernel, bound, known, target);
+  kernel->removeAttr(codegen::divisorsAttrName);
   CudaSpecialization to{bound, std::move(open), dictionary(assumed.divisors), false,
                         dictionary(assumed.limits)};
   // What would only spill is better cut into chunks, or into smaller tiles.

@@ -162,6 +162,19 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
                                                               : OwningOpRef<KernelOp>();
 }
 
+void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
+  gpu::FoundProduct found = gpu::findProduct(kernel);
+  if (!found.product && found.reason.empty())
+    return;
+  bool hasPipelines = gpu::GpuModel::of(options.target).hasPipelines;
+  if (found.product && hasPipelines)
+    return;
+  Operation *op = hasPipelines ? found.op : kernel.getOperation();
+  op->emitRemark("no tensor cores for the `dot` of `")
+      << kernel.getSymName() << "`: "
+      << (hasPipelines ? found.reason : "code for " + options.target + " doesn't use them yet");
+}
+
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
   if (failed(checkIsSpecialized(kernel)))

@@ -109,6 +109,9 @@ public:
   mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel,
                                                GpuShortage *shortage = nullptr) const;
   mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel, GpuShortage *shortage = nullptr) const;
+  /// Says in a remark, at the place, why a contraction of the kernel stays apart from the tensor
+  /// cores; nothing where none does.
+  void remarkOnProducts(ir::KernelOp kernel) const;
 
 private:
   GpuOptions options;

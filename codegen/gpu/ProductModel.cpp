@@ -60,8 +60,8 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // Measured on an H200 (docs/performance.md).
   constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
   // Before the first product of a launch, and of one of clusters; at the end of a program; around
-  // each step, where one group of warps multiplies or two; from asking for a slot to having it, from
-  // the cache and from memory.
+  // each step, where one group of warps multiplies or two; from asking for a slot to having it,
+  // from the cache and from memory.
   constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
                    latency = 3000, fromMemory = 6000;
   auto count = [](int64_t extent, int64_t size) {
@@ -98,9 +98,9 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double inFlight = (slots - 1) * depth * bytes *
                     (std::min(rows, asDouble(extents.rows)) +
                      std::min(columns, asDouble(extents.columns)) / blocks);
-  double rate = std::min(memoryBytes, busy * inFlight / fromMemory) *
-                (depth * bytes >= longRow ? gain : 1);
+  double rate =
+      std::min(memoryBytes, busy * inFlight / fromMemory) * (depth * bytes >= longRow ? gain : 1);
   double memory = moved / rate * (1 + crowding * (rounds - 1)), work = rounds * program;
-  return start + 2 * fetched / cacheBytes + (blocks > 1 ? startOfClusters : 0) + std::max(work, memory) +
-         unhidden * std::min(work, memory);
+  return start + 2 * fetched / cacheBytes + (blocks > 1 ? startOfClusters : 0) +
+         std::max(work, memory) + unhidden * std::min(work, memory);
 }

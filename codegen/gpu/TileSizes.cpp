@@ -1,6 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/ProductModel.h"
 #include "ir/Domain.h"
 
@@ -240,18 +241,26 @@ void Chooser::chooseForElements() {
 }
 
 /// An operand of a contraction that bulk copies may bring: all of the tensor's rows begin at
-/// multiples of 16 bytes, as far as is known.
+/// multiples of 16 bytes.
 bool Chooser::isCopied(LoadOp load) {
   constexpr int64_t copyBytes = 16;
-  if (!load)
+  auto argument = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
+  if (!argument || load.getSource().getType().getRank() < 2)
     return false;
   auto type = load.getSource().getType();
-  if (auto argument = dyn_cast<BlockArgument>(load.getSource()); argument && type.getRank() > 1)
-    if (auto dim = dyn_cast<AffineSymbolExpr>(
-            kernel.getParamShape(argument.getArgNumber()).getResults().back()))
-      if (dim.getPosition() < dims.size() && dims[dim.getPosition()] >= 0)
-        return dims[dim.getPosition()] * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
-  return type.getRank() > 1;
+  int64_t length = type.getShape().back();
+  if (ShapedType::isDynamic(length)) {
+    auto dim = dyn_cast<AffineSymbolExpr>(
+        kernel.getParamShape(argument.getArgNumber()).getResults().back());
+    if (!dim)
+      return false;
+    auto name = cast<StringAttr>(kernel.getDims()[dim.getPosition()]);
+    auto divisors = kernel->getAttrOfType<DictionaryAttr>(tile::codegen::divisorsAttrName);
+    auto divisor = divisors ? divisors.getAs<IntegerAttr>(name) : IntegerAttr();
+    bool isKnown = dim.getPosition() < dims.size() && dims[dim.getPosition()] >= 0;
+    length = isKnown ? dims[dim.getPosition()] : divisor ? divisor.getInt() : 1;
+  }
+  return length * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
 }
 
 /// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.

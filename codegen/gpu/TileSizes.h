@@ -17,9 +17,9 @@ namespace tile::codegen::gpu {
 /// Sizes for those binders of a kernel's template that have none in `given`. A binder that the
 /// schedule names gets one of its candidates, of `schedule cuda` if it is there. `dims` are the
 /// values of the kernel's dimensions, in their order; negative, or missing at the end, where they
-/// are not known yet. For dims that are `fixed`, a schedule's block is no longer than its axis
-/// needs; else other lengths share its code. Reads the kernel alone: equal calls choose equal
-/// sizes.
+/// are not known yet; what divides those the kernel may say (divisorsAttrName). For dims that are
+/// `fixed`, a schedule's block is no longer than its axis needs; else other lengths share its code.
+/// Reads the kernel alone: equal calls choose equal sizes.
 llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                      const llvm::StringMap<int64_t> &given, const GpuModel &model,
                                      bool fixed = false);

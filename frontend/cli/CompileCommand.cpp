@@ -242,8 +242,10 @@ Outcome<std::string> Compile::emitForGpu() {
     module->print(stream);
     return LogicalResult::success();
   };
-  if (!session.compiler.compileForGpu(*source, bindings, open, make))
+  OwningOpRef<ir::KernelOp> kernel = session.compiler.compileForGpu(*source, bindings, open, make);
+  if (!kernel)
     return Failure::reported();
+  compiler.remarkOnProducts(*kernel);
   if (options.emit == "gpu" || options.emit == "llvm")
     return text;
   if (options.emit == "ptx")

@@ -162,12 +162,10 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
   struct Case {
     std::array<int64_t, 3> dims, sizes;
   };
-  for (const Case &known : {Case{{8192, 8192, 8192}, {128, 256, 64}},
-                            Case{{4096, 4096, 4096}, {128, 256, 64}},
-                            Case{{2048, 2048, 2048}, {128, 256, 64}},
-                            Case{{1024, 1024, 1024}, {64, 128, 64}},
-                            Case{{64, 8192, 8192}, {64, 64, 128}},
-                            Case{{16, 16384, 4096}, {64, 128, 64}}}) {
+  for (const Case &known :
+       {Case{{8192, 8192, 8192}, {128, 256, 64}}, Case{{4096, 4096, 4096}, {128, 256, 64}},
+        Case{{2048, 2048, 2048}, {128, 256, 64}}, Case{{1024, 1024, 1024}, {64, 128, 64}},
+        Case{{64, 8192, 8192}, {64, 64, 128}}, Case{{16, 16384, 4096}, {64, 128, 64}}}) {
     auto sizes = choose(product("bf16"), known.dims);
     std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
     EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
