@@ -105,7 +105,7 @@ perform() {
     bench) timeout 600 tests/gpu/bench.sh ./tilec "$results" "$python" ;;
     compare)
       timeout 3000 "$python" tests/bench/compare.py ./tilec &&
-        timeout 300 "$python" tests/bench/matmul.py tests/ptx/matmul-in-roles.ptx ;;
+        timeout 300 "$python" tests/bench/matmul.py ./tilec ;;
   esac
 }
 

@@ -4,7 +4,7 @@
 // C = A · Bᵀ in bf16, as fast as the machine: one group of warps fetches blocks of A and B with
 // bulk copies, another one multiplies what is there on the tensor cores. A block of threads runs
 // program after program, so that the next one's operands are fetched while a result is
-// stored. tests/gpu/PipelineTest.cpp runs this file, tests/bench/matmul.py times it.
+// stored. tests/runtime/CudaRealMatmulTest.cpp runs this file.
 
 // TEXT: tile_gpu.channel : <4, [!tile_gpu.shared<tensor<128x64xbf16>, swizzle = 128>, !tile_gpu.shared<tensor<256x64xbf16>, swizzle = 128>]>
 // TEXT: tile_gpu.roles "load" warps 4 registers 40 {
