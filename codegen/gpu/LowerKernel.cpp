@@ -314,56 +314,6 @@ void KernelLowering::emitBlock(Block &block) {
     assumeAccesses();
 }
 
-bool KernelLowering::isInSlice(Axes axes, const Layout &layout, int64_t reg) const {
-  if (!slice)
-    return true;
-  const auto *found = llvm::find(axes, slice->axis);
-  if (found == axes.end()) // made once
-    return slice->begin == 0;
-  int64_t place = layout.ofRegister(reg)[found - axes.begin()];
-  return place >= slice->begin && place < slice->end;
-}
-
-/// Whether it makes each register of its tiles by itself; or has none.
-static bool isSliced(Operation *op) {
-  bool hasTile = llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile);
-  if (!hasTile || isa<LoadOp, SendOp, BroadcastOp, CoordsOp, arith::ConstantOp>(op))
-    return true;
-  if (auto store = dyn_cast<StoreOp>(op))
-    return !store.getDrops();
-  bool isAngle = isa<math::SinOp, math::CosOp, math::TanOp>(op);
-  return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) && !isAngle &&
-         op->getNumRegions() == 0;
-}
-
-bool KernelLowering::emitInSlices(Operation *sums) {
-  constexpr int64_t width = 64;
-  Tile tile = this->tile(sums->getResult(0));
-  int64_t columns = tile.layout.extent(1);
-  if (columns <= width || columns % width != 0)
-    return false;
-  SmallVector<Operation *> ops;
-  for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())
-    ops.push_back(op);
-  if (watches || !llvm::all_of(ops, isSliced))
-    return false;
-  for (int64_t begin = 0; begin < columns; begin += width) {
-    slice = Slice{tile.axes[1], begin, begin + width};
-    for (Operation *op : ops) {
-      if (failed)
-        break;
-      bool hasTile =
-          llvm::any_of(op->getOperands(), isTile) || llvm::any_of(op->getResults(), isTile);
-      b.setLoc(op->getLoc());
-      currentOp = op;
-      if (hasTile || begin == 0)
-        emitOp(op);
-    }
-  }
-  slice.reset();
-  return true;
-}
-
 void KernelLowering::emitOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ParallelOp parallel) { emitParallel(parallel); })

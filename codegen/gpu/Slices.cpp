@@ -1,0 +1,74 @@
+//===- Slices.cpp - what follows a pipeline's sums, some columns at a time ===//
+//
+// A block of 128 × 256 sums takes 128 registers of a thread. A bias and a residual beside them
+// would take as many again, and some of it would go to memory. So the ops that follow
+// are emitted for 64 columns, then for the next: each makes only registers of those, and what
+// was made for columns before is stored by then.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+
+static bool isTile(Value value) { return !axesOf(value.getType()).empty(); }
+
+/// Of an op, or of one in it.
+static bool hasTile(Operation *op) {
+  auto found = op->walk([](Operation *inner) {
+    bool has =
+        llvm::any_of(inner->getOperands(), isTile) || llvm::any_of(inner->getResults(), isTile);
+    return has ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+bool KernelLowering::isInSlice(Axes axes, const Layout &layout, int64_t reg) const {
+  if (!slice)
+    return true;
+  const auto *found = llvm::find(axes, slice->axis);
+  if (found == axes.end()) // made once
+    return slice->begin == 0;
+  int64_t place = layout.ofRegister(reg)[found - axes.begin()];
+  return place >= slice->begin && place < slice->end;
+}
+
+/// Whether it makes each register of its tiles by itself; or has none.
+static bool isSliced(Operation *op) {
+  if (!hasTile(op) || isa<LoadOp, SendOp, BroadcastOp, CoordsOp, arith::ConstantOp>(op))
+    return true;
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getDrops();
+  bool isAngle = isa<math::SinOp, math::CosOp, math::TanOp>(op);
+  return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) && !isAngle &&
+         op->getNumRegions() == 0;
+}
+
+bool KernelLowering::emitInSlices(Operation *sums) {
+  constexpr int64_t width = 64;
+  Tile tile = this->tile(sums->getResult(0));
+  int64_t columns = tile.layout.extent(1);
+  if (columns <= width || columns % width != 0)
+    return false;
+  SmallVector<Operation *> ops;
+  for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())
+    ops.push_back(op);
+  if (watches || !llvm::all_of(ops, isSliced))
+    return false;
+  for (int64_t begin = 0; begin < columns; begin += width) {
+    slice = Slice{tile.axes[1], begin, begin + width};
+    for (Operation *op : ops) {
+      if (failed)
+        break;
+      b.setLoc(op->getLoc());
+      currentOp = op;
+      if (hasTile(op) || begin == 0)
+        emitOp(op);
+    }
+  }
+  slice.reset();
+  return true;
+}
