@@ -131,7 +131,6 @@ static Result<TensorMapLayout> layoutOf(const CudaTensorMap &map, uint64_t addre
 
 Status PreparedLaunch::makeMaps(std::span<const uint64_t> params, std::span<const int64_t> dims) {
   const std::vector<CudaTensorMap> &wanted = kernel->maps;
-  maps = std::make_unique<CUtensorMap[]>(wanted.size());
   for (size_t n = 0; n < wanted.size(); ++n) {
     Result<TensorMapLayout> layout = layoutOf(wanted[n], params[wanted[n].param], dims);
     Status made = layout && layout->rank
@@ -198,6 +197,7 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   if (!folds)
     result.addStage(kernel->finish, blocksFor(longest, 32));
   result.kernel = std::move(kernel);
+  result.maps = std::make_unique<CUtensorMap[]>(result.kernel->maps.size());
   if (blocks > 0)
     if (Status made = result.makeMaps(params, dims); !made)
       return made.takeError();
