@@ -72,7 +72,7 @@ bool isValidCopy(const CudaReduceCopies &copy, const Signature &signature) {
   return param.isTensor && param.mode == ParamMode::Reduce && copy.bytes > 0 && copy.bytes <= 8;
 }
 
-/// That of a tensor of the signature; of a kernel on devices that have tensor maps.
+/// That of a tensor of the signature.
 bool isValidMap(const CudaTensorMap &map, const Signature &signature) {
   constexpr uint32_t mostOfBox = 256;
   if (map.param >= signature.params.size() || !signature.params[map.param].isTensor)
@@ -109,6 +109,7 @@ bool isValidVariant(const CudaVariant &variant, const Signature &signature,
          std::all_of(code.programs.begin(), code.programs.end(), isProgram) &&
          std::all_of(code.copies.begin(), code.copies.end(), isCopy) &&
          std::all_of(code.maps.begin(), code.maps.end(), isMap) &&
+         (code.maps.empty() || cuda::parseTarget(code.target)->major >= 9) &&
          !(code.isPersistent && !code.copies.empty()) &&
          std::all_of(code.sites.begin(), code.sites.end(), isValidSite);
 }

@@ -27,21 +27,24 @@ static int64_t groupOf(KernelOp kernel, const Product &product) {
   // Programs that run together share most where what they compute together is a square.
   if (!order)
     return product.block().rows >= product.block().columns ? 8 : 16;
+  constexpr int64_t mostRows = 65535;
   StringRef text = order.getValue();
   int64_t rows = 0;
   if (text == "rowmajor")
     return 1;
   if (!text.consume_front("grouped(") || !text.consume_back(")") || text.getAsInteger(10, rows) ||
-      rows < 1)
+      rows < 1 || rows > mostRows)
     return 0;
   return rows;
 }
 
 LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
                                                 const GpuModel &model) {
+  if (failed(chooseWarps(kernel))) // they are the product's, but no others are meant either
+    return failure();
   int64_t most = slotsFor(product.block(), product.elementBytes(), model);
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
-      stages && (stages.getInt() < 2 || stages.getInt() > most)) {
+      stages && most >= 2 && (stages.getInt() < 2 || stages.getInt() > most)) {
     ProductBlock block = product.block();
     auto diagnostic = kernel.emitError("`stages = ")
                       << stages.getInt() << "`: blocks of " << block.rows << " × " << block.columns
@@ -274,6 +277,21 @@ void PipelineBuilder::sendResults() {
   }
 }
 
+/// What the largest change of a layout takes of shared memory (Exchange.cpp), beside the slots.
+static int64_t bytesOfConversions(KernelOp kernel) {
+  int64_t most = 0;
+  kernel.walk([&](ConvertOp convert) {
+    Layout from = layoutOf(convert.getInput().getType()), to = layoutOf(convert.getType());
+    constexpr int64_t padding = 4;
+    int64_t bytes =
+        std::max(1u, getElementTypeOrSelf(convert.getType()).getIntOrFloatBitWidth() / 8);
+    for (unsigned axis = 0; axis < to.rank(); ++axis)
+      bytes *= std::max(from.extent(axis), to.extent(axis)) + (axis + 1 == to.rank() ? padding : 0);
+    most = std::max(most, bytes);
+  });
+  return most;
+}
+
 /// Whether blocks of a cluster can share a program: elements don't move between threads.
 static bool canShare(KernelOp kernel) {
   return !kernel
@@ -293,7 +311,8 @@ LogicalResult PipelineBuilder::run() {
     return failure();
   SmallVector<Type> parts = {partOf(product.rows, block.rows / sharing),
                              partOf(product.columns, block.columns)};
-  int64_t slots = slotsFor(product.block(), product.elementBytes(), model);
+  int64_t slots =
+      slotsFor(product.block(), product.elementBytes(), model, bytesOfConversions(kernel));
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages")))
     slots = stages.getInt();
   if (slots < 2)

@@ -282,7 +282,13 @@ void KernelLowering::bindProgram(ParallelOp op, Value number) {
 /// Whether an op, or what is in it, has to know which program runs. The place of a program in a
 /// persistent kernel takes divisions: they are made while the tensor cores work.
 static bool needsProgram(Operation &op) {
-  auto found = op.walk([](Operation *inner) {
+  auto isOfProgram = [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && isa<ParallelOp>(argument.getOwner()->getParentOp());
+  };
+  auto found = op.walk([&](Operation *inner) {
+    if (llvm::any_of(inner->getOperands(), isOfProgram))
+      return WalkResult::interrupt();
     bool isPipeline =
         isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
         isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaWaitOp, BroadcastOp>(inner);

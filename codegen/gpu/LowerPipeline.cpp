@@ -80,11 +80,13 @@ static void waitFor(CodeBuilder &b, Value barrier, Value parity) {
             "r,r,~{memory}", /*hasSideEffects=*/true);
 }
 
-/// All blocks of a cluster have come here.
-static void meetBlocks(CodeBuilder &b) {
-  inlineAsm(b, Type(), {},
-            "barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;", "~{memory}",
-            true);
+/// All blocks of a cluster have come here; `order`: with all that they have sent to each other.
+static void meetBlocks(CodeBuilder &b, StringRef order) {
+  inlineAsm(
+      b, Type(), {},
+      ("barrier.cluster.arrive." + order + ".aligned;\n\tbarrier.cluster.wait.acquire.aligned;")
+          .str(),
+      "~{memory}", true);
 }
 
 Value KernelLowering::sharedAddress(int64_t offset) {
@@ -125,7 +127,7 @@ void KernelLowering::emitChannel(ChannelOp op) {
       },
       [&] { return Values(); });
   if (blocks > 1)
-    meetBlocks(b);
+    meetBlocks(b, "relaxed"); // a fence has ordered the barriers
   else
     barrier();
 }
@@ -287,7 +289,7 @@ void KernelLowering::emitRoles(ParallelOp parallel, RolesOp roles) {
   emitFrom(0);
   // What others of the cluster send here has to find this block.
   if (blocks > 1)
-    meetBlocks(b);
+    meetBlocks(b, "release");
 }
 
 void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned number) {

@@ -41,7 +41,7 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
 }
 
 int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
-                                     const GpuModel &model) {
+                                     const GpuModel &model, int64_t more) {
   // Outboxes of the warps (EmitSend.cpp).
   int64_t forResults = int64_t(multiplyingWarps(block.rows)) * 4096 + 1024;
   constexpr int64_t mostSlots = 16, alignment = 1024;
@@ -49,7 +49,7 @@ int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
     return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
   };
   return std::min(mostSlots,
-                  (model.sharedBytes - forResults) /
+                  (model.sharedBytes - forResults - more) /
                       (sizeOf(block.rows / multiplyingBlocks(block)) + sizeOf(block.columns)));
 }
 

@@ -38,8 +38,9 @@ unsigned multiplyingBlocks(const ProductBlock &block);
 std::string refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
                       bool columnsTurned);
 
-/// Slots of operands that fit into shared memory beside the results that are on their way out.
-int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model);
+/// Slots of operands that fit into shared memory beside the results that are on their way out, and
+/// beside so many bytes more.
+int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model, int64_t more = 0);
 
 /// Cycles of a launch.
 double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuModel &model);

@@ -41,6 +41,15 @@ static bool isExtentOf(Value bound, KernelOp kernel, unsigned number, unsigned a
          constant.getSExtValue() == type.getDimSize(along);
 }
 
+/// Whether the first results of a map are the same in all of a block: no axis is in them.
+static bool isUniform(AffineMap map, ValueRange dims, unsigned count) {
+  for (unsigned n = 0; n < count; ++n)
+    for (auto [d, dim] : llvm::enumerate(dims))
+      if (isa<SpanType>(dim.getType()) && map.getResult(n).isFunctionOfDim(d))
+        return false;
+  return true;
+}
+
 /// Of the result, along one of its axes.
 static int64_t extentAlong(const Product &product, StringAttr axis) {
   auto type = cast<RankedTensorType>(ForOp(product.loop).getResult(0).getType());
@@ -72,6 +81,8 @@ bool Product::canSend(StoreOp store) const {
   for (Value dim : llvm::concat<const Value>(store.getDims(), store.getSyms()))
     if (!isa<SpanType>(dim.getType()) && !dim.getType().isInteger(64))
       return false;
+  if (!isUniform(map, store.getDims(), rank - 2))
+    return false;
   // What copies leave out is what is outside of the tensor.
   ParallelOp parallel = kernel.getParallel();
   for (unsigned n = 0; n < 2; ++n) {
@@ -150,6 +161,8 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
   if (load.getBounds() == BoundsMode::clamp ||
       (load.getPad() && !matchPattern(load.getPad(), m_AnyZeroFloat())))
     return no(load, "what is beyond the tensor's end is not zero");
+  if (load.getBounds() == BoundsMode::pad) // a tensor without elements has no copies to wait for
+    return no(load, "it is read beyond its tensor's end");
   if (axesOf(load.getType()).size() != 2)
     return no(load, "an operand has two axes");
   auto axisAt = [&](unsigned result) {
@@ -158,7 +171,9 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
     return span && isa<SpanType>(span.getType()) ? axisOf(span) : StringAttr();
   };
   StringAttr outer = axisAt(rank - 2), inner = axisAt(rank - 1);
-  bool isPlain = outer && inner && llvm::all_of(load.getDims(), [](Value dim) {
+  bool isPlain = outer && inner && outer != inner && isUniform(map, load.getDims(), rank - 2) &&
+                 llvm::is_contained(axesOf(load.getType()), axis) &&
+                 llvm::all_of(load.getDims(), [](Value dim) {
                    return isa<SpanType>(dim.getType()) || dim.getType().isInteger(64);
                  });
   if (!isPlain)
@@ -199,6 +214,13 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
   if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
       dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
     return no(dot, "its result has other axes than a matrix");
+  // Others may be long, or of unknown length: PlanProgram.h cuts them.
+  auto other = kernel.walk([&](AxisOp axis) {
+    return llvm::is_contained(axes, axisOf(axis.getSpan())) ? WalkResult::advance()
+                                                            : WalkResult::interrupt();
+  });
+  if (other.wasInterrupted())
+    return no(dot, "the kernel works on another whole axis, too");
   // Where the operands' blocks begin both roles know.
   for (StringAttr axis : axes) {
     Value span = domains.spanOf(axis);

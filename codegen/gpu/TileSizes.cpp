@@ -245,7 +245,8 @@ void Chooser::chooseForElements() {
 bool Chooser::isCopied(LoadOp load) {
   constexpr int64_t copyBytes = 16;
   auto argument = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  if (!argument || load.getSource().getType().getRank() < 2)
+  if (!argument || load.getSource().getType().getRank() < 2 ||
+      load.getBounds() == BoundsMode::pad || load.getBounds() == BoundsMode::clamp)
     return false;
   auto type = load.getSource().getType();
   int64_t length = type.getShape().back();
@@ -272,10 +273,19 @@ bool Chooser::chooseForProduct() {
   auto loop = dyn_cast<ForOp>(dot->getParentOp());
   auto lhs = dot.getLhs().getDefiningOp<LoadOp>(), rhs = dot.getRhs().getDefiningOp<LoadOp>();
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
-  if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
-      !(element.isBF16() || element.isF16()))
-    return false;
   ArrayRef<StringAttr> both = axesOf(dot.getType());
+  SmallVector<StringAttr> all(both);
+  all.push_back(dot.getAxisAttr());
+  if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
+      !(element.isBF16() || element.isF16()) || !isa<ParallelOp>(loop->getParentOp()) ||
+      loop.getKind() == LoopKind::sequential || !Domains(kernel).restrictsOn(all).empty())
+    return false;
+  auto isOther = [&](AxisOp axis) {
+    return llvm::is_contained(both, axisOf(axis.getSpan())) ? WalkResult::advance()
+                                                            : WalkResult::interrupt();
+  };
+  if (kernel.walk(isOther).wasInterrupted())
+    return false;
   if (!llvm::is_contained(axesOf(lhs.getType()), both[0]))
     std::swap(lhs, rhs);
   AxisInfo &rows = axes[both[0]], &columns = axes[both[1]], &depth = axes[loop.getNameAttr()];
@@ -299,13 +309,16 @@ bool Chooser::chooseForProduct() {
                      return isLocal ? WalkResult::advance() : WalkResult::interrupt();
                    })
                    .wasInterrupted();
+  auto wanted = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
+  int64_t stages = wanted ? std::max<int64_t>(2, wanted.getInt()) : 2;
   double best = 0;
   for (int64_t k : sizesOf(depth, {64, 128}))
     for (int64_t j : sizesOf(columns, {256, 128, 64}))
       for (int64_t i : sizesOf(rows, {256, 128, 64})) {
         ProductBlock block{i, j, k};
         if (!refusalOf(block, extents.bytes, rowsTurned, columnsTurned).empty() ||
-            slotsFor(block, extents.bytes, model) < 2 || (multiplyingBlocks(block) > 1 && moves))
+            slotsFor(block, extents.bytes, model) < stages ||
+            (multiplyingBlocks(block) > 1 && moves))
           continue;
         double cycles = cyclesOf(extents, block, model);
         if (best > 0 && cycles >= best)
@@ -313,9 +326,10 @@ bool Chooser::chooseForProduct() {
         best = cycles;
         rows.size = i, columns.size = j, depth.size = k;
       }
-  for (auto &[name, axis] : axes) // others have none that matter
-    if (best > 0 && axis.isSizable && &axis != &rows && &axis != &columns && &axis != &depth)
-      axis.size = axis.candidates.empty() ? 1 : axis.candidates.front();
+  // Others: loops get what is usual, a program one element.
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && &axis != &rows && &axis != &columns && &axis != &depth)
+      axis.size = !axis.candidates.empty() ? axis.candidates.front() : axis.isProgram ? 1 : 0;
   return best > 0;
 }
 
@@ -356,7 +370,8 @@ llvm::StringMap<int64_t> Chooser::choose() {
   llvm::StringMap<int64_t> sizes;
   if (!kernel.isGrid() && chooseForProduct()) {
     for (StringAttr binder : sizableBinders(kernel))
-      sizes[binder.getValue()] = axes[binder].size;
+      if (axes[binder].size > 0)
+        sizes[binder.getValue()] = axes[binder].size;
     return sizes;
   }
   if (!dots.empty() || kernel.isGrid()) { // the first candidates, and what is usual

@@ -263,3 +263,33 @@ tile.kernel @k(
   }
   tile.return
 }
+
+// -----
+
+// A diagonal of planes: a copy takes one plane.
+#at = affine_map<(x, y) -> (x, y)>
+#diagonal = affine_map<(x, y) -> (x, x, y)>
+!acc = tensor<128x128xf32, #tile.axes<"i", "j">>
+tile.kernel @k(
+    %a: memref<?x?x512xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, m, k)>},
+    %b: memref<?x512xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 512 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 512 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !acc
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
+      // expected-remark@+1 {{no tensor cores for it: its axes are not its tensor's last two dimensions}}
+      %x = tile.load %a at #diagonal(%i, %k) [] <exact> : memref<?x?x512xbf16>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x512xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
+      tile.yield %next : !acc
+    }
+    tile.store %sum, %c at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
+  }
+  tile.return
+}

@@ -175,7 +175,7 @@ tile.kernel @rows(
 // PTX: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [
 // PTX: mapa.shared::cluster.u32
 // PTX-NEXT: mbarrier.arrive.shared::cluster.b64
-// PTX: barrier.cluster.arrive.relaxed.aligned
+// PTX: barrier.cluster.arrive.release.aligned
 !wide = tensor<256x256xf32, #tile.axes<"i", "j">>
 tile.kernel @shared(
     %a: memref<?x512xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},

@@ -34,3 +34,16 @@ def layer(inputs, params):
 def rows(inputs, params):
     product = f64(inputs["x"]) @ f64(inputs["w"])
     return {"y": product / (np.abs(product).sum(1, keepdims=True) + 1)}
+
+
+def numbered(inputs, params):
+    product = f64(inputs["a"]) @ f64(inputs["b"]).T
+    return {"c": product * np.arange(1, len(product) + 1)[:, None, None]}
+
+
+def heads(inputs, params):
+    return {"c": f64(inputs["s"])[:, None, None] * (f64(inputs["a"]) @ f64(inputs["b"]).T)}
+
+
+def diagonal(inputs, params):
+    return {"c": np.einsum("iik,jk->ij", f64(inputs["a"]), f64(inputs["b"]))}
