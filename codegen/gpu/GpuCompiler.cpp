@@ -166,9 +166,17 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   gpu::FoundProduct found = gpu::findProduct(kernel);
   if (!found.product && found.reason.empty())
     return;
-  bool hasPipelines = gpu::GpuModel::of(options.target).hasPipelines;
-  if (found.product && hasPipelines)
-    return;
+  gpu::GpuModel model = gpu::GpuModel::of(options.target);
+  bool hasPipelines = model.hasPipelines;
+  if (found.product && hasPipelines) {
+    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);
+    if (failed(made) || *made)
+      return;
+    found.op = found.product->dot;
+    found.reason = "shared memory has no room for two stages of its blocks, or what follows its "
+                   "sums has them in another layout";
+  }
   Operation *op = hasPipelines ? found.op : kernel.getOperation();
   op->emitRemark("no tensor cores for the `dot` of `")
       << kernel.getSymName() << "`: "
