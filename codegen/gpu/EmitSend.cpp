@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Mma.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -16,8 +17,7 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 
-static constexpr int64_t rowsOfWarp = 16, pieceBytes = 16, outboxBytes = rowsOfWarp * 128,
-                         outboxesOfWarp = 2;
+static constexpr int64_t rowsOfWarp = 16, pieceBytes = 16;
 
 /// Bytes of a row that one copy moves: as many as columns have room for.
 static int64_t copiedBytes(SendOp op) {
@@ -103,10 +103,7 @@ void KernelLowering::emitSend(SendOp op) {
   Tile tile = this->tile(op.getValue());
   Values place = placeOfBox(op.getMap(), op.getDims());
   Value map = tensorMap(boxOf(op)), isLeader = b.compare(CmpIPredicate::eq, lane, c(0));
-  auto roles = op->getParentOfType<RolesOp>();
-  int64_t number = 0;
-  while (!roles.getBodies()[number].isAncestor(op->getParentRegion()))
-    ++number;
+  unsigned number = roleOf(op->getParentOfType<RolesOp>(), op);
   Value first =
       b.add(sharedAddress(outboxes[number]), b.mul(warp, c(outboxesOfWarp * outboxBytes)));
   int64_t rowsAtOnce = tile.layout.atomExtent(0), rowsOfBlock = int64_t(warps) * rowsOfWarp;

@@ -15,6 +15,9 @@ namespace tile::codegen::gpu {
 inline constexpr int64_t mmaRows = 64;
 /// Of a row of an operand in shared memory (SharedType).
 inline constexpr int64_t panelBytes = 128;
+/// What a warp leaves of its results for copies to fetch (EmitSend.cpp): 16 rows, in one of so many
+/// places by turns.
+inline constexpr int64_t outboxBytes = 16 * panelBytes, outboxesOfWarp = 2;
 /// Bytes of a row that one instruction contracts.
 inline constexpr int64_t mmaDepthBytes = 32;
 

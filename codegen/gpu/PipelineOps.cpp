@@ -62,8 +62,7 @@ LogicalResult PendingType::verify(llvm::function_ref<InFlightDiagnostic()> emitE
 
 static RolesOp rolesOver(Operation *op) { return op->getParentOfType<RolesOp>(); }
 
-/// The number of the role that an op stands in.
-static unsigned roleOf(RolesOp roles, Operation *op) {
+unsigned tile::codegen::gpu::roleOf(RolesOp roles, Operation *op) {
   Region *region = op->getParentRegion();
   while (region->getParentOp() != roles)
     region = region->getParentOp()->getParentRegion();

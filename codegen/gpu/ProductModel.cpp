@@ -42,8 +42,8 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
 
 int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
                                      const GpuModel &model, int64_t more) {
-  // Outboxes of the warps (EmitSend.cpp).
-  int64_t forResults = int64_t(multiplyingWarps(block.rows)) * 4096 + 1024;
+  // Outboxes, barriers, and what alignment takes.
+  int64_t forResults = multiplyingWarps(block.rows) * outboxesOfWarp * outboxBytes + 1024;
   constexpr int64_t mostSlots = 16, alignment = 1024;
   auto sizeOf = [&](int64_t length) {
     return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
@@ -89,10 +89,9 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double program = step * count(extents.depth, block.depth) + end;
   // Memory: everything once, as fast as slots are asked for; programs that follow each other are in
   // each other's way, and no part hides all of another.
-  double moved =
-      (asDouble(extents.rows + extents.columns) * asDouble(extents.depth) * bytes +
-       asDouble(extents.rows) * asDouble(extents.columns) * asDouble(extents.resultBytes)) *
-      asDouble(extents.matrices);
+  double moved = (asDouble(extents.rows + extents.columns) * asDouble(extents.depth) +
+                  asDouble(extents.rows) * asDouble(extents.columns)) *
+                 bytes * asDouble(extents.matrices);
   constexpr double crowding = 0.08, unhidden = 0.1, longRow = 256, gain = 1.03;
   double busy = std::min(programs * blocks, multiprocessors);
   double inFlight = (slots - 1) * depth * bytes *

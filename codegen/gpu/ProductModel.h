@@ -15,15 +15,13 @@ namespace tile::codegen::gpu {
 /// Of so many matrices: rows × depth times depth × columns.
 struct ProductExtents {
   int64_t rows = 1, columns = 1, depth = 1, matrices = 1;
-  /// Of an operand's element, and of the result's.
-  int64_t bytes = 2, resultBytes = 2;
+  /// Of an operand's element; results count as much.
+  int64_t bytes = 2;
 };
 
 /// What a program computes, and how much of the depth at a time.
 struct ProductBlock {
   int64_t rows = 0, columns = 0, depth = 0;
-
-  bool operator==(const ProductBlock &) const = default;
 };
 
 /// Warps of a block of threads that multiply: four for each 64 rows, eight at most.

@@ -12,19 +12,19 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
-/// What bulk copies ask of a tensor: how far it is from row to row.
-static bool hasCopiedRows(KernelOp kernel, unsigned number) {
+bool tile::codegen::gpu::hasCopiedRows(KernelOp kernel, unsigned number, ArrayRef<int64_t> dims) {
   constexpr int64_t copyBytes = 16;
   auto type = cast<MemRefType>(kernel.getArgumentTypes()[number]);
   int64_t divisor = type.getShape().back();
   if (ShapedType::isDynamic(divisor)) {
-    divisor = 1;
+    auto symbol = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResults().back());
+    if (!symbol)
+      return false;
+    unsigned dim = symbol.getPosition();
     auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
-    auto dim = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(number).getResults().back());
-    if (divisors && dim)
-      if (auto known = divisors.getAs<IntegerAttr>(
-              cast<StringAttr>(kernel.getDims()[dim.getPosition()]).getValue()))
-        divisor = known.getInt();
+    auto known = divisors ? divisors.getAs<IntegerAttr>(cast<StringAttr>(kernel.getDims()[dim]))
+                          : IntegerAttr();
+    divisor = dim < dims.size() && dims[dim] >= 0 ? dims[dim] : known ? known.getInt() : 1;
   }
   return divisor * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
 }

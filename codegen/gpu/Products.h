@@ -58,6 +58,11 @@ struct FoundProduct {
 };
 FoundProduct findProduct(ir::KernelOp kernel);
 
+/// Whether all rows of a tensor parameter begin at multiples of 16 bytes, as bulk copies ask. Of a
+/// template `dims` may give values of the dimensions, in their order; negative where they are not
+/// known.
+bool hasCopiedRows(ir::KernelOp kernel, unsigned number, llvm::ArrayRef<int64_t> dims = {});
+
 /// Warps of a block that multiply, and blocks of a program.
 unsigned warpsOf(const Product &product);
 unsigned blocksOf(const Product &product);

@@ -38,6 +38,8 @@ inline constexpr llvm::StringLiteral persistentAttrName = "tile_gpu.persistent";
 inline constexpr llvm::StringLiteral groupAttrName = "tile_gpu.group";
 /// The warps that run an op: those of its role, or all.
 int64_t numWarpsOf(mlir::Operation *op);
+/// The number of the role that an op stands in.
+unsigned roleOf(RolesOp roles, mlir::Operation *op);
 /// How many blocks make one program, as a cluster: an attribute of kernels; without it one.
 inline constexpr llvm::StringLiteral blocksAttrName = "tile_gpu.blocks";
 unsigned numBlocks(ir::KernelOp kernel);

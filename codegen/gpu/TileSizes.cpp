@@ -1,8 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
-#include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/ProductModel.h"
+#include "codegen/gpu/Products.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -240,28 +239,12 @@ void Chooser::chooseForElements() {
       takeShare(axis, usual / elements);
 }
 
-/// An operand of a contraction that bulk copies may bring: all of the tensor's rows begin at
-/// multiples of 16 bytes.
+/// An operand of a contraction that bulk copies may bring.
 bool Chooser::isCopied(LoadOp load) {
-  constexpr int64_t copyBytes = 16;
   auto argument = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  if (!argument || load.getSource().getType().getRank() < 2 ||
-      load.getBounds() == BoundsMode::pad || load.getBounds() == BoundsMode::clamp)
-    return false;
-  auto type = load.getSource().getType();
-  int64_t length = type.getShape().back();
-  if (ShapedType::isDynamic(length)) {
-    auto dim = dyn_cast<AffineSymbolExpr>(
-        kernel.getParamShape(argument.getArgNumber()).getResults().back());
-    if (!dim)
-      return false;
-    auto name = cast<StringAttr>(kernel.getDims()[dim.getPosition()]);
-    auto divisors = kernel->getAttrOfType<DictionaryAttr>(tile::codegen::divisorsAttrName);
-    auto divisor = divisors ? divisors.getAs<IntegerAttr>(name) : IntegerAttr();
-    bool isKnown = dim.getPosition() < dims.size() && dims[dim.getPosition()] >= 0;
-    length = isKnown ? dims[dim.getPosition()] : divisor ? divisor.getInt() : 1;
-  }
-  return length * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
+  return argument && load.getSource().getType().getRank() > 1 &&
+         load.getBounds() != BoundsMode::pad && load.getBounds() != BoundsMode::clamp &&
+         hasCopiedRows(kernel, argument.getArgNumber(), dims);
 }
 
 /// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.
