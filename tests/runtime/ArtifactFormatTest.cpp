@@ -254,6 +254,8 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).swizzle = 16; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).extents.clear(), map(a).box.clear(); }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).extents[0][0].immediate = 2; }));
+  EXPECT_TRUE(
+      refused([&](ArtifactData &a) { a.kernels[0].cuda[1].code.maps = {map(a)}; })); // sm_80
   EXPECT_TRUE(refused([&](ArtifactData &a) { a.kernels[1].cuda[0].code.isPersistent = true; }));
   auto plan = [](ArtifactData &a) -> GraphPlan & { return a.graphs[0]; };
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 5; }));
