@@ -78,7 +78,7 @@ KernelBuilder::Split KernelBuilder::splitIntoTf32(Value x) {
       builder, loc, arith::MinNumFOp::create(builder, loc, x, number(greatest)), number(-greatest));
   Value part = rounded(inside), zero = number(0);
   Value rest = rounded(arith::SubFOp::create(builder, loc, x, part));
-  return {arith::SelectOp::create(builder, loc, isFinite, part, x),
+  return {arith::SelectOp::create(builder, loc, isFinite, part, rounded(x)),
           arith::SelectOp::create(builder, loc, isFinite, rest, zero),
           arith::SelectOp::create(builder, loc, isFinite, part, zero)};
 }
