@@ -3,14 +3,15 @@
 shapes.json, and compares it with its reference.
 
     run_samples.py TILEC [SAMPLE...] [--device cpu|cuda|interp|artifact|artifact-cuda|sanitize] [--jobs N]
-                   [--server PROGRAM]
+                   [--targets LIST] [--server PROGRAM]
 
 For each kernel and each set of inputs `tilec run` makes the inputs, runs on the device, compares the
 result with the interpreter (--check) and with other tile sizes (--sweep-tiles), and saves inputs and
 outputs. The outputs are then compared with reference.py, which knows nothing of tilec: NaN equals
-NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16, which NumPy lacks, is given to the
+NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16 and f8, which NumPy lacks, are given to the
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
-the compiled code runs without the compiler, with the tile sizes of the schedule; on `artifact-cuda` on a GPU. On the device `sanitize` each
+the compiled code runs without the compiler, with the tile sizes of the schedule; on `artifact-cuda` on a GPU,
+with code for --targets: that of an older one runs on newer ones. On the device `sanitize` each
 runs once on the CPU with --sanitize, which has nothing to report. On the device `cuda` kernels that the GPU
 backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are shown. Where
 only other tile sizes of the sweep are too large, the run itself is compared nevertheless.
@@ -40,7 +41,8 @@ import tilec_runs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
-               "U32": "<u4", "U64": "<u8", "F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
+               "U32": "<u4", "U64": "<u8", "F16": "<f2", "BF16": "<u2", "F8_E4M3": "u1", "F8_E5M2": "u1", "F32": "<f4",
+               "F64": "<f8"}
 # Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
 FIRST_SWEEP, OTHER_SWEEPS = 12, 2
 
@@ -57,6 +59,11 @@ def read_safetensors(path):
         flat = np.frombuffer(data[begin:end], dtype=NUMPY_TYPES[entry["dtype"]])
         if entry["dtype"] == "BF16":
             flat = (flat.astype(np.uint32) << 16).view(np.float32)
+        elif entry["dtype"] == "F8_E5M2":
+            flat = (flat.astype(np.uint16) << 8).view(np.float16).astype(np.float32)
+        elif entry["dtype"] == "F8_E4M3":  # the bits of an f16 whose exponent is 8 greater, but for NaN
+            bits = (flat & 0x80).astype(np.uint16) << 8 | (flat & 0x7F).astype(np.uint16) << 7
+            flat = np.where(flat & 0x7F == 0x7F, np.nan, bits.view(np.float16).astype(np.float32) * 256).astype(np.float32)
         tensors[name] = flat.reshape(entry["shape"])
     return tensors
 
@@ -207,6 +214,7 @@ def main():
     parser.add_argument("--device", default="cpu",
                         choices=["cpu", "cuda", "interp", "artifact", "artifact-cuda", "sanitize"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--targets", default="sm_80,sm_90a", help="that artifact-cuda has code for")
     parser.add_argument("--server", metavar="PROGRAM", help="tile_command_server, for many runs in a process")
     options = parser.parse_args()
     folders = [path.parent for place in PLACES for path in sorted(place.glob("*/shapes.json"))
@@ -228,7 +236,7 @@ def main():
 def compile_artifacts(tilec, cases, place, options):
     """In `place`, one artifact a source, or for GPUs one a kernel: of some kernels these have no code."""
     for_gpu = options.device == "artifact-cuda"
-    target = "sm_80,sm_90a" if for_gpu else "native"
+    target = options.targets if for_gpu else "native"
 
     def compile_one(what):
         number, source, kernel = what
