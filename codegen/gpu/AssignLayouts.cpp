@@ -6,6 +6,7 @@
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Verifier.h"
@@ -73,6 +74,12 @@ FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
       if (isTile(result) && cast<RankedTensorType>(result.getType()).hasStaticShape())
         most = std::max(most, coveredElements(result.getType()));
   });
+  if (unsigned warps = warpsForDots(kernel)) {
+    constexpr int64_t mostOfThread = 64;
+    while (warps < mostWarps && most / (32 * int64_t(warps)) > mostOfThread)
+      warps *= 2;
+    return warps;
+  }
   auto busy = static_cast<int64_t>(llvm::bit_floor(
       static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * elementsPerThread)))));
   // More only where a thread would hold more than 64 elements.
@@ -150,9 +157,11 @@ class Assignment {
 public:
   Assignment(KernelOp kernel, unsigned warps, unsigned blocks,
              const std::optional<GivenLayout> &given)
-      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks) {
-    if (given)
-      layouts.try_emplace(keyOf(given->axes), given->axes, given->layout);
+      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks), isGiven(given.has_value()) {
+    SmallVector<GivenLayout, 0> all =
+        given ? SmallVector<GivenLayout, 0>{*given} : layoutsOfDots(kernel, warps);
+    for (const GivenLayout &one : all)
+      layouts.try_emplace(keyOf(one.axes), one.axes, one.layout);
   }
   LogicalResult run();
 
@@ -191,6 +200,7 @@ private:
   KernelOp kernel;
   Domains domains;
   unsigned warps, blocks;
+  bool isGiven;
   struct Votes {
     Walk best;
     int64_t bytes = -1;
@@ -509,9 +519,11 @@ std::optional<Layout> Assignment::required(OpOperand &operand) {
         return chosen[n < count ? op.getScanned()[n] : op.getLast()[n - count]];
       })
       .Case([&](DotOp op) -> std::optional<Layout> {
-        if (operand.getOperandNumber() < 2)
-          return std::nullopt;
-        return chosen[op.getResult()];
+        unsigned n = operand.getOperandNumber();
+        if (n == 2)
+          return chosen[op.getResult()];
+        std::optional<WarpDot> how = isGiven ? std::nullopt : warpDotOf(op);
+        return how ? operandLayout(*how, op, n, chosen[op.getResult()]) : std::nullopt;
       })
       .Default([&](Operation *op) -> std::optional<Layout> {
         if (op->getNumResults() == 0 || !isTile(op->getResult(0)) ||
@@ -519,6 +531,16 @@ std::optional<Layout> Assignment::required(OpOperand &operand) {
           return std::nullopt;
         return reordered(chosen[op->getResult(0)], axesOf(op->getResult(0).getType()), axes);
       });
+}
+
+/// Whether a loop's contraction has an operand that is made before the loop, and threads have room
+/// for it as the contraction wants it.
+static bool canHold(Operation *op, Value value, const Layout &layout) {
+  constexpr int64_t mostBits = 64 * 32;
+  Operation *made = value.getDefiningOp();
+  unsigned bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+  return isa<DotOp>(op) && made && made->getBlock() != op->getBlock() &&
+         layout.numRegisters() * bits <= mostBits;
 }
 
 void Assignment::convertOperands() {
@@ -532,6 +554,8 @@ void Assignment::convertOperands() {
       if (!layout || *layout == layoutOf(operand.get().getType()))
         continue;
       OpBuilder builder(op);
+      if (canHold(op, operand.get(), *layout))
+        builder.setInsertionPointAfter(operand.get().getDefiningOp());
       operand.set(ConvertOp::create(builder, op->getLoc(),
                                     withLayout(operand.get().getType(), *layout), operand.get()));
     }
@@ -606,6 +630,7 @@ public:
 
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
+      narrowDots(kernel);
       FailureOr<unsigned> warps = chooseWarps(kernel);
       if (failed(warps) || failed(assignLayouts(kernel, *warps)))
         signalPassFailure();

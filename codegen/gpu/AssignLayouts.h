@@ -30,7 +30,8 @@ struct GivenLayout {
 
 /// Afterwards the kernel is on the tile_gpu level, with the attributes `tile_gpu.warps` and, for
 /// programs of several blocks, `tile_gpu.blocks`. Fails, with
-/// an error at the place, where the extent of a tile is open.
+/// an error at the place, where the extent of a tile is open. Contractions that matrix instructions
+/// of warps can make have layouts for those (WarpMma.h), unless layouts are given.
 mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1,
                                   const std::optional<GivenLayout> &given = std::nullopt);
 

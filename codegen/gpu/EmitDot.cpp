@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/DotOperand.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/WarpMma.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -36,32 +38,12 @@ static bool isZeroOutside(Value value) {
     if (auto load = dyn_cast<LoadOp>(op))
       return !load.getPad() || matchPattern(load.getPad(), m_PosZeroFloat()) ||
              matchPattern(load.getPad(), m_Zero());
-    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, RoundTf32Op, ConvertOp>(op))
       break;
     value = op->getOperand(0);
   }
   return false;
 }
-
-namespace tile::codegen::gpu {
-/// One operand of a dot: a tile, and where its elements go.
-struct DotOperand {
-  Tile tile;
-  Values mask;
-  Type element; // of the IR
-  bool hasMask; // whether elements in the middle may be outside
-  bool isZeroOutside;
-  int along; // the contracted axis
-  SmallVector<int64_t> strides;
-  int64_t start = 0, maskStart = 0, slots = 0;
-  Value base, maskBase;
-
-  /// Lays it out with so many coordinates of the contracted axis at a time, from byte `offset` on;
-  /// gives the end.
-  int64_t layOut(int64_t offset, int64_t chunk, Type type, llvm::ArrayRef<StringAttr> axes,
-                 const Layout &result);
-};
-} // namespace tile::codegen::gpu
 
 int64_t DotOperand::layOut(int64_t offset, int64_t chunk, Type type, ArrayRef<StringAttr> axes,
                            const Layout &result) {
@@ -170,22 +152,37 @@ Values KernelLowering::multiplyRows(ArrayRef<DotOperand> operands,
   });
 }
 
+bool KernelLowering::isLeftToDot(ConvertOp op) const {
+  bool isOfDots = llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return isa<DotOp>(user) && user->getBlock() == op->getBlock();
+  });
+  return isOfDots && !layoutOf(op.getInput().getType()).hasSameThreads(layoutOf(op.getType()));
+}
+
 void KernelLowering::emitDot(DotOp op) {
-  Type type = getElementTypeOrSelf(op.getAcc().getType());
-  Axes axes = axesOf(op.getType());
-  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getType());
   SmallVector<DotOperand, 2> operands;
-  int64_t covered = 1;
   for (Value value : {op.getLhs(), op.getRhs()}) {
     DotOperand &operand = operands.emplace_back();
-    operand.tile = tile(value);
+    // A conversion for this op alone is made with it.
+    auto convert = value.getDefiningOp<ConvertOp>();
+    operand.tile = tile(convert && isLeftToDot(convert) ? convert.getInput() : value);
     operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
     operand.element = getElementTypeOrSelf(value.getType());
     operand.isZeroOutside = isZeroOutside(value);
     operand.hasMask = !domains.restrictsOn(operand.tile.axes).empty();
     operand.along = operand.tile.axisIndex(op.getAxisAttr());
-    covered = std::max(covered, operand.tile.layout.extent(operand.along));
   }
+  if (!emitWarpDot(op, operands))
+    bind(op.getResult(), multiplyByThreads(op, operands));
+}
+
+Values KernelLowering::multiplyByThreads(DotOp op, MutableArrayRef<DotOperand> operands) {
+  Type type = getElementTypeOrSelf(op.getAcc().getType());
+  Axes axes = axesOf(op.getType());
+  Layout layout = axes.empty() ? Layout(0) : layoutOf(op.getType());
+  int64_t covered = 1;
+  for (const DotOperand &operand : operands)
+    covered = std::max(covered, operand.tile.layout.extent(operand.along));
   // As much of the contracted axis at a time as there is room for.
   int64_t chunk = covered;
   auto layOut = [&] {
@@ -224,5 +221,5 @@ void KernelLowering::emitDot(DotOp op) {
       Value count = b.minS(b.sub(length, start), b.i64(chunk));
       return contract(b.fold<arith::TruncIOp>(b.getI32Type(), start), count, sums);
     });
-  bind(op.getResult(), acc);
+  return acc;
 }

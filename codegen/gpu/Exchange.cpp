@@ -152,6 +152,8 @@ Tile KernelLowering::convert(const Tile &from, const Layout &layout) {
 }
 
 void KernelLowering::emitConvert(ConvertOp op) {
+  if (isLeftToDot(op))
+    return;
   tiles[op.getResult()] = convert(tile(op.getInput()), layoutOf(op.getType()));
 }
 

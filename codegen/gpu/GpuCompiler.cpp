@@ -13,6 +13,7 @@
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/WarpMma.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -163,12 +164,22 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
 }
 
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
-  gpu::FoundProduct found = gpu::findProduct(kernel);
-  if (!found.product && found.reason.empty())
-    return;
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  gpu::narrowDots(*copy);
+  unsigned numDots = 0, numWarpDots = 0;
+  copy->walk([&](DotOp dot) {
+    ++numDots;
+    if (gpu::warpDotOf(dot))
+      ++numWarpDots;
+    else
+      dot->emitRemark("no tensor cores for the `dot` of `")
+          << kernel.getSymName() << "`: " << gpu::whyNoWarpDot(dot);
+  });
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
-  bool hasPipelines = model.hasPipelines;
-  if (found.product && hasPipelines) {
+  if (!model.hasPipelines || numDots == 0 || numWarpDots < numDots)
+    return;
+  gpu::FoundProduct found = gpu::findProduct(kernel);
+  if (found.product) {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
     FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);
     if (failed(made) || *made)
@@ -177,10 +188,8 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
     found.reason = "shared memory has no room for two stages of its blocks, or what follows its "
                    "sums has them in another layout";
   }
-  Operation *op = hasPipelines ? found.op : kernel.getOperation();
-  op->emitRemark("no tensor cores for the `dot` of `")
-      << kernel.getSymName() << "`: "
-      << (hasPipelines ? found.reason : "code for " + options.target + " doesn't use them yet");
+  found.op->emitRemark("no pipeline for the `dot` of `")
+      << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;
 }
 
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
@@ -198,6 +207,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
       return copy;
     gpu::foldCounts(*copy);
     gpu::makeRoom(*copy);
+    gpu::narrowDots(*copy);
     FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
     if (failed(plan))
       return failure();

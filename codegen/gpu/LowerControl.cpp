@@ -71,6 +71,11 @@ CodeBuilder::Values KernelLowering::keepMask(ForOp op, Value carried) {
   return result;
 }
 
+void KernelLowering::bindBlock(ForOp op, Value origin) {
+  Value rest = b.sub(scalar(op.getUpper()), origin);
+  ranges[op.getNameAttr()] = {origin, b.add(origin, b.minS(b.i64(op.getSize()), rest))};
+}
+
 void KernelLowering::emitFor(ForOp op) {
   Value lower = scalar(op.getLower()), upper = scalar(op.getUpper());
   Value size = b.i64(op.getSize());
@@ -87,6 +92,11 @@ void KernelLowering::emitFor(ForOp op) {
   SmallVector<Rescaled> rescaled = rescaledOf(op);
   for (const Rescaled &pair : rescaled)
     apart.insert({pair.maximum, pair.added});
+  AheadLoads ahead{loadsAhead(op), {}};
+  size_t numCarried = inits.size();
+  if (!ahead.loads.empty())
+    llvm::append_range(inits, fetchAhead(ahead, op, lower));
+  waiting.insert(ahead.loads.begin(), ahead.loads.end());
   auto split = [&](ValueRange registers) {
     SmallVector<ValueRange> parts;
     for (size_t count : counts) {
@@ -96,7 +106,11 @@ void KernelLowering::emitFor(ForOp op) {
     return parts;
   };
   Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange carried) {
-    ranges[op.getNameAttr()] = {origin, b.add(origin, b.minS(size, b.sub(upper, origin)))};
+    Values fetched;
+    if (!ahead.loads.empty())
+      fetched = fetchAhead(ahead, op, b.add(origin, size));
+    bindBlock(op, origin);
+    bindAhead(ahead, carried.drop_front(numCarried));
     SmallVector<ValueRange> parts = split(carried);
     for (auto [fold, value, part] : llvm::zip(folds, op.getCarried(), parts))
       if (!fold.reduce)
@@ -115,6 +129,7 @@ void KernelLowering::emitFor(ForOp op) {
       for (auto [r, element] : llvm::enumerate(now))
         next.push_back(holds.empty() ? element : b.select(holds[r], element, before[r]));
     }
+    llvm::append_range(next, fetched);
     return next;
   });
   ranges.erase(op.getNameAttr());

@@ -104,6 +104,8 @@ class Scan;
 struct ScanRun;
 struct ScanLines;
 struct DotOperand;
+struct DotFragments;
+struct WarpMma;
 
 /// Where a register's row or column of an operand of a dot begins; registers with one key share it.
 struct DotRow {
@@ -165,6 +167,19 @@ private:
   void emitBroadcast(ir::BroadcastOp op);
   void emitCoords(ir::CoordsOp op);
   void emitFor(ir::ForOp op);
+  /// Binds a loop's axis to its block from here on.
+  void bindBlock(ir::ForOp op, Value origin);
+  /// Loads of a loop that are made a turn ahead (LoadsAhead.cpp), and which of their elements, in
+  /// order, are carried together: null for one by itself.
+  struct AheadLoads {
+    llvm::SmallVector<ir::LoadOp> loads;
+    llvm::SmallVector<mlir::VectorType> vectors;
+  };
+  llvm::SmallVector<ir::LoadOp> loadsAhead(ir::ForOp op);
+  int64_t registersOf(ir::LoadOp op);
+  /// Reads the block from `origin` on, if there is one; gives what the loop carries.
+  Values fetchAhead(AheadLoads &ahead, ir::ForOp op, Value origin);
+  void bindAhead(const AheadLoads &ahead, mlir::ValueRange packed);
   /// A carried value of a loop that does nothing but fold a reduction over the loop's blocks.
   struct Fold {
     ir::ReduceOp reduce;
@@ -369,6 +384,19 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
+  /// Whether a conversion is made where its dots are: what they need of it, by way of shared
+  /// memory.
+  bool isLeftToDot(ConvertOp op) const;
+  /// By each thread's multiply-adds: the sums.
+  Values multiplyByThreads(ir::DotOp op, llvm::MutableArrayRef<DotOperand> operands);
+  /// By instructions of warps (EmitWarpMma.cpp); false where there are none for it.
+  bool emitWarpDot(ir::DotOp op, llvm::MutableArrayRef<DotOperand> operands);
+  DotFragments fragmentsOf(const DotOperand &operand, const WarpMma &mma, const Layout &layout);
+  void storeFragments(const DotFragments &operand);
+  void clearFragments(const DotFragments &operand);
+  Value wordOf(DotFragments &operand, int64_t reg);
+  Values multiplyFragments(DotFragments &rows, DotFragments &columns, const WarpMma &mma, Axes axes,
+                           const Layout &sums, Values acc);
   void storeOperand(const DotOperand &operand, mlir::Type type, Value chunkStart, int64_t chunk);
   llvm::SmallVector<DotRow> rowsOf(const DotOperand &operand, Axes axes, const Layout &layout);
   /// Adds so many products to each register.

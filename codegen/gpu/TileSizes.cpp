@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/TileSizes.h"
 #include "codegen/gpu/Products.h"
+#include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -45,6 +46,7 @@ private:
   void take(AxisInfo &axis, int64_t wanted) const;
   bool isCopied(LoadOp load);
   bool chooseForProduct();
+  void chooseForDots();
   void chooseForElements();
   void spread();
   int64_t programs() const;
@@ -316,12 +318,61 @@ bool Chooser::chooseForProduct() {
   return best > 0;
 }
 
+/// Blocks of contractions by instructions of warps: squares of programs' axes, if there are enough
+/// of them for the device, and what a turn of a loop contracts in rows of 64 bytes. Axes of a
+/// schedule have its first size.
+void Chooser::chooseForDots() {
+  constexpr int64_t rowBytes = 64, large = 128, usual = 64, least = 32;
+  bool isSingle = dots.size() == 1;
+  SmallVector<AxisInfo *> ofPrograms;
+  for (auto &[name, axis] : axes)
+    if (axis.isSizable && !axis.candidates.empty())
+      axis.size = axis.candidates.front();
+    else
+      axis.size = 0;
+  for (DotOp dot : dots) {
+    std::optional<WarpMma> mma = warpMmaOf(dot);
+    if (!mma)
+      continue;
+    int64_t bytes = mma->element.getIntOrFloatBitWidth() / 8;
+    auto choose = [&](StringAttr name, int64_t wanted) {
+      AxisInfo &axis = axes[name];
+      if (!axis.isSizable || !axis.candidates.empty() || axis.size != 0)
+        return;
+      take(axis, wanted);
+      if (axis.isProgram)
+        ofPrograms.push_back(&axis);
+    };
+    ArrayRef<StringAttr> result = axesOf(dot.getType());
+    bool isMatrix = result.size() == 2 && isSingle && bytes <= 2;
+    for (StringAttr name : result) // of batches a program has one
+      choose(name, llvm::is_contained(axesOf(dot.getLhs().getType()), name) &&
+                           llvm::is_contained(axesOf(dot.getRhs().getType()), name)
+                       ? 1
+                   : isMatrix ? large
+                              : usual);
+    choose(dot.getAxisAttr(), std::max<int64_t>(mma->depth, rowBytes / bytes));
+  }
+  auto halve = [&](int64_t floor) {
+    AxisInfo *largest = nullptr;
+    for (AxisInfo *axis : ofPrograms)
+      if (axis->size > floor && (!largest || axis->size > largest->size))
+        largest = axis;
+    if (largest)
+      largest->size /= 2;
+    return largest != nullptr;
+  };
+  while (programs() < model.multiprocessors && halve(least)) {
+  }
+}
+
 int64_t Chooser::programs() const {
   uint64_t count = eachPrograms;
   for (const auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram)
       count = llvm::SaturatingMultiply<uint64_t>(
-          count, llvm::divideCeil(static_cast<uint64_t>(axis.extent), axis.size));
+          count,
+          llvm::divideCeil(static_cast<uint64_t>(axis.extent), std::max<int64_t>(1, axis.size)));
   return static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX));
 }
 
@@ -351,13 +402,15 @@ llvm::StringMap<int64_t> Chooser::choose() {
   collectShared();
   collectCandidates();
   llvm::StringMap<int64_t> sizes;
-  if (!kernel.isGrid() && chooseForProduct()) {
+  if (!kernel.isGrid() && !dots.empty()) {
+    if (!chooseForProduct())
+      chooseForDots();
     for (StringAttr binder : sizableBinders(kernel))
       if (axes[binder].size > 0)
         sizes[binder.getValue()] = axes[binder].size;
     return sizes;
   }
-  if (!dots.empty() || kernel.isGrid()) { // the first candidates, and what is usual
+  if (kernel.isGrid()) { // the first candidates, and what is usual
     for (StringAttr binder : sizableBinders(kernel))
       if (!axes[binder].candidates.empty())
         sizes[binder.getValue()] = axes[binder].candidates.front();

@@ -1,0 +1,376 @@
+//===- EmitWarpMma.cpp - contractions by one warp's matrix instructions ---===//
+//
+// `mma.sync` takes both operands from registers. An operand that is not held as the
+// instruction has it goes through shared memory: rows that are neighbours there are
+// fetched by `ldmatrix`, 8 × 16 bytes at a time, and turned on the way where they go
+// along the result. Rows begin at odd multiples of 16 bytes from each other, so that
+// eight of them are in different banks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/DotOperand.h"
+#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/WarpMma.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using Values = CodeBuilder::Values;
+
+namespace tile::codegen::gpu {
+/// An operand as the instruction takes it.
+struct DotFragments {
+  const Tile *source = nullptr;
+  Values numbers = {}; // of the source's registers, as they are multiplied
+  Layout layout;       // the instruction's
+  unsigned along;      // the contracted axis
+  unsigned own;        // the one that is the result's rows or columns
+  unsigned inner;      // the axis whose elements are neighbours in shared memory
+  int64_t perWord;     // elements in a register
+  bool isStaged;
+  SmallVector<int64_t> strides = {}; // in shared memory, of elements
+  int64_t start = 0, bytes = 0;
+  Value base = {};
+  std::map<int64_t, Values> words = {}; // that were fetched, by the number of the first element
+
+  int64_t elementBytes() const { return numbers[0].getType().getIntOrFloatBitWidth() / 8; }
+  void layOut(int64_t offset);
+  /// Whether `ldmatrix` fetches it, and turns it.
+  bool isTurned() const { return inner != along; }
+  bool hasMatrices() const {
+    return perWord * elementBytes() == 4 && (!isTurned() || elementBytes() == 2);
+  }
+  /// Elements that one instruction fetches.
+  int64_t unit() const;
+  /// Where lanes find the rows of the matrices that belong to the first unit of `layout`.
+  Layout rowsOfMatrices() const;
+};
+} // namespace tile::codegen::gpu
+
+/// How many elements of an aligned group of registers are neighbours along an axis, and begin at a
+/// multiple of their number.
+static int64_t alignedNeighbours(const Layout &layout, unsigned axis, int64_t most) {
+  int64_t count = std::min(most, layout.contiguity(axis));
+  auto isAligned = [&] {
+    for (Part part : {Part::Register, Part::Lane, Part::Warp})
+      for (const Layout::Coords &step : layout.bases(part))
+        if (step[axis] % count != 0 && (part != Part::Register || step[axis] > count))
+          return false;
+    return true;
+  };
+  while (!isAligned())
+    count /= 2;
+  return count;
+}
+
+void DotFragments::layOut(int64_t offset) {
+  constexpr int64_t access = 16;
+  unsigned rank = layout.rank();
+  auto extent = [&](unsigned axis) {
+    return std::max(layout.extent(axis), source->layout.extent(axis));
+  };
+  int64_t row = static_cast<int64_t>(llvm::alignTo(extent(inner) * elementBytes(), access));
+  row += row / access % 2 == 0 ? access : 0;
+  strides.assign(rank, 0);
+  strides[inner] = 1;
+  int64_t stride = row / elementBytes();
+  for (unsigned axis = rank; axis-- > 0;)
+    if (axis != inner) {
+      strides[axis] = stride;
+      stride *= extent(axis);
+    }
+  start = offset;
+  bytes = stride * elementBytes();
+}
+
+int64_t DotFragments::unit() const {
+  if (!isStaged || !hasMatrices())
+    return perWord;
+  int64_t inAtom = int64_t(1) << layout.bases(Part::Register).size();
+  return std::min<int64_t>(4 * perWord, inAtom);
+}
+
+Layout DotFragments::rowsOfMatrices() const {
+  Layout result(layout.rank());
+  Layout::Coords none(layout.rank(), 0);
+  unsigned inWord = llvm::Log2_64(perWord), inUnit = llvm::Log2_64(unit());
+  for (int64_t place : {1, 2, 4}) {
+    Layout::Coords step = none;
+    step[isTurned() ? along : own] = place;
+    result.addBasis(Part::Lane, step);
+  }
+  for (unsigned bit : {inWord, inWord + 1})
+    result.addBasis(Part::Lane, bit < inUnit ? layout.bases(Part::Register)[bit] : none);
+  for (const Layout::Coords &step : layout.bases(Part::Warp))
+    result.addBasis(Part::Warp, step);
+  return result;
+}
+
+//===-- Elements ----------------------------------------------------------===//
+
+/// A register's element, as bits that the instruction takes; f64 as it is.
+static Value toMultiplied(CodeBuilder &b, const TargetInfo &target, Value value, Type from,
+                          Type to) {
+  if (from != to) {
+    auto narrow = cast<FloatType>(from);
+    value = widenToF32(b, target, value, narrow);
+    if (!to.isF32())
+      return roundFromF32(b, target, value, cast<FloatType>(to));
+  }
+  return to.isF32() ? b.bitcast(value, b.getI32Type()) : value;
+}
+
+/// Elements of a register of 32 bits.
+static Value packWord(CodeBuilder &b, ValueRange elements) {
+  if (elements.size() == 1)
+    return elements[0];
+  Value vector = LLVM::PoisonOp::create(
+      b, VectorType::get(static_cast<int64_t>(elements.size()), elements[0].getType()));
+  for (auto [n, element] : llvm::enumerate(elements))
+    vector = LLVM::InsertElementOp::create(b, vector, element, b.i64(static_cast<int64_t>(n)));
+  return LLVM::BitcastOp::create(b, b.getI32Type(), vector);
+}
+
+DotFragments KernelLowering::fragmentsOf(const DotOperand &operand, const WarpMma &mma,
+                                         const Layout &layout) {
+  DotFragments made{.source = &operand.tile,
+                    .layout = layout,
+                    .along = static_cast<unsigned>(operand.along),
+                    .own = 0,
+                    .inner = static_cast<unsigned>(operand.along),
+                    .perWord = mma.perRegister,
+                    .isStaged = !operand.tile.layout.hasSameThreads(layout)};
+  Type element = registerType(operand.element);
+  Value zero = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
+  for (auto [r, number] : llvm::enumerate(operand.tile.registers)) {
+    Value inside = operand.isZeroOutside ? number : b.select(operand.mask[r], number, zero);
+    made.numbers.push_back(toMultiplied(b, target, inside, operand.element, mma.element));
+  }
+  for (auto [axis, step] : llvm::enumerate(layout.bases(Part::Lane).back()))
+    if (step != 0)
+      made.own = axis;
+  const Layout &source = operand.tile.layout;
+  if (source.contiguity(made.own) > source.contiguity(made.along))
+    made.inner = made.own;
+  return made;
+}
+
+//===-- Shared memory -----------------------------------------------------===//
+
+void KernelLowering::storeFragments(const DotFragments &operand) {
+  constexpr int64_t access = 16;
+  Type element = operand.numbers[0].getType();
+  const Layout &layout = operand.source->layout;
+  int64_t count = alignedNeighbours(layout, operand.inner, access / operand.elementBytes());
+  for (int64_t r = 0, all = layout.numRegisters(); r < all; r += count) {
+    Index place = linearPlace(layout, r, operand.strides);
+    Value address = sharedAt(operand.base, place.base, element, place.constant);
+    if (count == 1) {
+      storeShared(operand.numbers[r], address);
+      continue;
+    }
+    Value vector = LLVM::PoisonOp::create(b, VectorType::get(count, element));
+    for (int64_t n = 0; n < count; ++n)
+      vector = LLVM::InsertElementOp::create(b, vector, operand.numbers[r + n], b.i64(n));
+    LLVM::StoreOp::create(b, vector, address,
+                          static_cast<unsigned>(count * operand.elementBytes()));
+  }
+}
+
+/// What the instruction contracts beyond the source's registers is zero.
+void KernelLowering::clearFragments(const DotFragments &operand) {
+  constexpr int64_t access = 16;
+  Type i32 = b.getI32Type(), piece = VectorType::get(4, i32);
+  Value zero = b.integer(piece, 0);
+  int64_t pieces = llvm::divideCeil(operand.bytes, access), threads = int64_t(warps) * 32;
+  for (int64_t first = 0; first < pieces; first += threads) {
+    Value number = b.minS(b.add(thread, b.integer(i32, first)), b.integer(i32, pieces - 1));
+    LLVM::StoreOp::create(b, zero, sharedAt(operand.base, number, piece), access);
+  }
+}
+
+/// The register of this number, and neighbours that the same instruction fetches.
+Value KernelLowering::wordOf(DotFragments &operand, int64_t reg) {
+  int64_t first = reg / operand.unit() * operand.unit(), n = (reg - first) / operand.perWord;
+  Values &words = operand.words[first];
+  if (!words.empty())
+    return words[n];
+  Type i32 = b.getI32Type();
+  if (operand.isStaged && operand.hasMatrices()) {
+    Layout rows = operand.rowsOfMatrices();
+    // A unit's first register has none of the steps that lanes make here.
+    Index place = linearPlace(rows, 0, operand.strides);
+    for (auto [step, stride] : llvm::zip(operand.layout.ofRegister(first), operand.strides))
+      place.constant += step * stride;
+    Type element = operand.numbers[0].getType();
+    Value address = sharedAt(operand.base, place.base, element, place.constant);
+    int64_t count = operand.unit() / operand.perWord;
+    std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                       (operand.isTurned() ? ".trans.b16" : ".b16");
+    Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, i32));
+    Value fetched =
+        LLVM::CallIntrinsicOp::create(b, all, b.getStringAttr(name), ValueRange{address})
+            .getResult(0);
+    for (int64_t word = 0; word < count; ++word)
+      words.push_back(LLVM::ExtractValueOp::create(b, fetched, word));
+    return words[n];
+  }
+  Values elements;
+  for (int64_t r = first; r < first + operand.perWord; ++r) {
+    if (!operand.isStaged) {
+      elements.push_back(
+          operand.numbers[*operand.source->layout.registerAt(operand.layout.ofRegister(r))]);
+      continue;
+    }
+    Type element = operand.numbers[0].getType();
+    Index place = linearPlace(operand.layout, r, operand.strides);
+    elements.push_back(
+        loadShared(element, sharedAt(operand.base, place.base, element, place.constant)));
+  }
+  words.push_back(packWord(b, elements));
+  return words[n];
+}
+
+//===-- Products ----------------------------------------------------------===//
+
+/// One instruction: the sums that it gives.
+static Values emitWarpMma(CodeBuilder &b, const WarpMma &mma, ValueRange left, ValueRange right,
+                          ValueRange sums) {
+  auto list = [](size_t first, size_t count) {
+    std::string text;
+    for (size_t n = first; n < first + count; ++n)
+      text += (n == first ? "$" : ", $") + std::to_string(n);
+    return "{" + text + "}";
+  };
+  size_t count = sums.size();
+  std::string text = ("mma.sync.aligned." + mma.shape + ".row.col." + mma.sums + "." +
+                      mma.operands + "." + mma.operands + "." + mma.sums + " ")
+                         .str();
+  text += list(0, count) + ", " + list(count, left.size()) + ", " +
+          list(count + left.size(), right.size()) + ", " +
+          list(count + left.size() + right.size(), count) + ";";
+  auto letter = [](Type type) { return type.isF64() ? "d" : type.isF32() ? "f" : "r"; };
+  std::string constraints;
+  for (Value sum : sums)
+    constraints += std::string(constraints.empty() ? "=" : ",=") + letter(sum.getType());
+  Values operands(left);
+  llvm::append_range(operands, right);
+  llvm::append_range(operands, sums);
+  for (Value operand : operands)
+    constraints += std::string(",") + letter(operand.getType());
+  Type all = LLVM::LLVMStructType::getLiteral(b.getContext(), llvm::to_vector(sums.getTypes()));
+  Value made = inlineAsm(b, all, operands, text, constraints, /*hasSideEffects=*/false);
+  Values result;
+  for (size_t n = 0; n < count; ++n)
+    result.push_back(LLVM::ExtractValueOp::create(b, made, static_cast<int64_t>(n)));
+  return result;
+}
+
+/// Adds all products to the sums, which the axes are those of.
+Values KernelLowering::multiplyFragments(DotFragments &rows, DotFragments &columns,
+                                         const WarpMma &mma, Axes axes, const Layout &sums,
+                                         Values acc) {
+  auto firstOf = [&](const DotFragments &operand, const Layout::Coords &place, int64_t depth) {
+    Layout::Coords own;
+    for (auto [n, axis] : llvm::enumerate(operand.source->axes))
+      own.push_back(n == operand.along ? depth : place[llvm::find(axes, axis) - axes.begin()]);
+    return *operand.layout.registerAt(own);
+  };
+  auto wordsOf = [&](DotFragments &operand, int64_t first, int64_t count) {
+    Values words;
+    for (int64_t n = 0; n < count; ++n)
+      words.push_back(wordOf(operand, first + n * operand.perWord));
+    return words;
+  };
+  int64_t ofSums = mma.rows / 4, ofDepth = mma.depth / (4 * mma.perRegister);
+  for (int64_t depth = 0; depth < rows.layout.extent(rows.along); depth += mma.depth)
+    for (int64_t r = 0; r < sums.numRegisters(); r += ofSums) {
+      Layout::Coords place = sums.ofRegister(r);
+      Values left = wordsOf(rows, firstOf(rows, place, depth), mma.rows / 8 * ofDepth);
+      Values right = wordsOf(columns, firstOf(columns, place, depth), ofDepth);
+      Values next = emitWarpMma(b, mma, left, right, ValueRange(acc).slice(r, ofSums));
+      llvm::copy(next, acc.begin() + r);
+    }
+  return acc;
+}
+
+/// Whether a thread has a number among these that is none: Inf or NaN.
+static Value hasNonFinite(CodeBuilder &b, const DotFragments &operand, Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return b.i1(false);
+  unsigned bits = type.getWidth(), mantissa = type.getFPMantissaWidth() - 1;
+  Type word = b.getIntegerType(bits);
+  uint64_t exponent = ((uint64_t(1) << (bits - 1)) - 1) >> mantissa << mantissa;
+  Value most = b.integer(word, 0);
+  for (Value number : operand.numbers) {
+    Value magnitude = b.fold<arith::AndIOp>(b.bitcast(number, word),
+                                            b.integer(word, static_cast<int64_t>(exponent)));
+    most = b.fold<arith::MaxUIOp>(most, magnitude);
+  }
+  return b.compare(arith::CmpIPredicate::eq, most, b.integer(word, static_cast<int64_t>(exponent)));
+}
+
+bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands) {
+  std::optional<WarpDot> how = warpDotOf(op);
+  if (!how)
+    return false;
+  Layout sums = layoutOf(op.getType());
+  SmallVector<DotFragments, 2> fragments;
+  int64_t bytes = 0;
+  for (auto [n, operand] : llvm::enumerate(operands)) {
+    std::optional<Layout> layout = operandLayout(*how, op, n, sums);
+    if (!layout)
+      return false;
+    DotFragments &made = fragments.emplace_back(fragmentsOf(operand, how->mma, *layout));
+    if (!made.isStaged)
+      continue;
+    made.layOut(bytes);
+    bytes = static_cast<int64_t>(llvm::alignTo(made.start + made.bytes, 16));
+  }
+  if (bytes > mostSharedOfOp)
+    return false;
+  bool isStaged = bytes > 0;
+  Value base = isStaged ? shared(bytes) : Value();
+  for (DotFragments &operand : fragments)
+    if (operand.isStaged)
+      operand.base = sharedAt(base, Value(), b.getI8Type(), operand.start);
+  auto clears = [](const DotFragments &operand) {
+    return operand.isStaged &&
+           operand.layout.extent(operand.along) > operand.source->layout.extent(operand.along);
+  };
+  auto multiply = [&]() -> Values {
+    if (isStaged)
+      barrier();
+    if (llvm::any_of(fragments, clears)) {
+      for (DotFragments &operand : fragments)
+        if (clears(operand))
+          clearFragments(operand);
+      barrier();
+    }
+    for (DotFragments &operand : fragments)
+      if (operand.isStaged)
+        storeFragments(operand);
+    if (isStaged)
+      barrier();
+    return multiplyFragments(fragments[how->isSwapped], fragments[!how->isSwapped], how->mma,
+                             axesOf(op.getType()), sums, flatten(op.getAcc()));
+  };
+  // What a condition leaves out is zero here, and contributes nothing but where the other factor is
+  // no number.
+  Value suspect;
+  for (size_t n : {0, 1})
+    if (operands[n].hasMask)
+      suspect = b.either(suspect ? suspect : b.i1(false),
+                         hasNonFinite(b, fragments[1 - n], how->mma.element));
+  if (!suspect || !isa<FloatType>(how->mma.element))
+    bind(op.getResult(), multiply());
+  else
+    bind(op.getResult(),
+         b.branch(
+             anyThread(suspect), [&] { return multiplyByThreads(op, operands); }, multiply));
+  return true;
+}

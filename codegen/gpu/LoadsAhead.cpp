@@ -1,0 +1,160 @@
+//===- LoadsAhead.cpp - a block is read while the one before is multiplied ===//
+//
+// In a loop that multiplies, each turn waits for memory, then for its instructions. So
+// operands of a turn are read in the turn before, into registers that the loop carries:
+// they arrive while that turn multiplies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Access.h"
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/WarpMma.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using Values = CodeBuilder::Values;
+
+/// Whether a value is used by nothing but contractions, and what is made of each element first.
+static bool goesToDots(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<DotOp>(user))
+      return true;
+    bool passes = isa<ConvertOp>(user) || user->hasTrait<OpTrait::Elementwise>();
+    return passes && user->getNumResults() == 1 && goesToDots(user->getResult(0));
+  });
+}
+
+/// How many registers a thread has of a load: those of an access together are packed.
+int64_t KernelLowering::registersOf(LoadOp op) {
+  Layout layout = layoutOf(op.getType());
+  Access access = accessOf(op.getSource(), op.getMap(), op.getDims(), op.getSyms(),
+                           axesOf(op.getType()), layout);
+  bool isChecked = op.getBounds() == BoundsMode::pad || op.getBounds() == BoundsMode::clamp;
+  int64_t width = vectorFor(access, isChecked);
+  int64_t bits = std::max(8u, getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth());
+  return layout.numRegisters() / width * std::max<int64_t>(1, width * bits / 32);
+}
+
+SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
+  constexpr int64_t mostRegisters = 48;
+  if (watches || kernel.isGrid())
+    return {};
+  SmallVector<LoadOp> loads;
+  unsigned numSums = 0; // of contractions that don't add to each other's
+  for (Operation &inner : op.getBody().front()) {
+    if (inner.getNumRegions() > 0)
+      return {};
+    if (auto dot = dyn_cast<DotOp>(inner)) {
+      if (!warpDotOf(dot))
+        return {};
+      numSums += !dot.getAcc().getDefiningOp<DotOp>();
+    }
+    auto load = dyn_cast<LoadOp>(inner);
+    if (!load || axesOf(load.getType()).empty() || !goesToDots(load.getResult()))
+      continue;
+    bool isReady =
+        !load->hasAttr(keepAttrName) && !load->hasAttr(keptAttrName) &&
+        tensors.lookup(load.getSource()).isInvariant &&
+        llvm::all_of(load->getOperands(), [&](Value operand) {
+          return operand == op.getSpan() || !op.getBody().isAncestor(operand.getParentRegion());
+        });
+    if (isReady)
+      loads.push_back(load);
+  }
+  // Several contractions, as attention has them, need their registers for themselves.
+  if (numSums != 1)
+    return {};
+  bindBlock(op, scalar(op.getLower()));
+  int64_t registers = 0;
+  for (LoadOp load : loads)
+    registers += registersOf(load);
+  return registers <= mostRegisters ? loads : SmallVector<LoadOp>();
+}
+
+/// Elements of one vector that a load gave stay together: taken apart they would be waited for.
+static Values packVectors(CodeBuilder &b, ValueRange elements,
+                          SmallVectorImpl<VectorType> &vectors) {
+  Values packed;
+  vectors.clear();
+  for (size_t n = 0; n < elements.size();) {
+    auto first = elements[n].getDefiningOp<LLVM::ExtractElementOp>();
+    auto type = first ? dyn_cast<VectorType>(first.getVector().getType()) : VectorType();
+    size_t count = type ? static_cast<size_t>(type.getNumElements()) : 1;
+    bool isWhole =
+        type && n + count <= elements.size() && type.getElementTypeBitWidth() * count % 32 == 0;
+    for (size_t k = 0; isWhole && k < count; ++k) {
+      auto part = elements[n + k].getDefiningOp<LLVM::ExtractElementOp>();
+      APInt at;
+      isWhole = part && part.getVector() == first.getVector() &&
+                matchPattern(part.getPosition(), m_ConstantInt(&at)) && at == k;
+    }
+    if (!isWhole) {
+      vectors.push_back({});
+      packed.push_back(elements[n++]);
+      continue;
+    }
+    int64_t words = type.getElementTypeBitWidth() * type.getNumElements() / 32;
+    Value all =
+        LLVM::BitcastOp::create(b, VectorType::get(words, b.getI32Type()), first.getVector());
+    for (int64_t word = 0; word < words; ++word)
+      packed.push_back(LLVM::ExtractElementOp::create(b, all, b.i64(word)));
+    vectors.push_back(type);
+    n += count;
+  }
+  return packed;
+}
+
+static Values unpackVectors(CodeBuilder &b, ValueRange packed, ArrayRef<VectorType> vectors) {
+  Values elements;
+  for (VectorType type : vectors) {
+    if (!type) {
+      elements.push_back(packed.front());
+      packed = packed.drop_front();
+      continue;
+    }
+    int64_t words = type.getElementTypeBitWidth() * type.getNumElements() / 32;
+    Value all = LLVM::PoisonOp::create(b, VectorType::get(words, b.getI32Type()));
+    for (int64_t word = 0; word < words; ++word)
+      all = LLVM::InsertElementOp::create(b, all, packed[word], b.i64(word));
+    Value vector = LLVM::BitcastOp::create(b, type, all);
+    for (int64_t n = 0; n < type.getNumElements(); ++n)
+      elements.push_back(LLVM::ExtractElementOp::create(b, vector, b.i64(n)));
+    packed = packed.drop_front(words);
+  }
+  return elements;
+}
+
+Values KernelLowering::fetchAhead(AheadLoads &ahead, ForOp op, Value origin) {
+  Value upper = scalar(op.getUpper());
+  bindBlock(op, origin);
+  SmallVector<Type> types;
+  return b.branch(
+      b.compare(arith::CmpIPredicate::slt, origin, upper),
+      [&] {
+        Values elements;
+        for (LoadOp load : ahead.loads) {
+          emitLoad(load);
+          llvm::append_range(elements, tile(load.getResult()).registers);
+        }
+        Values packed = packVectors(b, elements, ahead.vectors);
+        llvm::append_range(types, ValueRange(packed).getTypes());
+        return packed;
+      },
+      [&] {
+        Values nothing;
+        for (Type type : types)
+          nothing.push_back(LLVM::PoisonOp::create(b, type));
+        return nothing;
+      });
+}
+
+void KernelLowering::bindAhead(const AheadLoads &ahead, ValueRange packed) {
+  Values elements = unpackVectors(b, packed, ahead.vectors);
+  bind(llvm::map_to_vector(ahead.loads, [](LoadOp load) { return Value(load.getResult()); }),
+       elements);
+}
