@@ -20,8 +20,10 @@ struct Tolerance {
 /// tenth of rtol, times the root mean square of the finite elements of the
 /// expected tensor (sums of many terms may cancel to any small value). So that a
 /// few huge ones don't hide the others, each counts there for no more than ten
-/// times the upper quartile of the magnitudes that are not 0.
-Tolerance defaultTolerance(const runtime::Tensor &expected);
+/// times the upper quartile of the magnitudes that are not 0. Of what comes of f8,
+/// rtol of f32 and halves is at least 2⁻⁷: matrix units add up 128 products of f8
+/// with some 13 bits (docs/gpu.md).
+Tolerance defaultTolerance(const runtime::Tensor &expected, bool isOfF8 = false);
 
 struct Comparison {
   struct Difference {

@@ -83,6 +83,8 @@ private:
   void load(Block &block);
   void release(Value item);
   Value multiplyAll(Value first, Value begun, bool isFresh);
+  /// The same where each item has sums of its own, which are added to the tile.
+  Value multiplyApart(Value first, Value init);
   void multiply();
   void sendResults();
 
@@ -197,8 +199,8 @@ void PipelineBuilder::load(Block &block) {
 /// Whether the sums begin with zeros, which the first product then needn't be added to.
 static bool isZero(Value init) {
   if (auto broadcast = init.getDefiningOp<BroadcastOp>())
-    return matchPattern(broadcast.getInput(), m_PosZeroFloat());
-  return matchPattern(init, m_PosZeroFloat());
+    init = broadcast.getInput();
+  return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
 }
 
 /// Of the item before one.
@@ -229,11 +231,35 @@ Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
   return loop.getResult(0);
 }
 
+Value PipelineBuilder::multiplyApart(Value first, Value init) {
+  auto tile = cast<RankedTensorType>(init.getType());
+  auto pending = PendingType::get(b.getContext(), tile);
+  Value none = arith::ConstantIntOp::create(b, loc, 0, 1);
+  auto loop = scf::ForOp::create(b, loc, zero, blocks, one, init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
+  auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
+  Value fresh = MmaFreshOp::create(b, loc, pending);
+  Value started = MmaOp::create(b, loc, pending, parts[0], parts[1], fresh, none,
+                                product.rows.isByColumns, product.columns.isByColumns);
+  Value made = MmaEndOp::create(b, loc, tile, started);
+  release(arith::AddIOp::create(b, loc, item, one));
+  Value sums = arith::AddFOp::create(b, loc, loop.getRegionIterArgs()[0], made);
+  scf::YieldOp::create(b, loc, sums);
+  return loop.getResult(0);
+}
+
 /// Where nothing is contracted the sums are what they begin with.
 void PipelineBuilder::multiply() {
   ForOp old = product.loop;
   b.setInsertionPoint(old);
   Value first = firstItem(), init = old.getInits()[0];
+  if (product.hasTwoSums()) {
+    old.getResult(0).replaceAllUsesWith(multiplyApart(first, init));
+    old.erase();
+    return;
+  }
   Value isAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, blocks, zero);
   Type tile = old.getResult(0).getType();
   auto pending = PendingType::get(b.getContext(), cast<RankedTensorType>(tile));

@@ -67,13 +67,23 @@ void KernelLowering::emitMma(MmaOp op) {
     return b.fold<arith::OrIOp>(b.fold<arith::ExtUIOp>(i64, field), b.i64(operand.descriptor()));
   };
   Value aStart = descriptor(a, aAddress), bStart = descriptor(right, matrices.lookup(op.getB()));
-  std::string type =
-      result.getElementType().isF32() && a.type.getElement().isBF16() ? "bf16" : "f16";
+  Type element = a.type.getElement();
+  bool isInteger = element.isInteger(8);
+  std::string types = isInteger                     ? "k32.s32.s8.s8 "
+                      : element.isBF16()              ? "k16.f32.bf16.bf16 "
+                      : element.isF16()               ? "k16.f32.f16.f16 "
+                      : isa<Float8E4M3FNType>(element) ? "k32.f32.e4m3.e4m3 "
+                                                      : "k32.f32.e5m2.e5m2 ";
+  // Of floats: the factors' signs, and of halves which of them are turned.
+  std::string tail = isInteger ? "" : ", 1, 1";
+  if (element.getIntOrFloatBitWidth() == 16)
+    tail += std::string(", ") + (a.byColumns ? "1" : "0") + ", " + (right.byColumns ? "1" : "0");
+  tail += ";\n\t";
   Values all;
   for (int64_t repeat = 0; repeat < rowRepeats * columnRepeats; ++repeat) {
     int64_t aPlace = a.toPlace(repeat / columnRepeats * rows);
     int64_t bPlace = right.toPlace(repeat % columnRepeats * width);
-    int64_t steps = a.depth() * 2 / mmaDepthBytes;
+    int64_t steps = a.depth() * element.getIntOrFloatBitWidth() / 8 / mmaDepthBytes;
     Values descriptors;
     std::string constraints, text = "{\n\twgmma.fence.sync.aligned;\n\t";
     if (op.getAdds())
@@ -83,12 +93,10 @@ void KernelLowering::emitMma(MmaOp op) {
       descriptors.push_back(b.add(aStart, b.i64((aPlace + a.toStep(step)) >> 4)));
       descriptors.push_back(b.add(bStart, b.i64((bPlace + right.toStep(step)) >> 4)));
       constraints += ",l,l";
-      text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(width) + "k16.f32." + type +
-              "." + type + " " + operandList(0, count) + ", $" +
-              std::to_string(2 * count + 2 * step) + ", $" +
+      text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(width) + types +
+              operandList(0, count) + ", $" + std::to_string(2 * count + 2 * step) + ", $" +
               std::to_string(2 * count + 2 * step + 1) +
-              (op.getAdds() && step == 0 ? ", adds" : ", 1") + ", 1, 1, " +
-              (a.byColumns ? "1" : "0") + ", " + (right.byColumns ? "1" : "0") + ";\n\t";
+              (op.getAdds() && step == 0 ? ", adds" : ", 1") + tail;
       if (op.getAdds() && step == 0)
         text += "}\n\t";
     }

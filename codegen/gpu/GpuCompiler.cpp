@@ -149,12 +149,13 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
   if (!model.hasPipelines || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
       kernel->hasAttr(gpu::warpsAttrName))
     return OwningOpRef<KernelOp>();
-  gpu::FoundProduct found = gpu::findProduct(kernel);
-  if (!found.product)
-    return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
-  gpu::Product product = *gpu::findProduct(*copy).product;
+  gpu::narrowDots(*copy);
+  gpu::FoundProduct found = gpu::findProduct(*copy);
+  if (!found.product)
+    return OwningOpRef<KernelOp>();
+  gpu::Product product = *found.product;
   if (failed(gpu::checkSchedule(*copy, product, model)) ||
       failed(gpu::assignLayouts(*copy, gpu::warpsOf(product), gpu::blocksOf(product),
                                 gpu::layoutFor(product))))
@@ -178,7 +179,7 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
   if (!model.hasPipelines || numDots == 0 || numWarpDots < numDots)
     return;
-  gpu::FoundProduct found = gpu::findProduct(kernel);
+  gpu::FoundProduct found = gpu::findProduct(*copy);
   if (found.product) {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
     FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);

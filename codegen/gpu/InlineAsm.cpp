@@ -29,12 +29,13 @@ std::string gpu::operandList(unsigned first, unsigned count) {
 CodeBuilder::Values gpu::emitTiedAsm(CodeBuilder &b, ValueRange inputs, ValueRange others,
                                      const std::string &otherConstraints, const std::string &text) {
   size_t count = inputs.size();
-  std::string results, ties;
+  Type type = inputs[0].getType();
+  std::string results, ties, letter = type.isF32() ? "=f" : "=r";
   for (size_t n = 0; n < count; ++n) {
-    results += n ? ",=f" : "=f";
+    results += (n ? "," : "") + letter;
     ties += "," + std::to_string(n);
   }
-  SmallVector<Type> types(count, b.getF32Type());
+  SmallVector<Type> types(count, type);
   Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
   SmallVector<Value> operands(inputs);
   llvm::append_range(operands, others);

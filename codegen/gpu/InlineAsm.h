@@ -21,8 +21,8 @@ bool isConvergent(llvm::StringRef text);
 /// "$3", or "{$3, $4}".
 std::string operandList(unsigned first, unsigned count);
 
-/// An instruction that changes registers in place: `inputs` and results are operands $0 on, f32;
-/// `others` come after twice as many numbers as there are inputs.
+/// An instruction that changes registers in place: `inputs` and results are operands $0 on, all
+/// f32 or all i32; `others` come after twice as many numbers as there are inputs.
 CodeBuilder::Values emitTiedAsm(CodeBuilder &b, mlir::ValueRange inputs, mlir::ValueRange others,
                                 const std::string &otherConstraints, const std::string &text);
 

@@ -355,8 +355,9 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](TurnOp op) { scalars[op.getResult()] = turn; })
       .Case([&](MmaBeginOp begin) { bind(begin.getResult(), tile(begin.getInput()).registers); })
       .Case([&](MmaFreshOp fresh) {
-        int64_t count = layoutOf(tileTypeOf(fresh.getResult())).numRegisters();
-        bind(fresh.getResult(), Values(count, LLVM::PoisonOp::create(b, b.getF32Type())));
+        Type tile = tileTypeOf(fresh.getResult());
+        Value none = LLVM::PoisonOp::create(b, getElementTypeOrSelf(tile));
+        bind(fresh.getResult(), Values(layoutOf(tile).numRegisters(), none));
       })
       .Case([&](MmaOp mma) { emitMma(mma); })
       .Case([&](MmaWaitOp wait) {

@@ -2,10 +2,22 @@
 
 #include "codegen/gpu/Mma.h"
 
+#include "mlir/IR/BuiltinTypes.h"
+
 #include <algorithm>
 #include <cassert>
 
 using namespace tile::codegen::gpu;
+
+bool tile::codegen::gpu::canMultiply(mlir::Type element, mlir::Type sums) {
+  bool isHalf = element.isBF16() || element.isF16();
+  return ((isHalf || hasCoarseSums(element)) && sums.isF32()) ||
+         (element.isInteger(8) && sums.isInteger(32));
+}
+
+bool tile::codegen::gpu::hasCoarseSums(mlir::Type element) {
+  return mlir::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(element);
+}
 
 int64_t tile::codegen::gpu::mmaColumns(int64_t columns) {
   return std::min<int64_t>(256, columns & -columns);

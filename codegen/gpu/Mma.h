@@ -10,6 +10,8 @@
 
 #include "codegen/gpu/Layout.h"
 
+#include "mlir/IR/Types.h"
+
 namespace tile::codegen::gpu {
 
 inline constexpr int64_t mmaRows = 64;
@@ -27,6 +29,12 @@ inline constexpr int64_t mmaDepthBytes = 32;
 /// Each block of a cluster has its own rows, without repeats.
 /// Source: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D.
 Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks = 1);
+
+/// Whether the instruction multiplies elements of a type, and adds to such sums.
+bool canMultiply(mlir::Type element, mlir::Type sums);
+/// Whether its sums of a type's products are too coarse to be added to for long: those of f8 keep 13
+/// bits below the greatest term's.
+bool hasCoarseSums(mlir::Type element);
 
 /// Columns that one instruction makes: the greatest multiple of 8 up to 256 that is a power of
 /// two and divides them.

@@ -245,17 +245,18 @@ LogicalResult MmaOp::verify() {
   SharedType a = getA().getType(), b = getB().getType();
   RankedTensorType acc = getAcc().getType().getTile();
   Type element = a.getElement();
-  if (element != b.getElement() || !(element.isBF16() || element.isF16()) ||
-      !acc.getElementType().isF32())
-    return emitOpError("multiplies bf16 or f16, and adds to f32");
+  if (element != b.getElement() || !canMultiply(element, acc.getElementType()))
+    return emitOpError("multiplies bf16, f16 or f8 and adds to f32, or i8 and adds to i32");
   bool aTurned = getAByColumns(), bTurned = getBByColumns();
   int64_t rows = aTurned ? a.getColumns() : a.getRows();
   int64_t columns = bTurned ? b.getColumns() : b.getRows();
   int64_t depth = aTurned ? a.getRows() : a.getColumns();
   if (depth != (bTurned ? b.getRows() : b.getColumns()))
     return emitOpError("contracts different extents");
-  if (depth * 2 % mmaDepthBytes != 0)
-    return emitOpError("contracts a multiple of 16 elements");
+  if (depth * bytesOf(element) % mmaDepthBytes != 0)
+    return emitOpError("contracts a multiple of ") << mmaDepthBytes / bytesOf(element) << " elements";
+  if (bytesOf(element) != 2 && (aTurned || bTurned))
+    return emitOpError("contracts elements of one byte along their rows");
   int64_t blocks = numBlocks((*this)->getParentOfType<KernelOp>());
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;

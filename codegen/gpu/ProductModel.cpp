@@ -19,8 +19,8 @@ unsigned tile::codegen::gpu::multiplyingBlocks(const ProductBlock &block) {
   return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostRegisters ? 2 : 1;
 }
 
-std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
-                                          bool columnsTurned) {
+std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t bytes, bool isTwice,
+                                          bool rowsTurned, bool columnsTurned) {
   constexpr int64_t leastColumns = 16, mostOfBox = 256;
   int64_t panel = panelBytes / bytes, warps = multiplyingWarps(block.rows);
   int64_t blocks = multiplyingBlocks(block), threads = blocks * warps * 32;
@@ -28,9 +28,12 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
       mmaColumns(block.columns) < leastColumns)
     return "a block of its result is not of 64 rows and of 16 columns";
   if (block.rows > mostOfBox || block.columns > mostOfBox || block.depth > mostOfBox ||
-      block.rows * block.columns / threads > mostRegisters ||
+      block.rows * block.columns / threads > mostRegisters / (isTwice ? 2 : 1) ||
       (blocks > 1 && block.rows != warps * 16 * blocks))
     return "a block of its result is too large for registers";
+  if (bytes != 2 && (rowsTurned || columnsTurned))
+    return "elements of one byte are contracted along the rows that they have in memory, and others "
+           "go across";
   auto isInPanels = [&](bool isTurned, int64_t width) {
     return (isTurned ? width : block.depth) % panel == 0;
   };

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Sites.h"
 #include "ir/Domain.h"
 
@@ -58,6 +59,10 @@ static int64_t extentAlong(const Product &product, StringAttr axis) {
 
 int64_t Product::elementBytes() const {
   return LoadOp(rows.load).getSource().getType().getElementTypeBitWidth() / 8;
+}
+
+bool Product::hasTwoSums() const {
+  return hasCoarseSums(LoadOp(rows.load).getSource().getType().getElementType());
 }
 
 ProductBlock Product::block() const {
@@ -159,7 +164,8 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
   if (!argument || rank < 2 || rank > 5)
     return no(load, "bulk copies take tensors of two to five dimensions");
   if (load.getBounds() == BoundsMode::clamp ||
-      (load.getPad() && !matchPattern(load.getPad(), m_AnyZeroFloat())))
+      (load.getPad() && !matchPattern(load.getPad(), m_AnyZeroFloat()) &&
+       !matchPattern(load.getPad(), m_Zero())))
     return no(load, "what is beyond the tensor's end is not zero");
   if (load.getBounds() == BoundsMode::pad) // a tensor without elements has no copies to wait for
     return no(load, "it is read beyond its tensor's end");
@@ -209,8 +215,8 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
     return no(dot, "its operands are not as they are in memory");
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
   if (element != getElementTypeOrSelf(dot.getRhs().getType()) ||
-      !(element.isBF16() || element.isF16()) || !getElementTypeOrSelf(dot.getType()).isF32())
-    return no(dot, "its operands are not both bf16 or both f16");
+      !canMultiply(element, getElementTypeOrSelf(dot.getType())))
+    return no(dot, "its operands are not both of one type, bf16, f16, i8, f8e4m3 or f8e5m2");
   if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
       dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
     return no(dot, "its result has other axes than a matrix");
@@ -242,8 +248,8 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
 }
 
 bool Finder::checkSizes(const Product &product) {
-  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.rows.isByColumns,
-                                  product.columns.isByColumns);
+  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.hasTwoSums(),
+                                  product.rows.isByColumns, product.columns.isByColumns);
   return refusal.empty() || no(DotOp(product.dot), refusal);
 }
 

@@ -1,6 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
@@ -256,14 +257,23 @@ bool Chooser::chooseForProduct() {
     return false;
   DotOp dot = dots[0];
   auto loop = dyn_cast<ForOp>(dot->getParentOp());
-  auto lhs = dot.getLhs().getDefiningOp<LoadOp>(), rhs = dot.getRhs().getDefiningOp<LoadOp>();
-  Type element = getElementTypeOrSelf(dot.getLhs().getType());
+  // i8 that is widened for the sums is multiplied as it is (WarpMma.h).
+  auto loadOf = [](Value operand) {
+    if (auto wide = operand.getDefiningOp<arith::ExtSIOp>())
+      operand = wide.getIn();
+    return operand.getDefiningOp<LoadOp>();
+  };
+  LoadOp lhs = loadOf(dot.getLhs()), rhs = loadOf(dot.getRhs());
   ArrayRef<StringAttr> both = axesOf(dot.getType());
   SmallVector<StringAttr> all(both);
   all.push_back(dot.getAxisAttr());
   if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
-      !(element.isBF16() || element.isF16()) || !isa<ParallelOp>(loop->getParentOp()) ||
+      !isa<ParallelOp>(loop->getParentOp()) ||
       loop.getKind() == LoopKind::sequential || !Domains(kernel).restrictsOn(all).empty())
+    return false;
+  Type element = getElementTypeOrSelf(lhs.getType());
+  if (element != getElementTypeOrSelf(rhs.getType()) ||
+      !canMultiply(element, getElementTypeOrSelf(dot.getType())))
     return false;
   auto isOther = [&](AxisOp axis) {
     return llvm::is_contained(both, axisOf(axis.getSpan())) ? WalkResult::advance()
@@ -278,7 +288,8 @@ bool Chooser::chooseForProduct() {
     return mapAxes(load.getMap(), load.getDims()).names.back() == axis;
   };
   bool rowsTurned = lastAxisIs(lhs, both[0]), columnsTurned = lastAxisIs(rhs, both[1]);
-  ProductExtents extents{rows.extent, columns.extent, depth.extent, eachPrograms};
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  ProductExtents extents{rows.extent, columns.extent, depth.extent, eachPrograms, bytes};
   auto sizesOf = [](const AxisInfo &axis, ArrayRef<int64_t> usual) {
     if (!axis.isSizable) // a whole axis
       return SmallVector<int64_t>{axis.isKnown ? axis.extent : 0};
@@ -297,11 +308,11 @@ bool Chooser::chooseForProduct() {
   auto wanted = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
   int64_t stages = wanted ? std::max<int64_t>(2, wanted.getInt()) : 2;
   double best = 0;
-  for (int64_t k : sizesOf(depth, {64, 128}))
+  for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
     for (int64_t j : sizesOf(columns, {256, 128, 64}))
       for (int64_t i : sizesOf(rows, {256, 128, 64})) {
         ProductBlock block{i, j, k};
-        if (!refusalOf(block, extents.bytes, rowsTurned, columnsTurned).empty() ||
+        if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned).empty() ||
             slotsFor(block, extents.bytes, model) < stages ||
             (multiplyingBlocks(block) > 1 && moves))
           continue;
@@ -319,10 +330,10 @@ bool Chooser::chooseForProduct() {
 }
 
 /// Blocks of contractions by instructions of warps: squares of programs' axes, if there are enough
-/// of them for the device, and what a turn of a loop contracts in rows of 64 bytes. Axes of a
+/// of them for the device, and what a turn of a loop contracts in rows of 128 bytes. Axes of a
 /// schedule have its first size.
 void Chooser::chooseForDots() {
-  constexpr int64_t rowBytes = 64, large = 128, usual = 64, least = 32;
+  constexpr int64_t rowBytes = 128, large = 128, usual = 64, least = 32;
   bool isSingle = dots.size() == 1;
   SmallVector<AxisInfo *> ofPrograms;
   for (auto &[name, axis] : axes)
@@ -344,7 +355,7 @@ void Chooser::chooseForDots() {
         ofPrograms.push_back(&axis);
     };
     ArrayRef<StringAttr> result = axesOf(dot.getType());
-    bool isMatrix = result.size() == 2 && isSingle && bytes <= 2;
+    bool isMatrix = result.size() == 2 && isSingle && bytes <= 4;
     for (StringAttr name : result) // of batches a program has one
       choose(name, llvm::is_contained(axesOf(dot.getLhs().getType()), name) &&
                            llvm::is_contained(axesOf(dot.getRhs().getType()), name)

@@ -8,6 +8,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
@@ -240,9 +242,13 @@ void tile::codegen::gpu::narrowDots(KernelOp kernel) {
   };
   kernel.walk([&](DotOp dot) {
     Value left = narrow(dot.getLhs()), right = narrow(dot.getRhs());
-    if (left && right && getElementTypeOrSelf(dot.getType()).isInteger(32)) {
-      dot.getLhsMutable().assign(left);
-      dot.getRhsMutable().assign(right);
+    if (!left || !right || !getElementTypeOrSelf(dot.getType()).isInteger(32))
+      return;
+    for (auto [operand, value] : llvm::zip(dot->getOpOperands(), std::array{left, right})) {
+      Operation *wide = operand.get().getDefiningOp();
+      operand.set(value);
+      if (wide->use_empty())
+        wide->erase();
     }
   });
 }

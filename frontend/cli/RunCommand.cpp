@@ -254,8 +254,11 @@ Outcome<std::monostate> Run::repeat(Executor &executor) {
 
 Agreement Run::agreement(const Outputs &actual, const Outputs &expected) const {
   Agreement result;
+  bool isOfF8 = llvm::any_of(interface.inputs, [](const Port &port) {
+    return port.type == runtime::DType::F8E4M3 || port.type == runtime::DType::F8E5M2;
+  });
   for (auto [name, left, right] : llvm::zip_equal(report.names, actual, expected)) {
-    Tolerance tolerance = defaultTolerance(*right);
+    Tolerance tolerance = defaultTolerance(*right, isOfF8);
     if (runtime::isFloat(right->dtype())) {
       tolerance.rtol = options.rtol.value_or(tolerance.rtol);
       tolerance.atol = options.atol.value_or(tolerance.atol);
@@ -412,7 +415,7 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "--check and --sweep-tiles compare integers exactly, and floats a, b by |a - b| <= atol +\n"
       "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, "
       "2^-2\n"
-      "for f8e4m3 and 2^-1 for f8e5m2; atol is rtol / 10 times the root mean square of b, where "
+      "for f8e4m3 and 2^-1 for f8e5m2, with inputs of f8 at least 2^-7 but for f64; atol is rtol / 10 times the root mean square of b, where "
       "no\n"
       "element counts for more than ten times the upper quartile of those that are not 0. A graph "
       "is\n"

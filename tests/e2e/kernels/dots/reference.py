@@ -25,6 +25,10 @@ def along(inputs, params):
     return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T}
 
 
+def eights(inputs, params):
+    return {"c": np.maximum(f64(inputs["a"]) @ f64(inputs["b"]).T + inputs["r"], 0)}
+
+
 def across(inputs, params):
     return {"c": f64(inputs["a"]).T @ f64(inputs["b"])}
 
