@@ -11,7 +11,8 @@ random order, N rounds, each a CUDA graph of as many launches as take a while. T
 tilec's share of the best peer. Data is random and normal. Triton's kernel is a persistent one over tensor
 descriptors, with the best of its configurations. --try "i = 128; j = 256" measures this schedule, too, beside what the
 compiler chooses; --all tries all tile sizes that are usual. With --profile each is launched once between the profiler's
-start and stop. Needs torch, Triton, and a device of compute capability 9.0.
+start and stop. Types are bf16, f16, and in the order nt i8, f8 (e4m3) and tf32; of these three cuBLASLt alone is the
+peer; of f8 both ways in which it adds. Needs torch, Triton, and a device of compute capability 9.0.
 """
 
 import argparse
@@ -29,6 +30,7 @@ import tempfile
 SOURCE = pathlib.Path(__file__).with_name("products.tile")
 SHAPES = ("8192x8192x8192", "4096x4096x4096", "16384x4096x4096", "2048x2048x2048", "1024x1024x1024", "64x8192x8192",
           "16x16384x4096")
+OTHERS = ("i8", "f8", "tf32")
 USUAL = [f"i = {i}; j = {j}; k = 64" for i in (64, 128, 256) for j in (64, 128, 256)]
 
 
@@ -50,8 +52,15 @@ def parse_options():
     options.shapes = options.shapes or list(SHAPES)
     options.schedules += USUAL if options.all else []
     options.cases = [(order, dtype, *map(int, shape.split("x"))) for shape in options.shapes
-                     for dtype in options.types.split(",") for order in options.orders.split(",")]
+                     for dtype in options.types.split(",") for order in options.orders.split(",")
+                     if order == "nt" or dtype not in OTHERS]
     return options
+
+
+def kernel_of(case):
+    """Its name in the source, and what binds its type."""
+    order, dtype, *_ = case
+    return (f"{order}_{dtype}", []) if dtype in OTHERS else (order, ["--bind", f"T={dtype}"])
 
 
 def name_of(case):
@@ -67,13 +76,14 @@ def with_schedule(name, schedule):
 
 def prepare(tilec, case, schedules, folder):
     """Makes the code of a case: NAME.ptx, and NAME-1.ptx, … of other schedules."""
-    order, dtype, *dims = case
+    _, _, *dims = case
+    order, bound = kernel_of(case)
     for number, choice in enumerate(["", *schedules]):
         source = SOURCE
         if choice:
             source = folder / "scheduled.tile"
             source.write_text(with_schedule(order, choice))
-        line = [tilec, "compile", f"{source}:{order}", "--emit=ptx", "--target=sm_90a", "--bind", f"T={dtype}"]
+        line = [tilec, "compile", f"{source}:{order}", "--emit=ptx", "--target=sm_90a", *bound]
         for name, value in zip("MNK", dims):
             line += ["--dim", f"{name}={value}"]
         path = folder / (name_of(case) + (f"-{number}.ptx" if number else ".ptx"))
@@ -97,7 +107,10 @@ import torch
 import triton
 import triton.language as tl
 
-BFLOAT16, FLOAT16, SWIZZLES, L2_256B = 9, 6, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h
+UINTS, SWIZZLES, L2_256B = {1: 0, 2: 1, 4: 2}, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h; types by their bytes
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8, "f8": torch.float8_e4m3fn,
+         "tf32": torch.float32}
+RESULTS = {"i8": torch.int32, "f8": torch.bfloat16}
 SHARED_SIZE = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -129,7 +142,7 @@ class Kernel:
 
     def __str__(self):
         sizes = "x".join(str(size) for size in self.sizes.values())
-        return sizes + ("" if self.maps else " (no tensor cores)")
+        return sizes + ("" if self.maps else " (no pipeline)")
 
     def prepare(self, tensors, dims, multiprocessors):
         """A function that launches it; the tensors have to live."""
@@ -144,8 +157,7 @@ class Kernel:
             strides = (ctypes.c_uint64 * rank)(*[s * size for s in reversed(tensor.stride()[:-1])], 0)
             steps = (ctypes.c_uint32 * rank)(*[1] * rank)
             check(cuda.cuTensorMapEncodeTiled(
-                ctypes.c_void_p(address), BFLOAT16 if tensor.dtype == torch.bfloat16 else FLOAT16, rank,
-                ctypes.c_void_p(tensor.data_ptr()), extents, strides, (ctypes.c_uint32 * rank)(*box), steps, 0,
+                ctypes.c_void_p(address), UINTS[size], rank, ctypes.c_void_p(tensor.data_ptr()), extents, strides, (ctypes.c_uint32 * rank)(*box), steps, 0,
                 SWIZZLES[swizzle], L2_256B, 0))
             values.append((ctypes.c_char * 128).from_address(address))
         arguments = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])
@@ -238,11 +250,30 @@ def blas(library, a, b, out):
     return call
 
 
+def other_peer(dtype, a, b, out, fast=False):
+    """cuBLASLt for the types that torch.matmul doesn't take, or takes exactly."""
+    one = torch.ones((), device="cuda")
+
+    def call():
+        if dtype == "i8":
+            torch._int_mm(a, b, out=out)
+        elif dtype == "f8":
+            torch._scaled_mm(a, b, one, one, out_dtype=out.dtype, use_fast_accum=fast, out=out)
+        else:
+            torch.backends.cuda.preferred_blas_library("cublaslt")
+            torch.matmul(a, b, out=out)
+    return call
+
+
 def verify(name, case, a, b, output):
     m = case[2]
+    ulp = {"bf16": 2**-8, "f8": 2**-8, "f16": 2**-11, "i8": 0, "tf32": 0}[case[1]]
+    # Of the products' magnitudes: tf32 rounds factors, and tensor cores add up those of f8 with some 13 bits.
+    summed = {"i8": 0, "tf32": 2**-10, "f8": 2**-11}.get(case[1], 2**-20)
     rows = torch.tensor(sorted(set(random.sample(range(m), min(m, 300))) | {0, m - 1}), device="cuda")
-    wanted = a[rows].double() @ b.double()
-    bound = wanted.abs() * (2**-8 if case[1] == "bf16" else 2**-11) + a[rows].double().abs() @ b.double().abs() * 2**-20
+    a, b = a.float()[rows].double(), b.float().double()
+    wanted = a @ b
+    bound = wanted.abs() * ulp + a.abs() @ b.abs() * summed
     if not ((output[rows].double() - wanted).abs() <= bound).all():
         raise SystemExit(f"{name_of(case)}: {name} has wrong results")
 
@@ -250,20 +281,22 @@ def verify(name, case, a, b, output):
 def main():
     properties = torch.cuda.get_device_properties(0)  # makes the context
     torch.zeros(1, device="cuda")
+    torch.backends.cuda.matmul.allow_tf32 = True  # concerns f32 alone
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
     blocks = properties.multi_processor_count
     with tempfile.TemporaryDirectory() as place:
         folder = options.prepared or pathlib.Path(place)
         print(f"{properties.name}, torch {torch.__version__}, Triton {triton.__version__}; TFLOP/s")
-        print(f"{'':>28} {'tilec':>7} {'Triton':>7} {'cuBLAS':>7} {'Lt':>7}   of the best")
+        print(f"{'':>28} {'tilec':>7} {'Triton':>7} {'cuBLAS':>7} {'Lt':>7}   of the best; of f8 cuBLAS' column is Lt fast")
         for case in options.cases:
             if not options.prepared:
                 prepare(options.tilec, case, options.schedules, folder)
             order, dtype, m, n, k = case
-            a, b = (torch.randn(*shape, device="cuda", dtype={"bf16": torch.bfloat16, "f16": torch.float16}[dtype])
+            a, b = ((torch.randn(*shape, device="cuda") * (40 if dtype == "i8" else 1)).to(TYPES[dtype])
                     for shape in ((m, k), (n, k) if order == "nt" else (k, n)))
             right = b.T if order == "nt" else b
-            new = lambda: torch.full((m, n), float("nan"), device="cuda", dtype=a.dtype)
+            kind = RESULTS.get(dtype, a.dtype)
+            new = lambda: torch.full((m, n), -1 if dtype == "i8" else float("nan"), device="cuda", dtype=kind)
             calls = {}
             for number, path in enumerate([folder / f"{name_of(case)}.ptx",
                                            *sorted(folder.glob(f"{name_of(case)}-*.ptx"))]):
@@ -274,19 +307,25 @@ def main():
                 verify(name, case, a, right, output)
             outputs = [new() for _ in range(3)]
             ours = len(calls)
-            calls["Triton"] = lambda: triton_matmul[(blocks,)](a, b, outputs[0], m, n, k, BLOCKS=blocks,
-                                                               ACROSS=order == "nt")
-            calls["cuBLAS"] = blas("cublas", a, right, outputs[1])
-            calls["Lt"] = blas("cublaslt", a, right, outputs[2])
+            if dtype in OTHERS:
+                calls["Lt"] = other_peer(dtype, a, right, outputs[2])
+                if dtype == "f8":
+                    calls["Lt fast"] = other_peer(dtype, a, right, outputs[1], fast=True)
+            else:
+                calls["Triton"] = lambda: triton_matmul[(blocks,)](a, b, outputs[0], m, n, k, BLOCKS=blocks,
+                                                                   ACROSS=order == "nt")
+                calls["cuBLAS"] = blas("cublas", a, right, outputs[1])
+                calls["Lt"] = blas("cublaslt", a, right, outputs[2])
             flops = 2 * m * n * k
             if options.profile:
                 profile(calls)
                 continue
             rates = {name: flops / time / 1e9 for name, time in measure(calls, options.runs, flops).items()}
             first, *others = list(calls)[:ours]
-            peers = [rates[name] for name in ("Triton", "cuBLAS", "Lt")]
+            shown = ("Triton", "Lt fast" if dtype == "f8" else "cuBLAS", "Lt")
+            peers = [rates.get(name, math.nan) for name in shown]
             print(f"{name_of(case):>28} {rates[first]:7.0f} " + " ".join(f"{rate:7.0f}" for rate in peers)
-                  + f"   {rates[first] / max(peers):.3f}  {first}"
+                  + f"   {rates[first] / max(rates[name] for name in list(calls)[ours:]):.3f}  {first}"
                   + "".join(f"; {name} {rates[name]:.0f}" for name in sorted(others, key=rates.get, reverse=True)),
                   flush=True)
 
