@@ -69,11 +69,11 @@ void KernelLowering::emitMma(MmaOp op) {
   Value aStart = descriptor(a, aAddress), bStart = descriptor(right, matrices.lookup(op.getB()));
   Type element = a.type.getElement();
   bool isInteger = element.isInteger(8);
-  std::string types = isInteger                     ? "k32.s32.s8.s8 "
-                      : element.isBF16()              ? "k16.f32.bf16.bf16 "
-                      : element.isF16()               ? "k16.f32.f16.f16 "
+  std::string types = isInteger                        ? "k32.s32.s8.s8 "
+                      : element.isBF16()               ? "k16.f32.bf16.bf16 "
+                      : element.isF16()                ? "k16.f32.f16.f16 "
                       : isa<Float8E4M3FNType>(element) ? "k32.f32.e4m3.e4m3 "
-                                                      : "k32.f32.e5m2.e5m2 ";
+                                                       : "k32.f32.e5m2.e5m2 ";
   // Of floats: the factors' signs, and of halves which of them are turned.
   std::string tail = isInteger ? "" : ", 1, 1";
   if (element.getIntOrFloatBitWidth() == 16)

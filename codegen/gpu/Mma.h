@@ -32,8 +32,8 @@ Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks 
 
 /// Whether the instruction multiplies elements of a type, and adds to such sums.
 bool canMultiply(mlir::Type element, mlir::Type sums);
-/// Whether its sums of a type's products are too coarse to be added to for long: those of f8 keep 13
-/// bits below the greatest term's.
+/// Whether its sums of a type's products are too coarse to be added to for long: those of f8 keep
+/// 13 bits below the greatest term's.
 bool hasCoarseSums(mlir::Type element);
 
 /// Columns that one instruction makes: the greatest multiple of 8 up to 256 that is a power of

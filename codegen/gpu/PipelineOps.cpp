@@ -254,7 +254,8 @@ LogicalResult MmaOp::verify() {
   if (depth != (bTurned ? b.getRows() : b.getColumns()))
     return emitOpError("contracts different extents");
   if (depth * bytesOf(element) % mmaDepthBytes != 0)
-    return emitOpError("contracts a multiple of ") << mmaDepthBytes / bytesOf(element) << " elements";
+    return emitOpError("contracts a multiple of ")
+           << mmaDepthBytes / bytesOf(element) << " elements";
   if (bytesOf(element) != 2 && (aTurned || bTurned))
     return emitOpError("contracts elements of one byte along their rows");
   int64_t blocks = numBlocks((*this)->getParentOfType<KernelOp>());

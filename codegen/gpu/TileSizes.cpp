@@ -268,8 +268,8 @@ bool Chooser::chooseForProduct() {
   SmallVector<StringAttr> all(both);
   all.push_back(dot.getAxisAttr());
   if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
-      !isa<ParallelOp>(loop->getParentOp()) ||
-      loop.getKind() == LoopKind::sequential || !Domains(kernel).restrictsOn(all).empty())
+      !isa<ParallelOp>(loop->getParentOp()) || loop.getKind() == LoopKind::sequential ||
+      !Domains(kernel).restrictsOn(all).empty())
     return false;
   Type element = getElementTypeOrSelf(lhs.getType());
   if (element != getElementTypeOrSelf(rhs.getType()) ||

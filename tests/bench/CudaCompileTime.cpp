@@ -64,6 +64,24 @@ const Source sources[] = {
      "    }\n"
      "}\n",
      {8192, 4096}},
+    {"matmul", // a pipeline on Hopper GPUs
+     "kernel matmul(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) {\n"
+     "    parallel i in tiles(M), j in tiles(N) {\n"
+     "        var acc = zeros(f32, i, j)\n"
+     "        for k in tiles(K) { acc += dot(a[i, k], b[j, k], k) }\n"
+     "        c[i, j] = bf16(acc)\n"
+     "    }\n"
+     "}\n",
+     {8192, 8192, 8192}},
+    {"matmul_tf32", // by instructions of single warps
+     "kernel matmul_tf32(a: f32[M, K], b: f32[N, K]) -> (c: f32[M, N]) {\n"
+     "    parallel i in tiles(M), j in tiles(N) {\n"
+     "        var acc = zeros(f32, i, j)\n"
+     "        for k in tiles(K) { acc += dot(a[i, k], b[j, k], k, precision = tf32) }\n"
+     "        c[i, j] = acc\n"
+     "    }\n"
+     "}\n",
+     {8192, 8192, 8192}},
 };
 
 using Milliseconds = std::map<std::string, double>;
