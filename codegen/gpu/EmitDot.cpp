@@ -153,10 +153,12 @@ Values KernelLowering::multiplyRows(ArrayRef<DotOperand> operands,
 }
 
 bool KernelLowering::isLeftToDot(ConvertOp op) const {
-  bool isOfDots = llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return isa<DotOp>(user) && user->getBlock() == op->getBlock();
+  // Sums that are added to are no factors.
+  bool isFactor = llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return isa<DotOp>(user) && user->getBlock() == op->getBlock() && use.getOperandNumber() < 2;
   });
-  return isOfDots && !layoutOf(op.getInput().getType()).hasSameThreads(layoutOf(op.getType()));
+  return isFactor && !layoutOf(op.getInput().getType()).hasSameThreads(layoutOf(op.getType()));
 }
 
 void KernelLowering::emitDot(DotOp op) {

@@ -72,3 +72,7 @@ def causal(inputs, params):
         products = s[:, :, None] * v[None]
         rows, columns = np.indices(s.shape)
         return {"o": np.where((columns <= rows)[:, :, None], products, 0).sum(1)}
+
+
+def widened(inputs, params):
+    return {"y": (f64(inputs["a"]) @ f64(inputs["b"]))[:, :, None] + inputs["w"]}
