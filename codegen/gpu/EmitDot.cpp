@@ -152,7 +152,7 @@ Values KernelLowering::multiplyRows(ArrayRef<DotOperand> operands,
   });
 }
 
-bool KernelLowering::isLeftToDot(ConvertOp op) const {
+bool KernelLowering::isMadeByDots(ConvertOp op) const {
   // Sums that are added to are no factors.
   bool isFactor = llvm::all_of(op->getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -167,7 +167,7 @@ void KernelLowering::emitDot(DotOp op) {
     DotOperand &operand = operands.emplace_back();
     // A conversion for this op alone is made with it.
     auto convert = value.getDefiningOp<ConvertOp>();
-    operand.tile = tile(convert && isLeftToDot(convert) ? convert.getInput() : value);
+    operand.tile = tile(convert && isMadeByDots(convert) ? convert.getInput() : value);
     operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
     operand.element = getElementTypeOrSelf(value.getType());
     operand.isZeroOutside = isZeroOutside(value);

@@ -152,7 +152,7 @@ Tile KernelLowering::convert(const Tile &from, const Layout &layout) {
 }
 
 void KernelLowering::emitConvert(ConvertOp op) {
-  if (isLeftToDot(op))
+  if (isMadeByDots(op))
     return;
   tiles[op.getResult()] = convert(tile(op.getInput()), layoutOf(op.getType()));
 }

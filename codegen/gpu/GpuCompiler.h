@@ -110,7 +110,7 @@ public:
                                                GpuShortage *shortage = nullptr) const;
   mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel, GpuShortage *shortage = nullptr) const;
   /// Says in a remark, at the place, why a contraction of the kernel stays apart from the tensor
-  /// cores; nothing where none does.
+  /// cores, or has them by single warps where there are pipelines; nothing where none does.
   void remarkOnProducts(ir::KernelOp kernel) const;
 
 private:

@@ -20,12 +20,12 @@ using namespace tile::codegen::gpu;
 using Values = CodeBuilder::Values;
 
 /// Whether a value is used by nothing but contractions, and what is made of each element first.
-static bool goesToDots(Value value) {
+static bool feedsDots(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<DotOp>(user))
       return true;
     bool passes = isa<ConvertOp>(user) || user->hasTrait<OpTrait::Elementwise>();
-    return passes && user->getNumResults() == 1 && goesToDots(user->getResult(0));
+    return passes && user->getNumResults() == 1 && feedsDots(user->getResult(0));
   });
 }
 
@@ -55,7 +55,7 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
       numSums += !dot.getAcc().getDefiningOp<DotOp>();
     }
     auto load = dyn_cast<LoadOp>(inner);
-    if (!load || axesOf(load.getType()).empty() || !goesToDots(load.getResult()))
+    if (!load || axesOf(load.getType()).empty() || !feedsDots(load.getResult()))
       continue;
     bool isReady =
         !load->hasAttr(keepAttrName) && !load->hasAttr(keptAttrName) &&

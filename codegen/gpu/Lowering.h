@@ -386,7 +386,7 @@ private:
   void emitDot(ir::DotOp op);
   /// Whether a conversion is made where its dots are: what they need of it, by way of shared
   /// memory.
-  bool isLeftToDot(ConvertOp op) const;
+  bool isMadeByDots(ConvertOp op) const;
   /// By each thread's multiply-adds: the sums.
   Values multiplyByThreads(ir::DotOp op, llvm::MutableArrayRef<DotOperand> operands);
   /// By instructions of warps (EmitWarpMma.cpp); false where there are none for it.

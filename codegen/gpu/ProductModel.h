@@ -32,7 +32,7 @@ unsigned multiplyingBlocks(const ProductBlock &block);
 
 /// Why a block is none for tensor cores that read operands of so many bytes an element from shared
 /// memory, in rows of 128 bytes; empty if it is one. `rowsTurned`: that operand's rows go along
-/// what is contracted; the same for the columns'.
+/// what is contracted; the same for the columns'. `isTwice`: threads hold the sums of a turn, too.
 std::string refusalOf(const ProductBlock &block, int64_t bytes, bool isTwice, bool rowsTurned,
                       bool columnsTurned);
 
