@@ -113,6 +113,7 @@ static runtime::CudaTensorMap tensorMapOf(ir::KernelOp kernel, const codegen::Te
   map.bytes = type.getElementTypeBitWidth() / 8;
   map.box.assign(box.box.begin(), box.box.end());
   map.swizzle = static_cast<uint32_t>(box.swizzle);
+  map.roundsToTf32 = box.roundsToTf32;
   for (AffineExpr extent : llvm::reverse(kernel.getParamShape(box.parameter).getResults())) {
     ProgramBuilder builder(kernel.getDims());
     builder.add(extent);

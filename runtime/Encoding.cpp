@@ -224,7 +224,19 @@ TILE_PARTS(ImageData, v.platform, v.cpu, v.features, v.id, v.bytes)
 TILE_PARTS(VariantData, v.guard, v.schedule, v.image, v.symbol)
 TILE_PARTS(CudaFunction, v.name, v.threads, v.sharedBytes, v.blocks)
 TILE_PARTS(CudaReduceCopies, v.param, v.bytes)
-TILE_PARTS(CudaTensorMap, v.param, v.bytes, v.extents, v.box, v.swizzle)
+
+template <typename Value>
+requires std::is_same_v<std::remove_const_t<Value>, CudaTensorMap>
+void parts(Writer &writer, Value &v) {
+  all(writer, v.param, v.bytes, v.extents, v.box, v.swizzle, v.roundsToTf32);
+}
+template <typename Value>
+requires std::is_same_v<std::remove_const_t<Value>, CudaTensorMap>
+void parts(Reader &reader, Value &v) {
+  all(reader, v.param, v.bytes, v.extents, v.box, v.swizzle);
+  if (reader.version > 4)
+    code(reader, v.roundsToTf32);
+}
 
 template <typename Value>
 requires std::is_same_v<std::remove_const_t<Value>, CudaCode>

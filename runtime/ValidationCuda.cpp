@@ -82,7 +82,7 @@ bool isValidMap(const CudaTensorMap &map, const Signature &signature) {
   };
   auto isBox = [](uint32_t elements) { return elements > 0 && elements <= mostOfBox; };
   Result<DType> type = parseDType(signature.params[map.param].type);
-  return type && map.bytes == sizeOf(*type) &&
+  return type && map.bytes == sizeOf(*type) && (!map.roundsToTf32 || *type == DType::F32) &&
          map.extents.size() == signature.params[map.param].shape.size() && map.extents.size() > 0 &&
          map.extents.size() <= 5 && map.box.size() == map.extents.size() &&
          std::all_of(map.extents.begin(), map.extents.end(), isExtent) &&

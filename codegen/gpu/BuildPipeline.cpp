@@ -193,7 +193,8 @@ void PipelineBuilder::load(Block &block) {
   DenseI64ArrayAttr split;
   if (blocksOf(product) > 1)
     split = b.getDenseI64ArrayAttr({product.rows.isByColumns ? 1 : 0, -1});
-  PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split);
+  bool rounds = type.getPart(0).getElement().isF32();
+  PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split, rounds);
 }
 
 /// Whether the sums begin with zeros, which the first product then needn't be added to.

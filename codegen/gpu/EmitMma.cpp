@@ -72,6 +72,7 @@ void KernelLowering::emitMma(MmaOp op) {
   std::string types = isInteger                        ? "k32.s32.s8.s8 "
                       : element.isBF16()               ? "k16.f32.bf16.bf16 "
                       : element.isF16()                ? "k16.f32.f16.f16 "
+                      : element.isF32()                ? "k8.f32.tf32.tf32 "
                       : isa<Float8E4M3FNType>(element) ? "k32.f32.e4m3.e4m3 "
                                                        : "k32.f32.e5m2.e5m2 ";
   // Of floats: the factors' signs, and of halves which of them are turned.

@@ -395,7 +395,7 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
   for (const TensorBox &map : code.tensorMaps)
     maps += "// tensor map: parameter " + std::to_string(map.parameter) + ", box " +
             llvm::join(llvm::map_range(map.box, [](int64_t x) { return std::to_string(x); }), "x") +
-            ", swizzle " + std::to_string(map.swizzle) + "\n";
+            ", swizzle " + std::to_string(map.swizzle) + (map.roundsToTf32 ? ", to tf32\n" : "\n");
   code.ptx = "// " + code.function + ": " + std::to_string(code.threads) + " threads, " +
              std::to_string(code.sharedBytes) + " bytes of shared memory";
   if (code.blocks > 1)

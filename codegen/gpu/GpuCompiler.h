@@ -54,6 +54,8 @@ struct TensorBox {
   llvm::SmallVector<int64_t, 5> box;
   /// Bytes of a row that is permuted: 128, 64 or 32.
   int64_t swizzle = 0;
+  /// Whether each f32 becomes the nearest tf32 on the way, ties to even.
+  bool roundsToTf32 = false;
 
   bool operator==(const TensorBox &) const = default;
 };

@@ -37,6 +37,7 @@ static TensorBox boxOfPart(PutOp op, size_t n) {
   bool sharesRows = splitOf(op, n) == -1 && !isSharedByPanels(part, blocks);
   box.box[1] = part.getRows() / (sharesRows ? blocks : 1);
   box.swizzle = part.getSwizzle();
+  box.roundsToTf32 = op.getTf32();
   return box;
 }
 

@@ -11,7 +11,7 @@ using namespace tile::codegen::gpu;
 
 bool tile::codegen::gpu::canMultiply(mlir::Type element, mlir::Type sums) {
   bool isHalf = element.isBF16() || element.isF16();
-  return ((isHalf || hasCoarseSums(element)) && sums.isF32()) ||
+  return ((isHalf || element.isF32() || hasCoarseSums(element)) && sums.isF32()) ||
          (element.isInteger(8) && sums.isInteger(32));
 }
 

@@ -30,7 +30,8 @@ inline constexpr int64_t mmaDepthBytes = 32;
 /// Source: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D.
 Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks = 1);
 
-/// Whether the instruction multiplies elements of a type, and adds to such sums.
+/// Whether the instruction multiplies elements of a type, and adds to such sums. Of f32 it takes
+/// those that are tf32; it cuts off what others have more.
 bool canMultiply(mlir::Type element, mlir::Type sums);
 /// Whether its sums of a type's products are too coarse to be added to for long: those of f8 keep
 /// 13 bits below the greatest term's.

@@ -89,13 +89,17 @@ def TileGpu_PutOp : Op<TileGpu_Dialect, "put", [AttrSizedOperandSegments]> {
     Where programs are clusters of blocks, each block has its own channel, and split[p] says what
     of part p it gets: -1, all blocks get the same, of which each fetches a share for all;
     0 or 1, each its own, which follow each other along the source's rows or columns.
+
+    `tf32`: elements are f32, and each becomes the nearest tf32 on the way, as tile.round_tf32
+    has it.
   }];
   let arguments = (ins TileGpu_ChannelType:$channel, I64:$number, Variadic<AnyMemRef>:$sources,
                        Variadic<AnyType>:$dims, AffineMapArrayAttr:$maps,
-                       OptionalAttr<DenseI64ArrayAttr>:$split);
+                       OptionalAttr<DenseI64ArrayAttr>:$split,
+                       UnitAttr:$tf32);
   let assemblyFormat = [{
-    $channel `[` $number `]` `from` $sources `at` $maps `(` $dims `)` (`split` $split^)? attr-dict
-    `:` type($channel) `from` type($sources) `at` type($dims)
+    $channel `[` $number `]` `from` $sources `at` $maps `(` $dims `)` (`split` $split^)? (`tf32` $tf32^)?
+    attr-dict `:` type($channel) `from` type($sources) `at` type($dims)
   }];
   let hasVerifier = 1;
 }

@@ -112,6 +112,8 @@ LogicalResult PutOp::verify() {
     AffineMap map = cast<AffineMapAttr>(getMaps()[n]).getValue();
     if (source.getElementType() != channel.getPart(n).getElement())
       return emitOpError("part ") << n << " has other elements than its source";
+    if (getTf32() && !source.getElementType().isF32())
+      return emitOpError("rounds f32 to tf32, and part ") << n << " has other elements";
     if (source.getRank() < 2 || source.getRank() > 5)
       return emitOpError("copies from tensors of rank 2 to 5");
     if (map.getNumDims() != getDims().size() || map.getNumSymbols() != 0 ||
@@ -246,7 +248,7 @@ LogicalResult MmaOp::verify() {
   RankedTensorType acc = getAcc().getType().getTile();
   Type element = a.getElement();
   if (element != b.getElement() || !canMultiply(element, acc.getElementType()))
-    return emitOpError("multiplies bf16, f16 or f8 and adds to f32, or i8 and adds to i32");
+    return emitOpError("multiplies bf16, f16, f8 or tf32 and adds to f32, or i8 and adds to i32");
   bool aTurned = getAByColumns(), bTurned = getBByColumns();
   int64_t rows = aTurned ? a.getColumns() : a.getRows();
   int64_t columns = bTurned ? b.getColumns() : b.getRows();
@@ -257,7 +259,7 @@ LogicalResult MmaOp::verify() {
     return emitOpError("contracts a multiple of ")
            << mmaDepthBytes / bytesOf(element) << " elements";
   if (bytesOf(element) != 2 && (aTurned || bTurned))
-    return emitOpError("contracts elements of one byte along their rows");
+    return emitOpError("contracts elements that are not of two bytes along their rows");
   int64_t blocks = numBlocks((*this)->getParentOfType<KernelOp>());
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;

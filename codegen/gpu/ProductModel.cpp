@@ -32,9 +32,8 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
       (blocks > 1 && block.rows != warps * 16 * blocks))
     return "a block of its result is too large for registers";
   if (bytes != 2 && (rowsTurned || columnsTurned))
-    return "elements of one byte are contracted along the rows that they have in memory, and "
-           "others "
-           "go across";
+    return "elements that are not of two bytes are contracted along the rows that they have in "
+           "memory, and others go across";
   auto isInPanels = [&](bool isTurned, int64_t width) {
     return (isTurned ? width : block.depth) % panel == 0;
   };

@@ -42,6 +42,14 @@ static bool isExtentOf(Value bound, KernelOp kernel, unsigned number, unsigned a
          constant.getSExtValue() == type.getDimSize(along);
 }
 
+LoadOp tile::codegen::gpu::multipliedLoad(Value operand) {
+  auto rounded = operand.getDefiningOp<RoundTf32Op>();
+  bool isF32 = getElementTypeOrSelf(operand.getType()).isF32();
+  if (isF32 != static_cast<bool>(rounded))
+    return LoadOp();
+  return (rounded ? rounded.getInput() : operand).getDefiningOp<LoadOp>();
+}
+
 /// Whether the first results of a map are the same in all of a block: no axis is in them.
 static bool isUniform(AffineMap map, ValueRange dims, unsigned count) {
   for (unsigned n = 0; n < count; ++n)
@@ -206,17 +214,20 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
   all.push_back(loop.getNameAttr());
   if (!domains.restrictsOn(all).empty())
     return no(dot, "a condition is on its axes");
-  auto lhs = dot.getLhs().getDefiningOp<LoadOp>(), rhs = dot.getRhs().getDefiningOp<LoadOp>();
+  LoadOp lhs = multipliedLoad(dot.getLhs()), rhs = multipliedLoad(dot.getRhs());
   bool isPlain = lhs && rhs && lhs->getParentOp() == loop && rhs->getParentOp() == loop &&
                  dot.getAcc() == loop.getCarried()[0] && loop.getYield().getOperand(0) == dot &&
                  lhs->hasOneUse() && rhs->hasOneUse() && dot->hasOneUse() &&
+                 dot.getLhs().hasOneUse() && dot.getRhs().hasOneUse() &&
                  loop.getCarried()[0].hasOneUse();
-  if (!isPlain || llvm::range_size(loop.getBody().front()) != 4)
+  // Loads, what rounds, the dot and the yield.
+  bool rounds = getElementTypeOrSelf(dot.getLhs().getType()).isF32();
+  if (!isPlain || llvm::range_size(loop.getBody().front()) != (rounds ? 6 : 4))
     return no(dot, "its operands are not as they are in memory");
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
   if (element != getElementTypeOrSelf(dot.getRhs().getType()) ||
       !canMultiply(element, getElementTypeOrSelf(dot.getType())))
-    return no(dot, "its operands are not both of one type, bf16, f16, i8, f8e4m3 or f8e5m2");
+    return no(dot, "its operands are not both of one type, bf16, f16, tf32, i8, f8e4m3 or f8e5m2");
   if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
       dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
     return no(dot, "its result has other axes than a matrix");

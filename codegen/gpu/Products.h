@@ -11,7 +11,8 @@
 //
 // Such a loop becomes a pipeline (BuildPipeline.h), if bulk copies can fetch its blocks: both
 // operands are all of a tensor's last two dimensions, whose rows begin at multiples of
-// 16 bytes. What is beyond a tensor's end comes as zero.
+// 16 bytes. What is beyond a tensor's end comes as zero. f32 that the loop rounds to tf32 first
+// the copies round.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_PRODUCTS_H
@@ -49,6 +50,10 @@ struct Product {
   /// Whether bulk copies can store what is held as the result is.
   bool canSend(ir::StoreOp store) const;
 };
+
+/// The load whose elements a dot's operand has, as they are or, of f32, rounded to tf32: those that
+/// copies can fetch for tensor cores. Null for anything else.
+ir::LoadOp multipliedLoad(mlir::Value operand);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {

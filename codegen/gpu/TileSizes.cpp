@@ -261,7 +261,7 @@ bool Chooser::chooseForProduct() {
   auto loadOf = [](Value operand) {
     if (auto wide = operand.getDefiningOp<arith::ExtSIOp>())
       operand = wide.getIn();
-    return operand.getDefiningOp<LoadOp>();
+    return multipliedLoad(operand);
   };
   LoadOp lhs = loadOf(dot.getLhs()), rhs = loadOf(dot.getRhs());
   ArrayRef<StringAttr> both = axesOf(dot.getType());

@@ -51,6 +51,8 @@ struct CudaTensorMap {
   std::vector<uint32_t> box;
   /// Bytes within which pieces of 16 bytes change places in shared memory: 128, 64 or 32; 0: none.
   uint32_t swizzle = 0;
+  /// Whether each f32 becomes the nearest tf32 on the way, ties to even.
+  bool roundsToTf32 = false;
 };
 
 /// How many blocks share out the programs of a kernel with copies of so many bytes together: by

@@ -147,6 +147,9 @@ enum CUtensorMapDataType : int {
   CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
   CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
   CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+  /// f32 in memory; in shared memory the nearest tf32, ties to even.
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
 };
 
 enum CUtensorMapInterleave : int { CU_TENSOR_MAP_INTERLEAVE_NONE };

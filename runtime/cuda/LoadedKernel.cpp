@@ -104,7 +104,8 @@ void PreparedLaunch::addStage(const LoadedKernel::Entry &entry, uint32_t blocks)
 static Result<TensorMapLayout> layoutOf(const CudaTensorMap &map, uint64_t address,
                                         std::span<const int64_t> dims) {
   TensorMapLayout layout{.address = address, .rank = 0};
-  layout.type = map.bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+  layout.type = map.roundsToTf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                : map.bytes == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                 : map.bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
                 : map.bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
                                  : CU_TENSOR_MAP_DATA_TYPE_UINT64;

@@ -19,6 +19,8 @@ uint64_t elementBytes(CUtensorMapDataType type) {
   case CU_TENSOR_MAP_DATA_TYPE_UINT32:
   case CU_TENSOR_MAP_DATA_TYPE_INT32:
   case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
+  case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
+  case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
     return 4;
   case CU_TENSOR_MAP_DATA_TYPE_UINT64:
   case CU_TENSOR_MAP_DATA_TYPE_INT64:
@@ -29,7 +31,7 @@ uint64_t elementBytes(CUtensorMapDataType type) {
 }
 
 bool isFloat(CUtensorMapDataType type) {
-  return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 }
 
 /// The bytes within which 16-byte pieces change places; 0 for no swizzle.

@@ -107,7 +107,7 @@ import torch
 import triton
 import triton.language as tl
 
-UINTS, SWIZZLES, L2_256B = {1: 0, 2: 1, 4: 2}, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h; types by their bytes
+UINTS, TF32, SWIZZLES, L2_256B = {1: 0, 2: 1, 4: 2}, 11, {128: 3, 64: 2, 32: 1}, 3  # of cuda.h; types by their bytes
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8, "f8": torch.float8_e4m3fn,
          "tf32": torch.float32}
 RESULTS = {"i8": torch.int32, "f8": torch.bfloat16}
@@ -132,8 +132,8 @@ class Kernel:
         name, self.threads, self.shared = head[1], int(head[2]), int(head[3])
         self.blocks, self.persistent = int(head[4] or 1), bool(head[5])
         self.sizes = {binder: int(size) for binder, size in re.findall(r"(\w+) = (\d+)", head[6] or "")}
-        self.maps = [(int(n), [int(x) for x in box.split("x")], int(swizzle)) for n, box, swizzle in re.findall(
-            r"// tensor map: parameter (\d+), box ([\dx]+), swizzle (\d+)", text)]
+        self.maps = [(int(n), [int(x) for x in box.split("x")], int(swizzle), bool(rounds)) for n, box, swizzle, rounds in
+                     re.findall(r"// tensor map: parameter (\d+), box ([\dx]+), swizzle (\d+)(, to tf32)?", text)]
         self.schedule = (re.search(r"^// schedule: (.*)", text, re.M) or ["", ""])[1]
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoadData(ctypes.byref(module), text.encode() + b"\0"))
@@ -148,7 +148,7 @@ class Kernel:
         """A function that launches it; the tensors have to live."""
         values = [ctypes.c_uint64(t.data_ptr()) for t in tensors] + [ctypes.c_int64(d) for d in dims]
         memory = []
-        for parameter, box, swizzle in self.maps:
+        for parameter, box, swizzle, rounds in self.maps:
             tensor = tensors[parameter]
             memory.append(ctypes.create_string_buffer(256))
             address = (ctypes.addressof(memory[-1]) + 127) // 128 * 128  # a map's alignment
@@ -157,7 +157,7 @@ class Kernel:
             strides = (ctypes.c_uint64 * rank)(*[s * size for s in reversed(tensor.stride()[:-1])], 0)
             steps = (ctypes.c_uint32 * rank)(*[1] * rank)
             check(cuda.cuTensorMapEncodeTiled(
-                ctypes.c_void_p(address), UINTS[size], rank, ctypes.c_void_p(tensor.data_ptr()), extents, strides, (ctypes.c_uint32 * rank)(*box), steps, 0,
+                ctypes.c_void_p(address), TF32 if rounds else UINTS[size], rank, ctypes.c_void_p(tensor.data_ptr()), extents, strides, (ctypes.c_uint32 * rank)(*box), steps, 0,
                 SWIZZLES[swizzle], L2_256B, 0))
             values.append((ctypes.c_char * 128).from_address(address))
         arguments = (ctypes.c_void_p * len(values))(*[ctypes.addressof(v) for v in values])

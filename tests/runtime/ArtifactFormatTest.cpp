@@ -93,6 +93,15 @@ TEST(ArtifactFormat, ReadsVersion3) {
   EXPECT_EQ(serialize(*artifact), serialize(withoutMaps(sampleArtifact())));
 }
 
+/// A file of the same that was written when no tensor map rounded what it moves.
+TEST(ArtifactFormat, ReadsVersion4) {
+  std::ifstream file(TILE_TEST_DATA "/version-4.tileart", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
+  ASSERT_TRUE(artifact) << artifact.error().str();
+  EXPECT_EQ(serialize(*artifact), serialize(sampleArtifact()));
+}
+
 TEST(ArtifactFormat, EveryByteCounts) {
   std::vector<std::byte> bytes = serialize(sampleArtifact());
   for (size_t n = 0; n < bytes.size(); ++n)
@@ -114,10 +123,10 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  for (int version : {0, 5}) {
+  for (int version : {0, 6}) {
     other[8] = std::byte(version);
     EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
-                                  " of the format; this program reads versions 1 to 4");
+                                  " of the format; this program reads versions 1 to 5");
   }
   other = bytes;
   other.pop_back();
@@ -248,6 +257,7 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 4; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 1; })); // a scalar
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).bytes = 4; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).roundsToTf32 = true; })); // of f64
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {16, 1}; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {257}; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).box = {0}; }));

@@ -201,3 +201,45 @@ tile.kernel @shared(
   }
   tile.return
 }
+
+// What the loop rounds to tf32 is rounded by the copies: no thread touches an operand.
+//
+// CHECK-LABEL: tile.kernel @rounded
+// CHECK: tile_gpu.channel : <4, [!tile_gpu.shared<tensor<128x32xf32>, swizzle = 128>, !tile_gpu.shared<tensor<256x32xf32>, swizzle = 128>]>
+// CHECK: tile_gpu.put {{.*}} tf32 :
+// CHECK-NOT: tile.round_tf32
+// CHECK: tile_gpu.send
+//
+// PTX: // rounded: 384 threads, {{[0-9]+}} bytes of shared memory, persistent
+// PTX-NEXT: // tensor map: parameter 0, box 32x128, swizzle 128, to tf32
+// PTX-NEXT: // tensor map: parameter 1, box 32x256, swizzle 128, to tf32
+// PTX-NEXT: // tensor map: parameter 2, box 32x16, swizzle 128{{$}}
+// PTX: wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {{.*}}, adds, 1, 1;
+// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {{.*}}, 1, 1, 1;
+!sums = tensor<128x256xf32, #tile.axes<"i", "j">>
+!left = tensor<128x32xf32, #tile.axes<"i", "k">>
+!right = tensor<256x32xf32, #tile.axes<"j", "k">>
+tile.kernel @rounded(
+    %a: memref<?x512xf32> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x512xf32> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 512 : i64}, tile.divisors = {N = 4}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 512 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 256) {
+    %zeros = tile.broadcast %zero : f32 to !sums
+    %sum = tile.for fold %k = "k" %c0 to %K by 32 iter_args(%acc = %zeros : !sums) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x512xf32>, (!tile.span<"i", 128>, !tile.span<"k", 32>) -> !left
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x512xf32>, (!tile.span<"j", 256>, !tile.span<"k", 32>) -> !right
+      %p = tile.round_tf32 %x : !left
+      %q = tile.round_tf32 %y : !right
+      %next = tile.dot %p, %q over "k" acc %acc : !left, !right -> !sums
+      tile.yield %next : !sums
+    }
+    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !sums, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 256>)
+  }
+  tile.return
+}
