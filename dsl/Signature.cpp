@@ -206,9 +206,11 @@ static bool checkEntry(dsl::DiagnosticEngine &diags, const SourceFile &file, con
   return true;
 }
 
-static DictionaryAttr scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
+/// With where its entries stand.
+static std::pair<DictionaryAttr, DictionaryAttr>
+scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
   Builder builder(context);
-  NamedAttrList attrs;
+  NamedAttrList attrs, places;
   std::set<std::string> binders, targets;
   collectBinders(ref.decl->body, binders);
   const SourceFile &file = ref.file->source;
@@ -223,24 +225,33 @@ static DictionaryAttr scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &di
           .error(&file, schedule.target ? schedule.target->range : schedule.range,
                  "this kernel has a second `schedule` for " + (name.empty() ? "all targets" : name))
           .hints.push_back("write its entries into the first one");
-    NamedAttrList entries;
+    NamedAttrList entries, placesOfEntries;
     for (const ScheduleEntry &entry : schedule.entries) {
       if (!checkEntry(diags, file, entry.key, binders, entries))
         continue;
       Attribute value = entry.object  ? Attribute(builder.getStringAttr(entry.object->text))
                         : entry.value ? scheduleValue(builder, diags, file, *entry.value)
                                       : Attribute(builder.getUnitAttr());
-      if (value)
-        entries.set(entry.key.text, value);
+      if (!value)
+        continue;
+      entries.set(entry.key.text, value);
+      placesOfEntries.set(entry.key.text,
+                          LocationAttr(dsl::toLocation(context, file, entry.range)));
     }
     // `schedule cuda { … }` stays apart; the plain one is for every target.
-    if (schedule.target)
-      attrs.set("target." + name, entries.getDictionary(context));
-    else
-      for (NamedAttribute attr : entries)
-        attrs.set(attr.getName(), attr.getValue());
+    auto add = [&](NamedAttrList &to, NamedAttrList &all) {
+      if (schedule.target)
+        to.set("target." + name, all.getDictionary(context));
+      else
+        for (NamedAttribute attr : all)
+          to.set(attr.getName(), attr.getValue());
+    };
+    add(attrs, entries);
+    add(places, placesOfEntries);
   }
-  return attrs.empty() ? DictionaryAttr() : attrs.getDictionary(context);
+  if (attrs.empty())
+    return {};
+  return {attrs.getDictionary(context), places.getDictionary(context)};
 }
 
 //===-- Parameters --------------------------------------------------------===//
@@ -318,7 +329,8 @@ public:
       addParam(param, true);
     if (decl.kind == Decl::Kind::Map)
       refuseTensor(*decl.result, "a map gives a number");
-    signature.spec.schedule = scheduleOf(context, diags, ref);
+    std::tie(signature.spec.schedule, signature.spec.schedulePlaces) =
+        scheduleOf(context, diags, ref);
     signature.isValid = diags.errorCount() == errorsBefore;
   }
 

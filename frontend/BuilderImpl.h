@@ -164,7 +164,7 @@ private:
   std::optional<unsigned> dimIndex(const std::string &dim) const;
   const mlir::AffineExpr *derived(const std::string &dim) const;
   void bindDims();
-  mlir::DictionaryAttr schedule();
+  void setSchedule();
   ir::Expr emit(Node &node);
   void emitUpTo(uint64_t order);
   void emitAll();

@@ -206,9 +206,9 @@ void KernelImpl::addSchedule(const std::string &target, const std::string &key,
   scheduleEntries.push_back({target, key, value, where});
 }
 
-mlir::DictionaryAttr KernelImpl::schedule() {
-  mlir::NamedAttrList plain;
-  std::map<std::string, mlir::NamedAttrList> targets;
+void KernelImpl::setSchedule() {
+  mlir::NamedAttrList plain, places;
+  std::map<std::string, std::pair<mlir::NamedAttrList, mlir::NamedAttrList>> targets;
   for (const ScheduleEntry &entry : scheduleEntries) {
     if (!binders.count(entry.key) && !llvm::is_contained(ir::scheduleSettings, entry.key)) {
       auto diagnostic = error(entry.place) << "the schedule names `" << entry.key
@@ -217,9 +217,17 @@ mlir::DictionaryAttr KernelImpl::schedule() {
           << "hint: its binders are " << llvm::join(binders, ", ");
       continue;
     }
-    (entry.target.empty() ? plain : targets[entry.target]).set(entry.key, entry.value);
+    mlir::LocationAttr place = at(entry.place);
+    (entry.target.empty() ? plain : targets[entry.target].first).set(entry.key, entry.value);
+    (entry.target.empty() ? places : targets[entry.target].second).set(entry.key, place);
   }
-  for (auto &[target, entries] : targets)
-    plain.set("target." + target, entries.getDictionary(module.getContext()));
-  return plain.empty() ? mlir::DictionaryAttr() : plain.getDictionary(module.getContext());
+  mlir::MLIRContext *context = module.getContext();
+  for (auto &[target, entries] : targets) {
+    plain.set("target." + target, entries.first.getDictionary(context));
+    places.set("target." + target, entries.second.getDictionary(context));
+  }
+  if (plain.empty())
+    return;
+  builder->kernel().setScheduleAttr(plain.getDictionary(context));
+  ir::setPlacesOfSchedule(builder->kernel(), places.getDictionary(context));
 }

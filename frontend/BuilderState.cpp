@@ -245,8 +245,7 @@ bool KernelImpl::finish(const Place &where) {
   if (open()) {
     emitAll();
     assert(isTopLevel() && "every block was closed");
-    if (mlir::DictionaryAttr attributes = schedule())
-      builder->kernel().setScheduleAttr(attributes);
+    setSchedule();
     builder->setLoc(at(where));
     if (builder->finish() && errors == 0 && mlir::succeeded(mlir::verify(builder->kernel())))
       (void)ir::prove(builder->kernel());

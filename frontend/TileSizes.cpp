@@ -16,13 +16,10 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 
-/// Whether kernels have become this one; its symbol has all their names.
-static bool isFused(ir::KernelOp kernel) { return isa<FusedLoc>(kernel.getLoc()); }
-
 static bool isMeant(const std::string &name, ir::KernelOp kernel) {
   StringRef symbol = kernel.getSymName();
   return symbol == name || symbol.starts_with(name + ".") ||
-         (isFused(kernel) &&
+         (isFused(kernel) && // its symbol has all names
           ("." + symbol + ".").str().find("." + name + ".") != std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - kernels, their names and program spaces --------===//
 
 #include "ir/KernelBuilder.h"
+#include "ir/Specialize.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -98,6 +99,8 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
                         builder.getStrArrayAttr(dims),
                         consts.empty() ? DictionaryAttr() : consts.getDictionary(context()),
                         spec.schedule, StringAttr(), builder.getArrayAttr(argAttrs), ArrayAttr());
+  if (spec.schedulePlaces)
+    setPlacesOfSchedule(op, spec.schedulePlaces);
   Block &body = op.getBody().emplaceBlock();
   for (auto [n, param] : llvm::enumerate(spec.params)) {
     Value argument = body.addArgument(types[n], param.loc);

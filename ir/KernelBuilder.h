@@ -103,7 +103,9 @@ struct KernelSpec {
   /// Pairs of dims that `requires A == B` makes one, which has the name declared first.
   llvm::SmallVector<std::pair<std::string, std::string>> sameDims;
   llvm::SmallVector<ParamSpec> params;
-  mlir::DictionaryAttr schedule;
+  /// `schedulePlaces`: where the source has its entries (Specialize.h); null where that is not
+  /// known.
+  mlir::DictionaryAttr schedule, schedulePlaces;
 };
 
 struct BinderSpec {

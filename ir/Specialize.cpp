@@ -34,21 +34,45 @@ SmallVector<StringAttr> tile::ir::sizableBinders(KernelOp kernel) {
   return names;
 }
 
+/// What a dictionary of the schedule's form has for an entry; null for nothing.
+static Attribute entryOf(DictionaryAttr schedule, StringRef key, StringRef target) {
+  auto own = target.empty() ? DictionaryAttr()
+                            : schedule.getAs<DictionaryAttr>(("target." + target).str());
+  Attribute value = own ? own.get(key) : Attribute();
+  return value ? value : schedule.get(key);
+}
+
 SmallVector<int64_t> tile::ir::scheduledSizes(KernelOp kernel, StringRef binder, StringRef target) {
   DictionaryAttr schedule = kernel.getScheduleAttr();
   if (!schedule)
     return {};
-  auto own = target.empty() ? DictionaryAttr()
-                            : schedule.getAs<DictionaryAttr>(("target." + target).str());
-  Attribute value = own ? own.get(binder) : Attribute();
-  if (!value)
-    value = schedule.get(binder);
+  Attribute value = entryOf(schedule, binder, target);
   auto list = dyn_cast_or_null<ArrayAttr>(value);
   SmallVector<int64_t> sizes;
   for (Attribute one : list ? list.getValue() : value ? ArrayRef(value) : ArrayRef<Attribute>())
     if (auto size = dyn_cast<IntegerAttr>(one))
       sizes.push_back(size.getInt());
   return sizes;
+}
+
+/// Its location with the schedule's places; null for none.
+static FusedLocWith<DictionaryAttr> scheduledLoc(KernelOp kernel) {
+  return dyn_cast<FusedLocWith<DictionaryAttr>>(kernel.getLoc());
+}
+
+void tile::ir::setPlacesOfSchedule(KernelOp kernel, DictionaryAttr places) {
+  kernel->setLoc(FusedLoc::get({kernel.getLoc()}, places, kernel.getContext()));
+}
+
+Location tile::ir::placeOfEntry(KernelOp kernel, StringRef key, StringRef target) {
+  auto loc = scheduledLoc(kernel);
+  auto place = loc ? dyn_cast_or_null<LocationAttr>(entryOf(loc.getMetadata(), key, target))
+                   : LocationAttr();
+  return place ? Location(place) : kernel.getLoc();
+}
+
+bool tile::ir::isFused(KernelOp kernel) {
+  return isa<FusedLoc>(kernel.getLoc()) && !scheduledLoc(kernel);
 }
 
 namespace {

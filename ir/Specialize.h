@@ -43,6 +43,15 @@ llvm::SmallVector<mlir::StringAttr> sizableBinders(KernelOp kernel);
 llvm::SmallVector<int64_t> scheduledSizes(KernelOp kernel, llvm::StringRef binder,
                                           llvm::StringRef target = {});
 
+/// Where the source has each entry of a kernel's schedule: a dictionary of the same form, of
+/// locations. It is a part of the kernel's own, so that passes and caches don't see it.
+void setPlacesOfSchedule(KernelOp kernel, mlir::DictionaryAttr places);
+/// Where the source has an entry of the schedule: that of `schedule TARGET` if there is one, else
+/// the one for all targets. The kernel's own place where that is not known, as after fusion.
+mlir::Location placeOfEntry(KernelOp kernel, llvm::StringRef key, llvm::StringRef target);
+/// Whether several kernels have become this one.
+bool isFused(KernelOp kernel);
+
 /// The size that each of a kernel's sizable binders gets, which is the first of: its size in the
 /// IR, `bindings.sizes`, the first candidate in the kernel's `schedule`, the default. Bad bindings
 /// are reported.

@@ -62,7 +62,9 @@ FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "warps"))) {
     int64_t warps = number.getInt();
     if (warps < 1 || warps > mostWarps || !llvm::isPowerOf2_64(warps)) {
-      auto diagnostic = kernel.emitError("a program has 1, 2, 4, 8, 16 or 32 warps, not ") << warps;
+      auto diagnostic =
+          emitSettingError(kernel, "warps", "a program has 1, 2, 4, 8, 16 or 32 warps, not ")
+          << warps;
       diagnostic.attachNote() << "hint: `warps` in the schedule of `" << kernel.getSymName() << "`";
       return failure();
     }

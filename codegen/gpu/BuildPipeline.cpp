@@ -46,7 +46,7 @@ LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
       stages && most >= 2 && (stages.getInt() < 2 || stages.getInt() > most)) {
     ProductBlock block = product.block();
-    auto diagnostic = kernel.emitError("`stages = ")
+    auto diagnostic = emitSettingError(kernel, "stages", "`stages = ")
                       << stages.getInt() << "`: blocks of " << block.rows << " × " << block.columns
                       << " × " << block.depth << " have from 2 to " << most
                       << " stages, which is what shared memory has room for";
@@ -54,7 +54,7 @@ LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &
     return failure();
   }
   if (groupOf(kernel, product) == 0) {
-    auto diagnostic = kernel.emitError("`order = ")
+    auto diagnostic = emitSettingError(kernel, "order", "`order = ")
                       << cast<StringAttr>(settingOf(kernel, "order")).getValue()
                       << "` is no order of programs";
     diagnostic.attachNote()

@@ -40,6 +40,11 @@ Attribute tile::codegen::gpu::settingOf(KernelOp kernel, StringRef name) {
   return value;
 }
 
+InFlightDiagnostic tile::codegen::gpu::emitSettingError(KernelOp kernel, StringRef name,
+                                                        const Twine &message) {
+  return emitError(placeOfEntry(kernel, name, "cuda"), message);
+}
+
 /// The blocks that the schedule asks for; 0: it doesn't.
 static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &model) {
   auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "cluster"));
@@ -47,7 +52,9 @@ static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &mode
     return 0;
   int64_t blocks = number.getInt();
   if (blocks < 1 || blocks > model.mostBlocks || !llvm::isPowerOf2_64(blocks)) {
-    auto diagnostic = kernel.emitError("a cluster has 1, 2, 4, 8 or 16 blocks, not ") << blocks;
+    auto diagnostic =
+        emitSettingError(kernel, "cluster", "a cluster has 1, 2, 4, 8 or 16 blocks, not ")
+        << blocks;
     diagnostic.attachNote() << "hint: `cluster` in the schedule of `" << kernel.getSymName() << "`";
     return failure();
   }

@@ -214,6 +214,12 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
   all.push_back(loop.getNameAttr());
   if (!domains.restrictsOn(all).empty())
     return no(dot, "a condition is on its axes");
+  constexpr const char *types =
+      "its operands are not both of one type, bf16, f16, tf32, i8, f8e4m3 "
+      "or f8e5m2";
+  if (getElementTypeOrSelf(dot.getLhs().getType()).isF32() &&
+      !dot.getLhs().getDefiningOp<RoundTf32Op>())
+    return no(dot, types);
   LoadOp lhs = multipliedLoad(dot.getLhs()), rhs = multipliedLoad(dot.getRhs());
   bool isPlain = lhs && rhs && lhs->getParentOp() == loop && rhs->getParentOp() == loop &&
                  dot.getAcc() == loop.getCarried()[0] && loop.getYield().getOperand(0) == dot &&
@@ -227,7 +233,7 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
   if (element != getElementTypeOrSelf(dot.getRhs().getType()) ||
       !canMultiply(element, getElementTypeOrSelf(dot.getType())))
-    return no(dot, "its operands are not both of one type, bf16, f16, tf32, i8, f8e4m3 or f8e5m2");
+    return no(dot, types);
   if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
       dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
     return no(dot, "its result has other axes than a matrix");

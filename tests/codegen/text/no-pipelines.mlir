@@ -107,7 +107,7 @@ tile.kernel @k(
     %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
       %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x4096xf32>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xf32, #tile.axes<"i", "k">>
       %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x4096xf32>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xf32, #tile.axes<"j", "k">>
-      // expected-remark@+1 {{no tensor cores for it: its operands are not both of one type, bf16, f16, i8, f8e4m3 or f8e5m2}}
+      // expected-remark@+1 {{no tensor cores for it: its operands are not both of one type, bf16, f16, tf32, i8, f8e4m3 or f8e5m2}}
       %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xf32, #tile.axes<"i", "k">>, tensor<128x64xf32, #tile.axes<"j", "k">> -> !acc
       tile.yield %next : !acc
     }
