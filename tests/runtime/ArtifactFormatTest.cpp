@@ -102,6 +102,16 @@ TEST(ArtifactFormat, ReadsVersion4) {
   EXPECT_EQ(serialize(*artifact), serialize(sampleArtifact()));
 }
 
+TEST(ArtifactFormat, KeepsWhichMapsRound) {
+  CudaVariant variant = sampleArtifact().kernels[0].cuda[0];
+  for (bool rounds : {true, false}) {
+    variant.code.maps[0].roundsToTf32 = rounds;
+    std::optional<CudaVariant> back = parseCudaVariant(serialize(variant));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->code.maps[0].roundsToTf32, rounds);
+  }
+}
+
 TEST(ArtifactFormat, EveryByteCounts) {
   std::vector<std::byte> bytes = serialize(sampleArtifact());
   for (size_t n = 0; n < bytes.size(); ++n)
