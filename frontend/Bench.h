@@ -8,6 +8,7 @@
 #ifndef TILE_FRONTEND_BENCH_H
 #define TILE_FRONTEND_BENCH_H
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/Execution.h"
 #include "frontend/Work.h"
 
@@ -34,6 +35,8 @@ struct Resources {
   int64_t sharedBytes = 0;
   /// Threads that run at a time, as a share of those that a multiprocessor can hold; 0 if unknown.
   double occupancy = 0;
+  /// Of threads with roles these have other numbers of registers.
+  codegen::GpuRoles roles;
 };
 
 /// One that runs: a kernel, a graph or a copy.

@@ -137,11 +137,7 @@ class Cpu : public BenchDevice {
 public:
   explicit Cpu(int threads) : threads(threads) {}
 
-  std::string name() const override {
-    std::string processor = runtime::cpuName();
-    return (processor.empty() ? "a processor without a name" : processor) + ", " +
-           std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-  }
+  std::string name() const override { return runtime::cpuTitle(threads); }
 
   std::optional<DeviceDescription> description() override {
     DeviceDescription measured;

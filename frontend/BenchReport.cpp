@@ -102,6 +102,16 @@ static std::vector<std::string> rowOf(const BenchReport &report, const BenchResu
   return row;
 }
 
+/// "a pipeline of 4 stages: load 4 warps of 40 registers, multiply 8 warps of 232 registers"
+static std::string describe(const codegen::GpuRoles &roles) {
+  std::string text = "a pipeline of " + std::to_string(roles.stages) + " stages";
+  for (const auto &role : roles.roles)
+    text += (&role == &roles.roles.front() ? ": " : ", ") + role.name + " " +
+            std::to_string(role.warps) + " warps of " + std::to_string(role.registers) +
+            " registers";
+  return text;
+}
+
 /// How many characters a terminal shows: bytes but those that go on one in UTF-8.
 static size_t widthOf(const std::string &text) {
   return llvm::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
@@ -141,6 +151,9 @@ void tile::frontend::printText(const BenchReport &report, llvm::raw_ostream &str
       stream << result.name << ": a graph of " << result.launches
              << (result.launches == 1 ? " launch" : " launches") << ", run as a whole\n";
   for (const BenchResult &result : report.results)
+    if (result.resources && !result.resources->roles.roles.empty())
+      stream << result.name << ": " << describe(result.resources->roles) << "\n";
+  for (const BenchResult &result : report.results)
     if (!result.work.isExact)
       stream << result.name
              << ": conditions or data decide how much it does; its work is estimated\n";
@@ -166,7 +179,13 @@ static llvm::json::Value toJson(const Timing &timing) {
 static llvm::json::Value toJson(const std::optional<Resources> &resources) {
   if (!resources)
     return nullptr;
+  llvm::json::Array roles;
+  for (const auto &role : resources->roles.roles)
+    roles.push_back(llvm::json::Object{
+        {"name", role.name}, {"warps", role.warps}, {"registers", role.registers}});
   return llvm::json::Object{
+      {"roles", std::move(roles)},
+      {"stages", resources->roles.stages},
       {"registers", resources->registers},
       {"spill_bytes", resources->spillBytes},
       {"threads", resources->threads},

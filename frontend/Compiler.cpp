@@ -68,8 +68,15 @@ OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindi
   return kernel;
 }
 
+static void take(const Schedule *tuned, ir::Bindings &bindings) {
+  if (tuned)
+    for (const auto &[name, size] : *tuned)
+      bindings.sizes.try_emplace(name, size);
+}
+
 void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
-                           int threads) {
+                           int threads, const Schedule *tuned) {
+  take(tuned, bindings);
   auto chosen =
       codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads));
   for (const auto &[binder, size] : chosen)
@@ -78,8 +85,9 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
 
 std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                   ArrayRef<int64_t> dims, StringRef target,
-                                                  bool fixed) {
+                                                  bool fixed, const Schedule *tuned) {
   std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
+  take(tuned, bindings);
   auto model = codegen::gpu::GpuModel::of(target);
   for (const auto &[binder, size] :
        codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model, fixed))

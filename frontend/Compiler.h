@@ -10,6 +10,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/gpu/Shortage.h"
+#include "frontend/TunedSchedules.h"
 #include "ir/Specialize.h"
 #include "runtime/Cache.h"
 
@@ -66,21 +67,25 @@ public:
   StageTimes times;
   /// Where objects are kept from one process to the next; null: nowhere.
   std::shared_ptr<runtime::Cache> cache;
+  /// What was measured beside the sources.
+  TunedSchedules tuned;
   /// Why the cache could not be written, the first time.
   std::optional<runtime::Error> cacheProblem;
 
   /// A copy of the template after the pipeline; null after reported errors.
   mlir::OwningOpRef<ir::KernelOp> compile(ir::KernelOp kernel, const ir::Bindings &bindings);
-  /// Sizes for the CPU where the bindings have none. `dims` are those of a launch,
-  /// negative or missing where they are not known.
+  /// Sizes for the CPU where the bindings have none: those of the `tuned` schedule, which may be
+  /// null, else by the model. `dims` are those of a launch, negative or missing where they are not
+  /// known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
-                          int threads);
+                          int threads, const Schedule *tuned = nullptr);
   /// For GPUs of a target, as codegen::gpuTargets names it; for dims that are `fixed`, blocks are
   /// no longer than their axes need. Gives the binders whose sizes nobody asked for:
   /// `compileForGpu` may choose smaller ones.
   static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                  llvm::ArrayRef<int64_t> dims,
-                                                 llvm::StringRef target, bool fixed = false);
+                                                 llvm::StringRef target, bool fixed = false,
+                                                 const Schedule *tuned = nullptr);
   /// Makes code of a specialized kernel. Where that needs more than the GPU has, it fails and fills
   /// the shortage; without one, that is an error.
   using MakeGpuCode = llvm::function_ref<mlir::LogicalResult(ir::KernelOp, codegen::GpuShortage *)>;

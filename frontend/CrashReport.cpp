@@ -17,7 +17,9 @@ using namespace tile::frontend;
 // A handler of signals may only read what is there already and call the
 // system: everything it writes stands ready in these strings.
 namespace {
-std::string commandLine, sources, activity, irText;
+std::string commandLine, sources;
+/// Each thread's own: several may compile.
+thread_local std::string activity, irText;
 /// Where the report goes; the second where the first can't be written.
 std::string reportPaths[2];
 /// Stack overflows leave no other stack to run on.

@@ -3,7 +3,7 @@
 #include "frontend/DeviceDescription.h"
 
 #include "codegen/gpu/GpuCompiler.h"
-#include "runtime/FileIO.h"
+#include "frontend/JsonFile.h"
 #include "runtime/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -246,16 +246,10 @@ Outcome<DeviceDescription> DeviceDescription::parse(const std::string &text,
 }
 
 Outcome<DeviceDescription> DeviceDescription::read(const std::string &path) {
-  constexpr uint64_t limit = 1 << 20;
-  auto file = runtime::InputFile::open(path);
-  if (!file)
-    return Failure::environment(file.takeError());
-  if (file->size() > limit)
-    return Failure::environment({"'" + path + "' is larger than 1 MiB", "is it a description?"});
-  std::string text(file->size(), 0);
-  if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
-    return Failure::environment(read.takeError());
-  return parse(text, path);
+  auto text = readText(path, 1, "a description");
+  if (!text)
+    return text.takeFailure();
+  return parse(*text, path);
 }
 
 //===-- Those that are built in -------------------------------------------===//

@@ -8,6 +8,7 @@
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
+#include "runtime/CpuFeatures.h"
 #include "runtime/CpuLaunch.h"
 #include "runtime/KernelReports.h"
 #include "runtime/Memory.h"
@@ -176,13 +177,31 @@ Outcome<Done> Executor::openCuda() {
   return Done{};
 }
 
+Outcome<const Schedule *> Executor::tunedFor(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  const Schedule *none = nullptr;
+  if (!usesTuned || device == Device::Interp || !sizes.of(kernel).sizes.empty())
+    return none;
+  if (device == Device::Cuda) {
+    if (auto opened = openCuda(); !opened)
+      return opened.takeFailure();
+    return compiler.tuned.find(kernel, cuda->sharedStream()->device().properties().name, dims);
+  }
+  auto pool = runtime::ThreadPool::global();
+  if (!pool)
+    return Failure::environment(pool.takeError());
+  return compiler.tuned.find(kernel, runtime::cpuTitle((*pool)->numThreads()), dims);
+}
+
 Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);
+  auto tuned = tunedFor(kernel, dims);
+  if (!tuned)
+    return tuned.takeFailure();
   if (device == Device::Cpu) {
     auto pool = runtime::ThreadPool::global();
     if (!pool)
       return Failure::environment(pool.takeError());
-    Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads());
+    Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads(), *tuned);
   }
   DictionaryAttr divisors;
   std::vector<int64_t> dependsOn;
@@ -191,7 +210,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
     CudaContext::bind(kernel, dims, bindings);
-    open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget());
+    open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, *tuned);
     divisors = CudaContext::divisorsOf(kernel, dims);
     for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
       auto bound = bindings.dims.find(name);

@@ -58,6 +58,8 @@ public:
 
   /// Of the runs from now on.
   TileSizes sizes;
+  /// Kernels that get no sizes here take those that `tilec tune` found, if it did.
+  bool usesTuned = true;
   /// The interpreter runs the programs of a kernel last to first.
   bool reverseOrder = false;
   /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
@@ -104,6 +106,9 @@ public:
   Outcome<std::monostate> compileAll(llvm::StringRef symbol,
                                      std::span<const runtime::GraphInput> inputs,
                                      const llvm::StringMap<int64_t> &dims);
+  /// The tuned schedule for a launch of a kernel on this device; null if there is none, or if sizes
+  /// are given for the kernel.
+  Outcome<const Schedule *> tunedFor(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   /// Makes it, and waits. `inout` tensors go on from what the launch before left.
   Outcome<std::monostate> launch(Prepared &prepared);
   /// The GPU; null before a kernel has needed it, or it was opened.

@@ -1,7 +1,7 @@
 //===- FusionPlanJson.cpp - plans as files --------------------------------===//
 
 #include "frontend/FusionPlan.h"
-#include "runtime/FileIO.h"
+#include "frontend/JsonFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -240,21 +240,8 @@ bool Reader::readAll(const llvm::json::Object &object, FusionPlan &plan) {
   return isRead;
 }
 
-/// How deep brackets stand in each other at most. Those in texts count, too: a plan has none.
-static int64_t depthOf(llvm::StringRef text) {
-  int64_t depth = 0, most = 0;
-  for (char c : text) {
-    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    most = std::max(most, depth);
-  }
-  return most;
-}
-
 Outcome<FusionPlan> Reader::read(llvm::StringRef text) {
-  constexpr int64_t deepest = 16; // the parser calls itself
-  auto value = depthOf(text) <= deepest
-                   ? llvm::json::parse(text)
-                   : llvm::createStringError("brackets stand too deep in each other");
+  auto value = parseJson(text);
   FusionPlan plan;
   if (!value) {
     fail("malformed JSON: " + llvm::toString(value.takeError()));
@@ -267,14 +254,8 @@ Outcome<FusionPlan> Reader::read(llvm::StringRef text) {
 }
 
 Outcome<FusionPlan> tile::frontend::readPlan(const std::string &path) {
-  constexpr uint64_t limit = uint64_t(1) << 26;
-  auto file = runtime::InputFile::open(path);
-  if (!file)
-    return Failure::environment(file.takeError());
-  if (file->size() > limit)
-    return Failure::environment({"'" + path + "' is larger than 64 MiB", "is it a plan?"});
-  std::string text(file->size(), 0);
-  if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
-    return Failure::environment(read.takeError());
-  return Reader(path).read(text);
+  auto text = readText(path, 64, "a plan");
+  if (!text)
+    return text.takeFailure();
+  return Reader(path).read(*text);
 }

@@ -3,7 +3,7 @@
 #include "frontend/TileSizes.h"
 
 #include "frontend/Interface.h"
-#include "runtime/FileIO.h"
+#include "frontend/JsonFile.h"
 #include "runtime/Text.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -149,17 +149,11 @@ private:
 } // namespace
 
 Outcome<std::monostate> TileSizes::readFile(const std::string &path) {
-  constexpr uint64_t limit = uint64_t(1) << 24;
-  auto file = runtime::InputFile::open(path);
-  if (!file)
-    return Failure::environment(file.takeError());
-  if (file->size() > limit)
-    return Failure::environment({"'" + path + "' is larger than 16 MiB", "is it a schedule?"});
-  std::string text(file->size(), 0);
-  if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read)
-    return Failure::environment(read.takeError());
-  ScheduleReader reader(path, text, *this);
-  if (!Json::sax_parse(text, &reader))
+  auto text = readText(path, 16, "a schedule");
+  if (!text)
+    return text.takeFailure();
+  ScheduleReader reader(path, *text, *this);
+  if (!Json::sax_parse(*text, &reader))
     return reader.takeFailure();
   return Done{};
 }
@@ -181,8 +175,11 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   // Of a single kernel, `specialize` says more.
   if (kernels.size() == 1)
     return Done{};
+  auto isSetting = [](const std::string &name) {
+    return llvm::is_contained(ir::countSettings, name);
+  };
   for (const auto &[name, size] : everywhere)
-    if (!binders.contains(name))
+    if (!binders.contains(name) && !isSetting(name))
       return Failure::invalid({"no kernel that runs here has a tile size `" + name + "`",
                                ir::adviseName(name, binders.getArrayRef(), "their binders are")});
   return Done{};
@@ -198,13 +195,14 @@ ir::Bindings TileSizes::of(ir::KernelOp kernel) const {
   bool isAlone = module && llvm::hasSingleElement(module.getOps<ir::KernelOp>());
   SmallVector<StringAttr> binders = ir::sizableBinders(kernel);
   for (const auto &[name, size] : everywhere)
-    if (isAlone || llvm::any_of(binders, [&](StringAttr binder) { return binder == name; }))
+    if (isAlone || ir::isCountSetting(kernel, name) ||
+        llvm::any_of(binders, [&](StringAttr binder) { return binder == name; }))
       bindings.sizes[name] = size;
   for (const auto &[name, sizes] : byKernel)
     if (isMeant(name, kernel))
       for (const auto &[binder, size] : sizes)
         // Binders of kernels that have become one may be gone.
-        if (!isFused(kernel) ||
+        if (!isFused(kernel) || ir::isCountSetting(kernel, binder) ||
             llvm::any_of(binders, [&](StringAttr name) { return name == binder; }))
           bindings.sizes[binder] = size;
   return bindings;

@@ -71,6 +71,11 @@ Location tile::ir::placeOfEntry(KernelOp kernel, StringRef key, StringRef target
   return place ? Location(place) : kernel.getLoc();
 }
 
+bool tile::ir::isCountSetting(KernelOp kernel, StringRef name) {
+  return llvm::is_contained(countSettings, name) &&
+         !llvm::is_contained(sizableBinders(kernel), StringAttr::get(kernel.getContext(), name));
+}
+
 bool tile::ir::isFused(KernelOp kernel) {
   return isa<FusedLoc>(kernel.getLoc()) && !scheduledLoc(kernel);
 }
@@ -122,7 +127,7 @@ int64_t sizeInIR(KernelOp kernel, StringRef binder) {
 
 FailureOr<llvm::StringMap<int64_t>> tile::ir::tileSizes(KernelOp kernel, const Bindings &bindings) {
   for (StringRef name : bindings.sizes.keys())
-    if (failed(checkBinderName(kernel, name)))
+    if (!isCountSetting(kernel, name) && failed(checkBinderName(kernel, name)))
       return failure();
   llvm::StringMap<int64_t> sizes;
   size_t parallelBinders = llvm::count(kernel.getParallel().getEach(), false);
@@ -144,6 +149,26 @@ FailureOr<llvm::StringMap<int64_t>> tile::ir::tileSizes(KernelOp kernel, const B
              << size << " of `" << binder.getValue() << "` is not in 1 .. " << maxTileSize;
   }
   return sizes;
+}
+
+/// Settings that bindings give, into the schedule: for every target, in place of what it says.
+static void bindSettings(KernelOp kernel, const Bindings &bindings) {
+  Builder builder(kernel.getContext());
+  NamedAttrList schedule(kernel.getScheduleAttr());
+  for (StringRef name : countSettings) {
+    auto given = bindings.sizes.find(name);
+    if (given == bindings.sizes.end() || !isCountSetting(kernel, name))
+      continue;
+    schedule.set(name, builder.getI64IntegerAttr(given->second));
+    for (StringRef target : scheduleTargets) {
+      std::string key = ("target." + target).str();
+      NamedAttrList own(dyn_cast_or_null<DictionaryAttr>(schedule.get(key)));
+      if (own.erase(name))
+        schedule.set(key, own.getDictionary(kernel.getContext()));
+    }
+  }
+  if (!schedule.empty())
+    kernel.setScheduleAttr(schedule.getDictionary(kernel.getContext()));
 }
 
 //===-- Dimensions --------------------------------------------------------===//
@@ -445,6 +470,7 @@ LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {
   if (failed(types))
     return failure();
 
+  bindSettings(kernel, bindings);
   saturateIndices(kernel);
   // Scalars first, while all types still agree: they give the axes' bounds.
   bindDims(kernel, *bound);

@@ -19,7 +19,7 @@ namespace tile::ir {
 struct Bindings {
   /// Values of dimensions and constants; the others stay symbolic.
   llvm::StringMap<int64_t> dims;
-  /// Tile sizes by binder.
+  /// Tile sizes by binder; and what `countSettings` has, which comes before the schedule's own.
   llvm::StringMap<int64_t> sizes;
 };
 
@@ -32,6 +32,8 @@ inline constexpr int64_t maxTileSize = int64_t(1) << 24;
 /// The words that a schedule knows besides binders, and the targets that it may be for.
 inline constexpr llvm::StringLiteral scheduleSettings[] = {
     "stages", "warps", "cluster", "order", "split", "persistent", "specialize"};
+/// Those that are numbers, which bindings may give as they give tile sizes.
+inline constexpr llvm::StringLiteral countSettings[] = {"stages", "warps", "cluster"};
 inline constexpr llvm::StringLiteral scheduleTargets[] = {"cpu", "cuda"};
 
 /// The binders whose tile sizes are a matter of schedule, outermost first:
@@ -49,6 +51,8 @@ void setPlacesOfSchedule(KernelOp kernel, mlir::DictionaryAttr places);
 /// Where the source has an entry of the schedule: that of `schedule TARGET` if there is one, else
 /// the one for all targets. The kernel's own place where that is not known, as after fusion.
 mlir::Location placeOfEntry(KernelOp kernel, llvm::StringRef key, llvm::StringRef target);
+/// Whether `name` is one of `countSettings` here, and not a binder that has such a name.
+bool isCountSetting(KernelOp kernel, llvm::StringRef name);
 /// Whether several kernels have become this one.
 bool isFused(KernelOp kernel);
 

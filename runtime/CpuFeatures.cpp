@@ -147,6 +147,12 @@ std::string cpuName() {
   return name;
 }
 
+std::string cpuTitle(int threads) {
+  std::string name = cpuName();
+  return (name.empty() ? "a processor without a name" : name) + ", " + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads");
+}
+
 int cpuVectorBits() { return hasCpuFeature("avx512f") ? 512 : hasCpuFeature("avx2") ? 256 : 128; }
 
 std::string_view hostPlatform() {

@@ -21,6 +21,9 @@ std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted)
 /// What the processor calls itself: "Intel(R) Xeon(R) Platinum 8481C". "" if it doesn't.
 std::string cpuName();
 
+/// How a processor is named where speed matters: "Intel(R) Xeon(R) Platinum 8481C, 2 threads".
+std::string cpuTitle(int threads);
+
 /// The bits of its widest vectors: 512, 256 or 128.
 int cpuVectorBits();
 

@@ -227,6 +227,20 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   }
 }
 
+GpuRoles tile::codegen::rolesOf(KernelOp onGpu) {
+  GpuRoles result;
+  onGpu.walk([&](gpu::RolesOp roles) {
+    for (auto [name, warps, registers] :
+         llvm::zip_equal(roles.getNames().getAsValueRange<StringAttr>(), roles.getWarps(),
+                         roles.getRegisters()))
+      result.roles.push_back({name.str(), warps, registers});
+  });
+  onGpu.walk([&](gpu::ChannelOp channel) {
+    result.stages = std::max<int64_t>(result.stages, channel.getType().getDepth());
+  });
+  return result;
+}
+
 namespace {
 struct CompiledModule {
   std::unique_ptr<llvm::TargetMachine> machine;

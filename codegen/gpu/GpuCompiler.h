@@ -97,6 +97,20 @@ struct GpuCode {
   static constexpr unsigned sharedOfFinish = 32 * 33 * 8;
 };
 
+/// How a program is shared out among warps that do different things; empty where all do the same.
+struct GpuRoles {
+  struct Role {
+    std::string name;
+    /// Registers of a thread.
+    int64_t warps = 0, registers = 0;
+  };
+  std::vector<Role> roles;
+  /// Slots of the channels between them: turns of a loop that are on their way.
+  int64_t stages = 0;
+};
+/// Of a kernel on the tile_gpu level.
+GpuRoles rolesOf(ir::KernelOp onGpu);
+
 class GpuCompiler {
 public:
   explicit GpuCompiler(GpuOptions options = {}) : options(std::move(options)) {}

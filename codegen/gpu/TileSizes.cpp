@@ -305,8 +305,11 @@ bool Chooser::chooseForProduct() {
                      return isLocal ? WalkResult::advance() : WalkResult::interrupt();
                    })
                    .wasInterrupted();
-  auto wanted = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
-  int64_t stages = wanted ? std::max<int64_t>(2, wanted.getInt()) : 2;
+  auto scheduled = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
+  auto wanted = given.find("stages");
+  int64_t stages = std::max<int64_t>(2, wanted != given.end() ? wanted->second
+                                        : scheduled           ? scheduled.getInt()
+                                                              : 2);
   double best = 0;
   for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
     for (int64_t j : sizesOf(columns, {256, 128, 64}))

@@ -73,6 +73,7 @@ private:
   Outcome<Work> workOf(Entry &entry, ir::KernelOp kernel, const runtime::KernelLaunch &launch);
   Outcome<std::monostate> count(Entry &entry);
   Outcome<std::monostate> prepare(Entry &entry);
+  Outcome<std::monostate> describeRoles(Entry &entry);
   Outcome<std::monostate> prepareKernel(Entry &entry, const Arguments &arguments);
   Outcome<std::monostate> prepareGraph(Entry &entry, Arguments arguments);
   Outcome<std::monostate> measure();
@@ -157,7 +158,7 @@ Outcome<std::monostate> Bench::elaborate(Entry &entry) {
       generics.push_back(generic.name.text);
   auto read = readInputs(entry.session, entry.decl, inputs.of(name, entries.size(), params),
                          types.of(name, entries.size(), generics),
-                         /*onlyShapes=*/report.isPrediction);
+                         report.isPrediction ? ReadInputs::OnlyShapes : ReadInputs::All);
   if (!read)
     return read.takeFailure();
   entry.inputs = *std::move(read);
@@ -253,18 +254,25 @@ Outcome<std::monostate> Bench::checkPlot() {
 Outcome<Work> Bench::workOf(Entry &entry, ir::KernelOp kernel,
                             const runtime::KernelLaunch &launch) {
   ir::Bindings bindings = entry.sizes.of(kernel);
+  const Schedule *tuned = nullptr;
+  if (!report.isPrediction) {
+    auto found = entry.executor->tunedFor(kernel, launch.dims);
+    if (!found)
+      return found.takeFailure();
+    tuned = *found;
+  }
   if (choice.device == Device::Cuda) {
     const std::string &target = report.isPrediction ? report.description->target
                                                     : entry.executor->cudaContext()->codeTarget();
     CudaContext::bind(kernel, launch.dims, bindings);
-    Compiler::chooseGpuTiles(kernel, bindings, launch.dims, target);
+    Compiler::chooseGpuTiles(kernel, bindings, launch.dims, target, false, tuned);
   } else {
     int threads = 1;
     if (report.isPrediction)
       threads = std::max(1, static_cast<int>(report.description->figure("multiprocessors")));
     else if (auto pool = runtime::ThreadPool::global())
       threads = (*pool)->numThreads();
-    Compiler::chooseTiles(kernel, bindings, launch.dims, threads);
+    Compiler::chooseTiles(kernel, bindings, launch.dims, threads, tuned);
   }
   auto compiled = entry.session.compiler.compile(kernel, bindings);
   if (!compiled)
@@ -308,6 +316,25 @@ Outcome<std::monostate> Bench::prepareKernel(Entry &entry, const Arguments &argu
   if (!resources)
     return resources.takeFailure();
   entry.result.resources = *resources;
+  return entry.result.resources ? describeRoles(entry) : Done{};
+}
+
+/// The roles of its warps, as the code for the GPU has them, and why there are none for a
+/// contraction, in a remark.
+Outcome<std::monostate> Bench::describeRoles(Entry &entry) {
+  Executor::Prepared &prepared = *entry.prepared;
+  auto specialized = entry.executor->specialized(*prepared.code);
+  if (!specialized)
+    return specialized.takeFailure();
+  mlir::OwningOpRef<ir::KernelOp> kernel(specialized->clone());
+  (*kernel)->setAttr(codegen::divisorsAttrName,
+                     CudaContext::divisorsOf(entry.kernel(), prepared.dims));
+  codegen::GpuCompiler compiler({.target = entry.executor->cudaContext()->codeTarget()});
+  auto onGpu = compiler.lowerToTileGpu(*kernel);
+  if (failed(onGpu))
+    return Failure::reported();
+  entry.result.resources->roles = codegen::rolesOf(**onGpu);
+  compiler.remarkOnProducts(*kernel);
   return Done{};
 }
 

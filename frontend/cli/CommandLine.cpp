@@ -180,8 +180,9 @@ static int perform(int argc, const char *const *argv) {
   CLI::App app("A compiler for block-level tile kernels", "tilec");
   app.set_version_flag("--version", std::string("tilec ") + TILE_VERSION);
   std::vector<Command> commands = {
-      addCheckCommand(app), addCompileCommand(app), addRunCommand(app),  addFuseCommand(app),
-      addBenchCommand(app), addFormatCommand(app),  addInfoCommand(app), addCacheCommand(app)};
+      addCheckCommand(app),  addCompileCommand(app), addRunCommand(app),
+      addFuseCommand(app),   addBenchCommand(app),   addTuneCommand(app),
+      addFormatCommand(app), addInfoCommand(app),    addCacheCommand(app)};
   app.allow_extras();
   for (const Command &command : commands)
     command.app->allow_extras();

@@ -22,6 +22,7 @@ Command addCheckCommand(CLI::App &app);
 Command addCompileCommand(CLI::App &app);
 Command addRunCommand(CLI::App &app);
 Command addBenchCommand(CLI::App &app);
+Command addTuneCommand(CLI::App &app);
 Command addFuseCommand(CLI::App &app);
 Command addFormatCommand(CLI::App &app);
 Command addInfoCommand(CLI::App &app);

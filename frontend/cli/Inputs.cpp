@@ -2,6 +2,7 @@
 
 #include "frontend/cli/Inputs.h"
 
+#include "ir/AffineEval.h"
 #include "ir/IndexLimits.h"
 #include "runtime/Generate.h"
 #include "runtime/TensorSpec.h"
@@ -117,9 +118,9 @@ tile::frontend::cli::parseTypeBindings(Session &session, dsl::DeclRef decl,
 namespace {
 class InputReader {
 public:
-  InputReader(Session &session, dsl::DeclRef decl, bool onlyShapes)
-      : session(session), ref(decl), decl(*decl.decl), onlyShapes(onlyShapes),
-        specs(this->decl.params.size()) {}
+  InputReader(Session &session, dsl::DeclRef decl, ReadInputs mode)
+      : session(session), ref(decl), decl(*decl.decl), mode(mode), specs(this->decl.params.size()) {
+  }
 
   Outcome<std::monostate> parse(const std::vector<std::string> &texts);
   Outcome<std::monostate> readTensors();
@@ -143,7 +144,7 @@ private:
   Session &session;
   dsl::DeclRef ref;
   const dsl::Decl &decl;
-  bool onlyShapes;
+  ReadInputs mode;
   std::vector<std::optional<runtime::TensorSpec>> specs;
 };
 } // namespace
@@ -174,7 +175,8 @@ Outcome<std::monostate> InputReader::parse(const std::vector<std::string> &texts
   }
   std::string missing, calls;
   for (size_t n = 0; n < specs.size(); ++n)
-    if (!specs[n] && !decl.params[n].defaultValue) {
+    if (!specs[n] && !decl.params[n].defaultValue &&
+        !(mode == ReadInputs::GivenOnes && decl.params[n].type.isTensor)) {
       missing += (missing.empty() ? "" : ", ") + declaration(decl.params[n]);
       calls += (calls.empty() ? "" : " ") + ("--in " + names[n] + "=SPEC");
     }
@@ -201,7 +203,7 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
   if (auto *generator = std::get_if<runtime::GeneratorSpec>(&spec)) {
     if (auto checked = runtime::checkGenerator(*generator); !checked)
       return Failure::usage(explain(checked.takeError()));
-    if (onlyShapes && param.type.isTensor) {
+    if (mode == ReadInputs::OnlyShapes && param.type.isTensor) {
       inputs.shapes[position] = {generator->type, generator->shape};
       return Done{};
     }
@@ -278,8 +280,8 @@ Outcome<std::monostate> InputReader::readScalars() {
 Outcome<Inputs> tile::frontend::cli::readInputs(Session &session, dsl::DeclRef decl,
                                                 const std::vector<std::string> &specs,
                                                 const std::vector<std::string> &typeBindings,
-                                                bool onlyShapes) {
-  InputReader reader(session, decl, onlyShapes);
+                                                ReadInputs mode) {
+  InputReader reader(session, decl, mode);
   if (auto parsed = reader.parse(specs); !parsed)
     return parsed.takeFailure();
   auto types = parseTypeBindings(session, decl, typeBindings);
@@ -293,6 +295,64 @@ Outcome<Inputs> tile::frontend::cli::readInputs(Session &session, dsl::DeclRef d
   if (auto done = reader.readScalars(); !done)
     return done.takeFailure();
   return std::move(reader.inputs);
+}
+
+//===-- Tensors of the shapes that dims give ------------------------------===//
+
+/// What a kernel's tensor is as long as; a failure where a dim is not known.
+static Outcome<runtime::Shape> shapeOf(ir::KernelOp kernel, unsigned position,
+                                       const dsl::Param &param, const dsl::SourceFile &source,
+                                       const llvm::StringMap<int64_t> &dims) {
+  mlir::AffineMap map = kernel.getParamShape(position);
+  llvm::SmallVector<int64_t> values;
+  std::string unknown;
+  for (auto [n, dim] : llvm::enumerate(kernel.getDims().getAsValueRange<mlir::StringAttr>())) {
+    auto known = dims.find(dim);
+    values.push_back(known == dims.end() ? 0 : known->second);
+    if (known == dims.end() && map.isFunctionOfSymbol(n))
+      unknown += (unknown.empty() ? "" : " ") + ("--dim " + dim + "=VALUE").str();
+  }
+  std::string needs = "`" + llvm::StringRef(kernel.getSymName()).split('.').first.str() +
+                      "` needs " + declarationOf(param, source);
+  if (!unknown.empty())
+    return Failure::usage({needs, "add --in " + param.name.text + "=SPEC, or " + unknown});
+  runtime::Shape shape;
+  for (mlir::AffineExpr expr : map.getResults()) {
+    std::optional<int64_t> extent = ir::evaluateAffine(expr, {}, values);
+    if (!extent || *extent < 0 || *extent > ir::maxExtent)
+      return Failure::usage({needs + ", which has no such shape with these dims", ""});
+    shape.push_back(*extent);
+  }
+  return shape;
+}
+
+Outcome<std::monostate> Inputs::generateMissing(dsl::DeclRef decl, ir::KernelOp kernel,
+                                                const llvm::StringMap<int64_t> &dims) {
+  for (const Port &port : interfaceOf(kernel).inputs) {
+    auto param = llvm::find_if(
+        decl.decl->params, [&](const dsl::Param &param) { return param.name.text == port.name; });
+    size_t position = param - decl.decl->params.begin();
+    if (!port.isTensor || tensors[position])
+      continue;
+    runtime::GeneratorSpec spec;
+    spec.type = port.type;
+    spec.kind = runtime::isFloat(port.type) ? runtime::GeneratorSpec::Kind::Randn
+                                            : runtime::GeneratorSpec::Kind::Uniform;
+    if (!runtime::isFloat(port.type) && runtime::sizeOf(port.type) > 1)
+      return Failure::usage({"what the numbers of `" + port.name + "` mean is not known",
+                             "add --in " + port.name + "=SPEC"});
+    auto shape = shapeOf(kernel, port.position, *param, decl.file->source, dims);
+    if (!shape)
+      return shape.takeFailure();
+    spec.shape = *std::move(shape);
+    auto tensor = runtime::makeTensor(spec, port.name);
+    if (!tensor)
+      return Failure::environment(
+          {"input '" + port.name + "': " + tensor.error().message, tensor.error().hint});
+    shapes[position] = {tensor->dtype(), tensor->shape()};
+    tensors[position] = std::make_shared<Tensor>(*std::move(tensor));
+  }
+  return Done{};
 }
 
 //===-- Arguments ---------------------------------------------------------===//

@@ -17,6 +17,12 @@ struct Inputs {
   /// What was read; nothing of it is left to read.
   std::vector<std::string> files;
 
+  /// Makes the tensors that were not given, of random numbers, in the shapes that the elaborated
+  /// kernel has with these dims. Numbers that are integers of more than 8 bits mean something: they
+  /// have to be given.
+  Outcome<std::monostate> generateMissing(dsl::DeclRef decl, ir::KernelOp kernel,
+                                          const llvm::StringMap<int64_t> &dims);
+
   /// As arguments of the elaborated declaration.
   Outcome<Arguments> arguments(const Interface &interface) const;
   /// As what is only bound and never run: tensors by their shapes.
@@ -25,12 +31,20 @@ struct Inputs {
   int64_t largestExtent() const;
 };
 
+enum class ReadInputs {
+  All,
+  /// Tensors are not generated.
+  OnlyShapes,
+  /// Tensors may be missing: generateMissing makes them.
+  GivenOnes,
+};
+
 /// Reads or generates all inputs from NAME=SPEC, and binds the declaration's
-/// generics: as NAME=TYPE says, else to the types of the tensors. Where only shapes are wanted,
-/// tensors are not generated.
+/// generics: as NAME=TYPE says, else to the types of the tensors.
 Outcome<Inputs> readInputs(Session &session, dsl::DeclRef decl,
                            const std::vector<std::string> &specs,
-                           const std::vector<std::string> &typeBindings, bool onlyShapes = false);
+                           const std::vector<std::string> &typeBindings,
+                           ReadInputs mode = ReadInputs::All);
 
 /// Element types from NAME=TYPE for a declaration.
 Outcome<dsl::TypeBindings> parseTypeBindings(Session &session, dsl::DeclRef decl,

@@ -27,6 +27,8 @@ public:
   Function &function() const { return *code.function; }
   /// Threads and dynamic shared memory of a block; the grid is the launch's.
   const LaunchConfig &config() const { return code.config; }
+  /// Whether blocks of threads run programs one after the other.
+  bool isPersistent() const { return residentBlocks > 0; }
   /// Those of its CudaCode.
   const std::vector<std::string> &sites() const { return theSites; }
 

@@ -8,3 +8,20 @@ tilec compile $P --entry=product --bind T=bf16 $D --emit=ptx --target=sm_80 -o k
 tilec compile $P --entry=product --bind T=bf16 $D --set i=128 --set j=256 --set k=256 --emit=ptx -o k.ptx && head -1 k.ptx
 tilec compile $P --entry=staged $D --emit=ptx
 tilec compile $P --entry=ordered $D --emit=ptx
+# Settings that are numbers, as sizes are given; they come before the schedule's.
+cat > set.tile <<'END'
+kernel product(a: bf16[M, K], b: bf16[K, N]) -> (c: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        var acc = zeros(f32, i, j)
+        for k in tiles(K) { acc += dot(a[i, k], b[k, j], k) }
+        c[i, j] = acc
+    }
+} schedule { stages = 3 } schedule cuda { stages = 2 }
+END
+product="tilec compile set.tile --dim M=512 --dim N=512 --dim K=512 --emit=gpu"
+$product | grep -o 'channel<[0-9]*' | sort | uniq -c
+$product --set stages=4 | grep -o 'channel<[0-9]*' | sort | uniq -c
+$product --set stages=40
+$product --set warps=3
+$product --set order=3
+tilec run set.tile --in a=ones:4x4:bf16 --in b=ones:4x4:bf16 --set warps=4 --set stages=3 | tail -5 | head -4

@@ -8,6 +8,7 @@ k=gpu_kernels.tile
 failed=0
 
 "$python" ../e2e/check_bench.py "$tilec" --device cuda || failed=1
+"$python" ../e2e/check_tune.py "$tilec" --device cuda || failed=1
 
 # contest NAME OPTION...: the table and the picture, then the same kernels once more as JSON.
 contest() {
