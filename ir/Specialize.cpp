@@ -151,24 +151,36 @@ FailureOr<llvm::StringMap<int64_t>> tile::ir::tileSizes(KernelOp kernel, const B
   return sizes;
 }
 
-/// Settings that bindings give, into the schedule: for every target, in place of what it says.
+/// A dictionary of the schedule's form without an entry, for whatever target.
+static NamedAttrList without(DictionaryAttr schedule, StringRef name) {
+  NamedAttrList entries(schedule);
+  entries.erase(name);
+  for (StringRef target : scheduleTargets) {
+    std::string key = ("target." + target).str();
+    NamedAttrList own(dyn_cast_or_null<DictionaryAttr>(entries.get(key)));
+    if (own.erase(name))
+      entries.set(key, own.getDictionary(schedule.getContext()));
+  }
+  return entries;
+}
+
+/// Settings that bindings give, into the schedule: for every target, in place of what it says,
+/// whose place in the source is not theirs.
 static void bindSettings(KernelOp kernel, const Bindings &bindings) {
   Builder builder(kernel.getContext());
-  NamedAttrList schedule(kernel.getScheduleAttr());
   for (StringRef name : countSettings) {
     auto given = bindings.sizes.find(name);
     if (given == bindings.sizes.end() || !isCountSetting(kernel, name))
       continue;
+    DictionaryAttr old = kernel.getScheduleAttr();
+    NamedAttrList schedule = without(old ? old : builder.getDictionaryAttr({}), name);
     schedule.set(name, builder.getI64IntegerAttr(given->second));
-    for (StringRef target : scheduleTargets) {
-      std::string key = ("target." + target).str();
-      NamedAttrList own(dyn_cast_or_null<DictionaryAttr>(schedule.get(key)));
-      if (own.erase(name))
-        schedule.set(key, own.getDictionary(kernel.getContext()));
-    }
-  }
-  if (!schedule.empty())
     kernel.setScheduleAttr(schedule.getDictionary(kernel.getContext()));
+    if (auto loc = scheduledLoc(kernel))
+      kernel->setLoc(FusedLoc::get(
+          loc.getLocations(), without(loc.getMetadata(), name).getDictionary(kernel.getContext()),
+          kernel.getContext()));
+  }
 }
 
 //===-- Dimensions --------------------------------------------------------===//

@@ -64,9 +64,10 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
   // Before the first product of a launch, and of one of clusters; at the end of a program; around
   // each step, where one group of warps multiplies or two; from asking for a slot to having it,
-  // from the cache and from memory.
+  // from the cache and from memory; until the last product of a turn has its sums, where these are
+  // added to others, so many a cycle. A second group of warps multiplies meanwhile.
   constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
-                   latency = 3000, fromMemory = 6000;
+                   latency = 3000, fromMemory = 6000, drain = 100, added = 128;
   auto count = [](int64_t extent, int64_t size) {
     return static_cast<double>(llvm::divideCeil(std::max<int64_t>(extent, 1), size));
   };
@@ -81,10 +82,13 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double operands = rows / mmaRows * columns / width * (mmaRows + width) * depth * bytes;
   double written = (rows + columns) * depth * bytes;
   double fetched = (rows + columns / blocks) * depth * bytes;
+  bool isOneGroup = multiplyingWarps(block.rows) == 4;
   double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, model)));
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
                           latency / std::pow(slots - 1, 1.5)}) +
-                (multiplyingWarps(block.rows) == 4 ? aroundOne : aroundTwo);
+                (isOneGroup ? aroundOne : aroundTwo);
+  if (extents.isTwice)
+    step += isOneGroup ? drain + rows * columns / added : rows * columns / added / 2;
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
   double multiprocessors = asDouble(model.multiprocessors);

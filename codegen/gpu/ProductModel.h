@@ -17,6 +17,8 @@ struct ProductExtents {
   int64_t rows = 1, columns = 1, depth = 1, matrices = 1;
   /// Of an operand's element; results count as much.
   int64_t bytes = 2;
+  /// Whether each turn of the loop has sums of its own, which are added to those before.
+  bool isTwice = false;
 };
 
 /// What a program computes, and how much of the depth at a time.

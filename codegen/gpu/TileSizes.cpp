@@ -289,7 +289,8 @@ bool Chooser::chooseForProduct() {
   };
   bool rowsTurned = lastAxisIs(lhs, both[0]), columnsTurned = lastAxisIs(rhs, both[1]);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  ProductExtents extents{rows.extent, columns.extent, depth.extent, eachPrograms, bytes};
+  ProductExtents extents{rows.extent,  columns.extent, depth.extent,
+                         eachPrograms, bytes,          hasCoarseSums(element)};
   auto sizesOf = [](const AxisInfo &axis, ArrayRef<int64_t> usual) {
     if (!axis.isSizable) // a whole axis
       return SmallVector<int64_t>{axis.isKnown ? axis.extent : 0};
@@ -311,20 +312,25 @@ bool Chooser::chooseForProduct() {
                                         : scheduled           ? scheduled.getInt()
                                                               : 2);
   double best = 0;
-  for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
-    for (int64_t j : sizesOf(columns, {256, 128, 64}))
-      for (int64_t i : sizesOf(rows, {256, 128, 64})) {
-        ProductBlock block{i, j, k};
-        if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned).empty() ||
-            slotsFor(block, extents.bytes, model) < stages ||
-            (multiplyingBlocks(block) > 1 && moves))
-          continue;
-        double cycles = cyclesOf(extents, block, model);
-        if (best > 0 && cycles >= best)
-          continue;
-        best = cycles;
-        rows.size = i, columns.size = j, depth.size = k;
-      }
+  auto chooseWith = [&](int64_t slots) {
+    for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
+      for (int64_t j : sizesOf(columns, {256, 128, 64}))
+        for (int64_t i : sizesOf(rows, {256, 128, 64})) {
+          ProductBlock block{i, j, k};
+          if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned).empty() ||
+              slotsFor(block, extents.bytes, model) < slots ||
+              (multiplyingBlocks(block) > 1 && moves))
+            continue;
+          double cycles = cyclesOf(extents, block, model);
+          if (best > 0 && cycles >= best)
+            continue;
+          best = cycles;
+          rows.size = i, columns.size = j, depth.size = k;
+        }
+  };
+  chooseWith(stages);
+  if (best == 0) // more stages than any block has room for: that is told of the usual one
+    chooseWith(2);
   // Others: loops get what is usual, a program one element.
   for (auto &[name, axis] : axes)
     if (axis.isSizable && &axis != &rows && &axis != &columns && &axis != &depth)

@@ -170,6 +170,20 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
     std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
     EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
   }
+  // Sums of f8 are added apart: with two groups of warps one multiplies while the other adds.
+  std::string turned = product("f8E4M3FN");
+  for (auto [from, to] :
+       {std::pair<std::string, std::string>("-> (k, n)", "-> (n, k)"),
+        std::pair<std::string, std::string>("(k, j) -> (k, j)>(%k, %j)",
+                                            "(j, k) -> (j, k)>(%j, %k)"),
+        std::pair<std::string, std::string>(R"((!tile.span<"k">, !tile.span<"j">))",
+                                            R"((!tile.span<"j">, !tile.span<"k">))")})
+    turned.replace(turned.find(from), from.size(), to);
+  for (size_t at; (at = turned.find(R"(axes<"k", "j">)")) != std::string::npos;)
+    turned.replace(at, 14, R"(axes<"j", "k">)");
+  auto sizes = choose(turned, {1024, 1024, 1024});
+  EXPECT_EQ((std::array<int64_t, 3>{sizes["i"], sizes["j"], sizes["k"]}),
+            (std::array<int64_t, 3>{128, 64, 256}));
 }
 
 TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {

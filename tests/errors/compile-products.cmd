@@ -19,8 +19,8 @@ kernel product(a: bf16[M, K], b: bf16[K, N]) -> (c: f32[M, N]) {
 } schedule { stages = 3 } schedule cuda { stages = 2 }
 END
 product="tilec compile set.tile --dim M=512 --dim N=512 --dim K=512 --emit=gpu"
-$product | grep -o 'channel<[0-9]*' | sort | uniq -c
-$product --set stages=4 | grep -o 'channel<[0-9]*' | sort | uniq -c
+$product | grep -o 'channel : <[0-9]*' | sort | uniq -c
+$product --set stages=4 | grep -o 'channel : <[0-9]*' | sort | uniq -c
 $product --set stages=40
 $product --set warps=3
 $product --set order=3
