@@ -233,20 +233,15 @@ Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
 }
 
 Value PipelineBuilder::multiplyApart(Value first, Value init) {
-  auto tile = cast<RankedTensorType>(init.getType());
-  auto pending = PendingType::get(b.getContext(), tile);
-  Value none = arith::ConstantIntOp::create(b, loc, 0, 1);
   auto loop = scf::ForOp::create(b, loc, zero, blocks, one, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
   auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
-  Value fresh = MmaFreshOp::create(b, loc, pending);
-  Value started = MmaOp::create(b, loc, pending, parts[0], parts[1], fresh, none,
-                                product.rows.isByColumns, product.columns.isByColumns);
-  Value made = MmaEndOp::create(b, loc, tile, started);
-  release(arith::AddIOp::create(b, loc, item, one));
-  Value sums = arith::AddFOp::create(b, loc, loop.getRegionIterArgs()[0], made);
+  Value sums =
+      MmaApartOp::create(b, loc, init.getType(), parts[0], parts[1], loop.getRegionIterArgs()[0],
+                         product.rows.isByColumns, product.columns.isByColumns);
+  ReleaseOp::create(b, loc, channel, item);
   scf::YieldOp::create(b, loc, sums);
   return loop.getResult(0);
 }

@@ -48,25 +48,26 @@ CodeBuilder::Values KernelLowering::waitForMma(ValueRange registers, int64_t pen
                      "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";");
 }
 
-void KernelLowering::emitMma(MmaOp op) {
+/// Starts the products of one repeat of rows, those of `registers`; as one group, if it commits.
+/// Where `adds` is false the registers count as zeros; null: they never do.
+CodeBuilder::Values KernelLowering::startMma(const MmaSource &source, ValueRange registers,
+                                             int64_t rowRepeat, Value adds, bool commits) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
-  RankedTensorType result = op.getAcc().getType().getTile();
-  MmaOperand a{op.getA().getType(), op.getAByColumns()};
-  MmaOperand right{op.getB().getType(), op.getBByColumns()};
-  Tile acc = tile(op.getAcc());
-  int64_t rows = warps * 16, width = mmaColumns(result.getDimSize(1));
-  int64_t rowRepeats = acc.layout.repeats()[0], columnRepeats = acc.layout.repeats()[1];
-  int64_t count = acc.layout.numRegisters() / (rowRepeats * columnRepeats);
+  MmaOperand a{cast<SharedType>(source.a.getType()), source.aByColumns};
+  MmaOperand right{cast<SharedType>(source.b.getType()), source.bByColumns};
+  int64_t columnRepeats = source.layout.repeats()[1];
+  int64_t width = mmaColumns(source.layout.extent(1));
+  int64_t count = static_cast<int64_t>(registers.size()) / columnRepeats;
   // Each four warps begin at rows of their own.
   Value groupOfWarps = b.fold<arith::ShRUIOp>(warp, b.integer(i32, 2));
   Value aAddress =
-      b.add(matrices.lookup(op.getA()), b.mul(groupOfWarps, b.integer(i32, a.toPlace(mmaRows))));
+      b.add(matrices.lookup(source.a), b.mul(groupOfWarps, b.integer(i32, a.toPlace(mmaRows))));
   auto descriptor = [&](const MmaOperand &operand, Value address) {
     Value field = b.fold<arith::ShRUIOp>(b.fold<arith::AndIOp>(address, b.integer(i32, 0x3FFFF)),
                                          b.integer(i32, 4));
     return b.fold<arith::OrIOp>(b.fold<arith::ExtUIOp>(i64, field), b.i64(operand.descriptor()));
   };
-  Value aStart = descriptor(a, aAddress), bStart = descriptor(right, matrices.lookup(op.getB()));
+  Value aStart = descriptor(a, aAddress), bStart = descriptor(right, matrices.lookup(source.b));
   Type element = a.type.getElement();
   bool isInteger = element.isInteger(8);
   std::string types = isInteger                        ? "k32.s32.s8.s8 "
@@ -80,14 +81,14 @@ void KernelLowering::emitMma(MmaOp op) {
   if (element.getIntOrFloatBitWidth() == 16)
     tail += std::string(", ") + (a.byColumns ? "1" : "0") + ", " + (right.byColumns ? "1" : "0");
   tail += ";\n\t";
+  int64_t aPlace = a.toPlace(rowRepeat * int64_t(warps) * 16);
+  int64_t steps = a.depth() * element.getIntOrFloatBitWidth() / 8 / mmaDepthBytes;
   Values all;
-  for (int64_t repeat = 0; repeat < rowRepeats * columnRepeats; ++repeat) {
-    int64_t aPlace = a.toPlace(repeat / columnRepeats * rows);
-    int64_t bPlace = right.toPlace(repeat % columnRepeats * width);
-    int64_t steps = a.depth() * element.getIntOrFloatBitWidth() / 8 / mmaDepthBytes;
+  for (int64_t repeat = 0; repeat < columnRepeats; ++repeat) {
+    int64_t bPlace = right.toPlace(repeat * width);
     Values descriptors;
     std::string constraints, text = "{\n\twgmma.fence.sync.aligned;\n\t";
-    if (op.getAdds())
+    if (adds)
       text += "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, $" +
               std::to_string(2 * count + 2 * steps) + ", 0;\n\t";
     for (int64_t step = 0; step < steps; ++step) {
@@ -96,19 +97,45 @@ void KernelLowering::emitMma(MmaOp op) {
       constraints += ",l,l";
       text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(width) + types +
               operandList(0, count) + ", $" + std::to_string(2 * count + 2 * step) + ", $" +
-              std::to_string(2 * count + 2 * step + 1) +
-              (op.getAdds() && step == 0 ? ", adds" : ", 1") + tail;
-      if (op.getAdds() && step == 0)
+              std::to_string(2 * count + 2 * step + 1) + (adds && step == 0 ? ", adds" : ", 1") +
+              tail;
+      if (adds && step == 0)
         text += "}\n\t";
     }
-    if (op.getAdds()) {
-      descriptors.push_back(b.fold<arith::ExtUIOp>(i32, scalar(op.getAdds())));
+    if (adds) {
+      descriptors.push_back(b.fold<arith::ExtUIOp>(i32, adds));
       constraints += ",r";
     }
-    if (repeat + 1 == rowRepeats * columnRepeats)
+    if (commits && repeat + 1 == columnRepeats)
       text += "wgmma.commit_group.sync.aligned;\n\t";
-    llvm::append_range(all, emitTiedAsm(b, ValueRange(acc.registers).slice(repeat * count, count),
-                                        descriptors, constraints, text + "}"));
+    llvm::append_range(all, emitTiedAsm(b, registers.slice(repeat * count, count), descriptors,
+                                        constraints, text + "}"));
+  }
+  return all;
+}
+
+void KernelLowering::emitMma(MmaOp op) {
+  Tile acc = tile(op.getAcc());
+  MmaSource source{op.getA(), op.getB(), op.getAByColumns(), op.getBByColumns(), acc.layout};
+  Value adds = op.getAdds() ? scalar(op.getAdds()) : Value();
+  int64_t repeats = acc.layout.repeats()[0], count = acc.layout.numRegisters() / repeats;
+  Values all;
+  for (int64_t repeat = 0; repeat < repeats; ++repeat)
+    llvm::append_range(all, startMma(source, ValueRange(acc.registers).slice(repeat * count, count),
+                                     repeat, adds, repeat + 1 == repeats));
+  bind(op.getResult(), all);
+}
+
+void KernelLowering::emitMmaApart(MmaApartOp op) {
+  Tile acc = tile(op.getAcc());
+  MmaSource source{op.getA(), op.getB(), op.getAByColumns(), op.getBByColumns(), acc.layout};
+  int64_t repeats = acc.layout.repeats()[0], count = acc.layout.numRegisters() / repeats;
+  Values fresh(count, LLVM::PoisonOp::create(b, b.getF32Type())), all;
+  Value none = b.integer(b.getI1Type(), 0);
+  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+    Values sums = waitForMma(startMma(source, fresh, repeat, none, true), 0);
+    for (auto [n, sum] : llvm::enumerate(sums))
+      all.push_back(arith::AddFOp::create(b, acc.registers[repeat * count + n], sum));
   }
   bind(op.getResult(), all);
 }

@@ -289,12 +289,18 @@ static bool needsProgram(Operation &op) {
   auto found = op.walk([&](Operation *inner) {
     if (llvm::any_of(inner->getOperands(), isOfProgram))
       return WalkResult::interrupt();
-    bool isPipeline =
-        isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
-        isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaWaitOp, BroadcastOp>(inner);
+    bool isPipeline = isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
+                      isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaApartOp,
+                          MmaWaitOp, BroadcastOp>(inner);
     return isPipeline ? WalkResult::advance() : WalkResult::interrupt();
   });
   return found.wasInterrupted();
+}
+
+/// Whether the sums of a pipeline are there behind it.
+static bool makesSums(Operation &op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return isa<MmaEndOp>(op) || (loop && !loop.getBody()->getOps<MmaApartOp>().empty());
 }
 
 void KernelLowering::emitBlock(Block &block) {
@@ -313,7 +319,11 @@ void KernelLowering::emitBlock(Block &block) {
       return fail(&op, "the GPU backend does not have --sanitize of channels yet");
     if (!waiting.contains(&op))
       emitOp(&op);
-    if (isa<MmaEndOp>(op) && !isRegion && emitInSlices(&op))
+    if (isRegion || !makesSums(op))
+      continue;
+    if (bindLater) // what follows the sums has to know
+      std::exchange(bindLater, nullptr)();
+    if (emitInSlices(&op))
       break;
   }
   if (isRegion)
@@ -360,6 +370,7 @@ void KernelLowering::emitOp(Operation *op) {
         bind(fresh.getResult(), Values(layoutOf(tile).numRegisters(), none));
       })
       .Case([&](MmaOp mma) { emitMma(mma); })
+      .Case([&](MmaApartOp mma) { emitMmaApart(mma); })
       .Case([&](MmaWaitOp wait) {
         bind(wait.getResult(), waitForMma(tile(wait.getAcc()).registers, wait.getPending()));
       })

@@ -461,7 +461,16 @@ private:
   void emitRelease(ReleaseOp op);
   void emitRoles(ir::ParallelOp parallel, RolesOp roles);
   void emitRole(ir::ParallelOp parallel, RolesOp roles, unsigned number);
+  /// Two matrices in shared memory, and how their product is in registers.
+  struct MmaSource {
+    mlir::Value a, b;
+    bool aByColumns, bByColumns;
+    const Layout &layout;
+  };
+  Values startMma(const MmaSource &source, mlir::ValueRange registers, int64_t rowRepeat,
+                  mlir::Value adds, bool commits);
   void emitMma(MmaOp op);
+  void emitMmaApart(MmaApartOp op);
   /// The parameter that is the map of a box, and where a box begins, as i32, innermost first.
   Value tensorMap(const TensorBox &box);
   Values placeOfBox(mlir::AffineMap map, mlir::ValueRange dims);

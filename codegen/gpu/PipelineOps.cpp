@@ -243,13 +243,15 @@ LogicalResult MmaWaitOp::verify() {
   return success();
 }
 
-LogicalResult MmaOp::verify() {
-  SharedType a = getA().getType(), b = getB().getType();
-  RankedTensorType acc = getAcc().getType().getTile();
+/// What one of these ops has to be like.
+template <typename MmaOp>
+static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
+  SharedType a = op.getA().getType(), b = op.getB().getType();
+  auto emitOpError = [&](const Twine &message) { return op.emitOpError(message); };
   Type element = a.getElement();
   if (element != b.getElement() || !canMultiply(element, acc.getElementType()))
     return emitOpError("multiplies bf16, f16, f8 or tf32 and adds to f32, or i8 and adds to i32");
-  bool aTurned = getAByColumns(), bTurned = getBByColumns();
+  bool aTurned = op.getAByColumns(), bTurned = op.getBByColumns();
   int64_t rows = aTurned ? a.getColumns() : a.getRows();
   int64_t columns = bTurned ? b.getColumns() : b.getRows();
   int64_t depth = aTurned ? a.getRows() : a.getColumns();
@@ -260,10 +262,10 @@ LogicalResult MmaOp::verify() {
            << mmaDepthBytes / bytesOf(element) << " elements";
   if (bytesOf(element) != 2 && (aTurned || bTurned))
     return emitOpError("contracts elements that are not of two bytes along their rows");
-  int64_t blocks = numBlocks((*this)->getParentOfType<KernelOp>());
+  int64_t blocks = numBlocks(op->template getParentOfType<KernelOp>());
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;
-  int64_t warps = numWarpsOf(*this);
+  int64_t warps = numWarpsOf(op);
   if (warps == 0 || warps % 4 != 0 || rows % (warps * 16) != 0 || mmaColumns(columns) < 8)
     return emitOpError("needs a multiple of ")
            << warps * 16 << " rows, and of 8 columns, in a role of " << warps << " warps";
@@ -273,4 +275,13 @@ LogicalResult MmaOp::verify() {
   if (layoutOf(acc) != wanted)
     return emitOpError("needs a result with ") << wanted.str();
   return success();
+}
+
+LogicalResult MmaOp::verify() { return verifyProduct(*this, getAcc().getType().getTile()); }
+
+LogicalResult MmaApartOp::verify() {
+  auto acc = cast<RankedTensorType>(getAcc().getType());
+  if (!acc.getElementType().isF32())
+    return emitOpError("adds to f32");
+  return verifyProduct(*this, acc);
 }

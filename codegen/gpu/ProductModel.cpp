@@ -27,8 +27,11 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
   if (block.rows <= 0 || block.rows % (mmaRows * (warps / 4)) != 0 ||
       mmaColumns(block.columns) < leastColumns)
     return "a block of its result is not of 64 rows and of 16 columns";
+  // Sums of a turn are of 64 rows and four warps at a time, beside those of all.
+  constexpr int64_t mostTwice = mostRegisters + mostRegisters / 2;
+  int64_t sums = block.rows * block.columns / threads, ofTurn = block.columns * mmaRows / 128;
   if (block.rows > mostOfBox || block.columns > mostOfBox || block.depth > mostOfBox ||
-      block.rows * block.columns / threads > mostRegisters / (isTwice ? 2 : 1) ||
+      sums > mostRegisters || (isTwice && sums + ofTurn > mostTwice) ||
       (blocks > 1 && block.rows != warps * 16 * blocks))
     return "a block of its result is too large for registers";
   if (bytes != 2 && (rowsTurned || columnsTurned))
@@ -64,10 +67,11 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
   // Before the first product of a launch, and of one of clusters; at the end of a program; around
   // each step, where one group of warps multiplies or two; from asking for a slot to having it,
-  // from the cache and from memory; until the last product of a turn has its sums, where these are
-  // added to others, so many a cycle. A second group of warps multiplies meanwhile.
+  // from the cache and from memory. Where sums of a turn are added to others: until the last of
+  // them is there; sums that are added in a cycle; how much longer a step is where nobody
+  // multiplies meanwhile.
   constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
-                   latency = 3000, fromMemory = 6000, drain = 100, added = 128;
+                   latency = 3000, fromMemory = 6000, drain = 200, added = 128, alone = 1.35;
   auto count = [](int64_t extent, int64_t size) {
     return static_cast<double>(llvm::divideCeil(std::max<int64_t>(extent, 1), size));
   };
@@ -85,10 +89,11 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   bool isOneGroup = multiplyingWarps(block.rows) == 4;
   double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, model)));
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
-                          latency / std::pow(slots - 1, 1.5)}) +
-                (isOneGroup ? aroundOne : aroundTwo);
+                          latency / std::pow(slots - 1, 1.5)});
+  double groups = isOneGroup ? 1 : 2, repeats = rows / (mmaRows * groups);
   if (extents.isTwice)
-    step += isOneGroup ? drain + rows * columns / added : rows * columns / added / 2;
+    step = step * (isOneGroup ? alone : 1) + repeats * drain + rows * columns / added / groups;
+  step += isOneGroup ? aroundOne : aroundTwo;
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
   double multiprocessors = asDouble(model.multiprocessors);
