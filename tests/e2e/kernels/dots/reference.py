@@ -29,6 +29,9 @@ def eights(inputs, params):
     return {"c": np.maximum(f64(inputs["a"]) @ f64(inputs["b"]).T + inputs["r"], 0)}
 
 
+eights_in_turns = eights
+
+
 def across(inputs, params):
     return {"c": f64(inputs["a"]).T @ f64(inputs["b"])}
 
