@@ -71,7 +71,7 @@ static std::string shortNumber(double value) {
 
 static std::string percent(double share) { return number(100 * share, "%.0f%%"); }
 
-static std::string time(double seconds) {
+std::string tile::frontend::describeTime(double seconds) {
   if (seconds < 1e-7)
     return number(seconds * 1e9, "%.3g ns");
   if (seconds >= 10)
@@ -86,7 +86,7 @@ static std::vector<std::string> rowOf(const BenchReport &report, const BenchResu
       {report.launchSeconds(), report.memorySeconds(result), report.computeSeconds(result)});
   std::vector<std::string> row = {
       result.name,
-      time(seconds),
+      describeTime(seconds),
       report.isPrediction ? "" : "±" + number(100 * result.timing.spread(), "%.1f%%"),
       shortNumber(result.work.bytes() / seconds / 1e9),
       result.copy.empty() ? "" : percent(result.copy.median() / seconds),

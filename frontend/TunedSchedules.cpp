@@ -251,9 +251,12 @@ Outcome<const Schedule *> TunedSchedules::find(ir::KernelOp kernel, StringRef de
       return read.takeFailure();
     known = files.emplace(path, *std::move(read)).first;
   }
-  const TunedSchedule *entry =
-      known->second.find(kernel.getSymName(), device, dimsByName(kernel, dims));
-  if (!entry || !isFor(kernel, entry->best.schedule, path))
+  TunedFile &file = known->second;
+  TunedSchedule *entry = file.find(kernel.getSymName(), device, dimsByName(kernel, dims));
+  if (!entry)
     return none;
-  return &entry->best.schedule;
+  if (isFor(kernel, entry->best.schedule, path))
+    return &entry->best.schedule;
+  entry->kernel.clear(); // told once, and not found again
+  return none;
 }

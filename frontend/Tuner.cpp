@@ -133,14 +133,14 @@ Outcome<std::monostate> Tuner::begin(TunedSchedule &entry, const Schedule &sched
   entry.usual = entry.best = usual.measured;
   const TunedSchedule *known = file.find(entry.kernel, entry.device, entry.dims);
   if (!known || known->compiler != entry.compiler || known->usual.schedule != schedule)
-    return Done{};
+    return save(entry);
   entry.tried = known->tried;
   for (Measured &measured : entry.tried) {
     measured.seconds *= usual.measured.seconds / known->usual.seconds;
     if (measured.seconds > 0 && measured.seconds < entry.best.seconds)
       entry.best = measured;
   }
-  return Done{};
+  return save(entry);
 }
 
 Outcome<std::monostate> Tuner::search(TunedSchedule &entry, ArrayRef<Schedule> schedules) {
@@ -185,7 +185,7 @@ Outcome<std::monostate> Tuner::decide(TuneResult &result) {
   TunedSchedule &entry = result.entry;
   std::vector<Measured> order;
   for (const Measured &measured : entry.tried)
-    if (measured.seconds > 0)
+    if (measured.seconds > 0 && measured.seconds <= hopeless * entry.best.seconds)
       order.push_back(measured);
   llvm::stable_sort(order,
                     [](const Measured &x, const Measured &y) { return x.seconds < y.seconds; });
@@ -221,11 +221,11 @@ Outcome<TuneResult> Tuner::run(TunedSchedule entry, ArrayRef<Schedule> schedules
   TuneResult result;
   result.entry = std::move(entry);
   TunedSchedule &found = result.entry;
+  found.candidates = schedules.size();
   if (auto done = begin(found, schedules.front()); !done)
     return done.takeFailure();
   if (auto done = search(found, schedules); !done)
     return done.takeFailure();
-  found.candidates = schedules.size();
   result.refused =
       llvm::count_if(found.tried, [](const Measured &tried) { return tried.seconds == 0; });
   if (isStopped())

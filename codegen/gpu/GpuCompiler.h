@@ -117,11 +117,10 @@ public:
 
   /// The kernel on the tile_gpu level.
   mlir::FailureOr<mlir::OwningOpRef<ir::KernelOp>> lowerToTileGpu(ir::KernelOp kernel) const;
-  /// The optimized LLVM IR.
   /// What the kernel lacks, if it can be lowered as far as that is known.
   GpuShortage findShortage(ir::KernelOp kernel) const;
-  /// Where the kernel needs more than the target has, that is an error, or, if there is a
-  /// `shortage`, said there.
+  /// The optimized LLVM IR. Where the kernel needs more than the target has, that is an error, or,
+  /// if there is a `shortage`, said there.
   mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel,
                                                GpuShortage *shortage = nullptr) const;
   mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel, GpuShortage *shortage = nullptr) const;

@@ -40,12 +40,8 @@ public:
 
   int run() {
     Outcome<Done> done = execute();
-    if (!done) {
-      int code = session.fail(done.takeFailure());
-      if (options.json)
-        printJsonFailure(session.diags, llvm::outs());
-      return code;
-    }
+    if (!done)
+      return failRun(session, done.takeFailure(), options.json);
     if (options.json)
       printJson(report, session.diags, llvm::outs());
     else

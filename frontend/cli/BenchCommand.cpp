@@ -468,11 +468,7 @@ int Bench::run() {
   if (!done) {
     if (!current)
       current = entries.emplace_back(std::make_unique<Entry>(options.source)).get();
-    Session &session = current->session;
-    int code = session.fail(done.takeFailure());
-    if (options.json)
-      printJsonFailure(session.diags, llvm::outs());
-    return code;
+    return failRun(current->session, done.takeFailure(), options.json);
   }
   if (options.json) {
     llvm::json::Object object = toJson(report);

@@ -26,12 +26,8 @@ public:
   /// The exit code.
   int run() {
     Outcome<std::monostate> done = execute();
-    if (!done) {
-      int code = session.fail(done.takeFailure());
-      if (options.json)
-        printJsonFailure(session.diags, llvm::outs());
-      return code;
-    }
+    if (!done)
+      return failRun(session, done.takeFailure(), options.json);
     if (options.json)
       printJson(report, session.diags, llvm::outs());
     else

@@ -185,6 +185,13 @@ void tile::frontend::cli::printJsonFailure(const dsl::DiagnosticEngine &diagnost
   print(llvm::json::Object{{"ok", false}, {"diagnostics", toJson(diagnostics)}}, stream);
 }
 
+int tile::frontend::cli::failRun(Session &session, Failure failure, bool json) {
+  int code = session.fail(std::move(failure));
+  if (json)
+    printJsonFailure(session.diags, llvm::outs());
+  return code;
+}
+
 void tile::frontend::cli::printJson(const RunReport &report,
                                     const dsl::DiagnosticEngine &diagnostics,
                                     llvm::raw_ostream &stream) {

@@ -5,6 +5,7 @@
 #include "dsl/Source.h"
 #include "frontend/Comparison.h"
 #include "frontend/Execution.h"
+#include "frontend/cli/Session.h"
 
 namespace tile::frontend::cli {
 
@@ -53,6 +54,9 @@ void printJson(const RunReport &report, const dsl::DiagnosticEngine &diagnostics
                llvm::raw_ostream &stream);
 /// Of a run that failed: one object with "ok": false and the diagnostics.
 void printJsonFailure(const dsl::DiagnosticEngine &diagnostics, llvm::raw_ostream &stream);
+/// Ends a call that failed: its messages, and with --json that object on standard output; the exit
+/// code.
+int failRun(Session &session, Failure failure, bool json);
 
 } // namespace tile::frontend::cli
 

@@ -1,5 +1,6 @@
 //===- TuneCommand.cpp - tilec tune ---------------------------------------===//
 
+#include "frontend/BenchReport.h"
 #include "frontend/CrashReport.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/TileSweep.h"
@@ -90,12 +91,6 @@ private:
   bool wasKnown = false;
 };
 } // namespace
-
-static std::string timeOf(double seconds) {
-  return llvm::formatv(seconds < 1e-3 ? "{0:F1} us" : "{0:F3} ms",
-                       seconds * (seconds < 1e-3 ? 1e6 : 1e3))
-      .str();
-}
 
 static std::string describe(const Schedule &schedule) {
   TileSizes sizes;
@@ -263,8 +258,8 @@ void Tune::show(const TuneProgress &progress) const {
   if (!progress.reason.empty())
     stream << (isTerminal ? "refused" : progress.reason);
   else
-    stream << timeOf(measured.seconds);
-  stream << "; best " << timeOf(progress.best.seconds);
+    stream << describeTime(measured.seconds);
+  stream << "; best " << describeTime(progress.best.seconds);
   if (isTerminal && measured.schedule != progress.best.schedule)
     stream << " (" << describe(progress.best.schedule) << ")";
   if (!isTerminal)
@@ -289,9 +284,10 @@ void Tune::print() const {
   else
     stream << title() << ": stopped after " << found.tried.size() + 1 << " of " << found.candidates
            << " schedules; the same call goes on\n";
-  size_t width = std::max(timeOf(found.best.seconds).size(), timeOf(found.usual.seconds).size());
+  size_t width =
+      std::max(describeTime(found.best.seconds).size(), describeTime(found.usual.seconds).size());
   auto line = [&](llvm::StringRef title, const Measured &measured, const Timing &timing) {
-    std::string time = timeOf(measured.seconds);
+    std::string time = describeTime(measured.seconds);
     stream << "  " << title << std::string(width - time.size() + 2, ' ') << time;
     if (!timing.empty())
       stream << " ±" << llvm::format("%.1f%%", 100 * timing.spread());
@@ -359,7 +355,7 @@ Outcome<std::monostate> Tune::execute() {
     result.entry = *known;
     return Done{};
   }
-  if (known && options.again)
+  if (known && known->isFinished()) // one that was stopped goes on, with --again as well
     file.entries.erase(file.entries.begin() + (known - file.entries.data()));
   auto threads = runtime::ThreadPool::global();
   constexpr size_t mostWorkers = 16;
@@ -388,12 +384,8 @@ int Tune::run() {
   Outcome<std::monostate> done = execute();
   std::signal(SIGINT, before);
   Session &session = workers.front()->session;
-  if (!done) {
-    int code = session.fail(done.takeFailure());
-    if (options.json)
-      printJsonFailure(session.diags, llvm::outs());
-    return code;
-  }
+  if (!done)
+    return failRun(session, done.takeFailure(), options.json);
   if (options.json)
     printJson();
   else
@@ -423,7 +415,7 @@ Command tile::frontend::cli::addTuneCommand(CLI::App &app) {
                    "The most schedules to try, those near the usual one first")
       ->check(wholeNumber(1, 100000))
       ->capture_default_str();
-  command->add_flag("--again", options->again, "Measure anew what the file has already");
+  command->add_flag("--again", options->again, "Measure anew what the file has found already");
   command->add_flag("--warm", options->isWarm,
                     "Leave caches as they are, instead of flushing them before each run");
   command->add_flag("--json", options->json,
@@ -432,7 +424,7 @@ Command tile::frontend::cli::addTuneCommand(CLI::App &app) {
   command->footer(
       "Tries what the kernel's schedule lists, `i = [64, 128]`, and for what it leaves open sizes\n"
       "around the usual ones. Candidates are compiled side by side and measured one at a time, by\n"
-      "turns with the best so far; at the end the best four and the usual schedule run by turns\n"
+      "turns with the usual one; at the end the best four and the usual schedule run by turns\n"
       "once more. The result goes into FILE.tuned.json beside the source, by kernel, device and\n"
       "dimensions: `tilec run`, `tilec bench` and C++ programs that load the source take it from\n"
       "there on such a device with these dimensions, unless --set or --schedule says otherwise.\n"
