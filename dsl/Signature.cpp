@@ -206,6 +206,28 @@ static bool checkEntry(dsl::DiagnosticEngine &diags, const SourceFile &file, con
   return true;
 }
 
+/// Reports a name behind the key that is not the loop of `split k`.
+static bool checkObject(dsl::DiagnosticEngine &diags, const SourceFile &file,
+                        const ScheduleEntry &entry, const std::set<std::string> &binders) {
+  const Ident &object = *entry.object;
+  if (entry.key.text != "split") {
+    diags.error(&file, object.range, quoted(entry.key.text) + " has no name behind it")
+        .hints.push_back("a setting is `" + entry.key.text +
+                         " = VALUE`; only `split` names a loop");
+    return false;
+  }
+  if (!binders.count(object.text)) {
+    auto &error =
+        diags.error(&file, object.range,
+                    "`split` names " + quoted(object.text) + ", which is no binder of this kernel");
+    std::vector<std::string> candidates(binders.begin(), binders.end());
+    if (std::optional<std::string> near = nearestName(object.text, candidates))
+      error.hints.push_back("did you mean `" + *near + "`?");
+    return false;
+  }
+  return true;
+}
+
 /// With where its entries stand.
 static std::pair<DictionaryAttr, DictionaryAttr>
 scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
@@ -229,9 +251,10 @@ scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
     for (const ScheduleEntry &entry : schedule.entries) {
       if (!checkEntry(diags, file, entry.key, binders, entries))
         continue;
-      Attribute value = entry.object  ? Attribute(builder.getStringAttr(entry.object->text))
-                        : entry.value ? scheduleValue(builder, diags, file, *entry.value)
-                                      : Attribute(builder.getUnitAttr());
+      if (entry.object && !checkObject(diags, file, entry, binders))
+        continue;
+      Attribute value = entry.value ? scheduleValue(builder, diags, file, *entry.value)
+                                    : Attribute(builder.getUnitAttr());
       if (!value)
         continue;
       entries.set(entry.key.text, value);

@@ -55,10 +55,15 @@ std::vector<Choice> choicesOf(ir::KernelOp kernel, const TuneSpace &space) {
         open.push_back(size);
     add(binder, std::move(open));
   }
-  for (StringRef setting : ir::countSettings)
+  for (StringRef setting : ir::countSettings) {
+    std::vector<int64_t> open;
+    if (setting == "warps" && space.hasWarps)
+      open = {0, 4, 8, 16};
+    else if (setting == "split" && space.isPipeline)
+      open = {1, 2, 4, 8};
     if (ir::isCountSetting(kernel, setting))
-      add(setting, setting == "warps" && space.hasWarps ? std::vector<int64_t>{0, 4, 8, 16}
-                                                        : std::vector<int64_t>{});
+      add(setting, std::move(open));
+  }
   return choices;
 }
 

@@ -18,6 +18,8 @@ struct TuneSpace {
   /// Whether the number of warps means something: not on a CPU, and not where the tensor cores'
   /// pipelines have warps of their own.
   bool hasWarps = false;
+  /// Whether it is one of those pipelines, whose contraction blocks of threads may split.
+  bool isPipeline = false;
 };
 
 /// At most `most` schedules, the usual one first, then by how far they are from it, in doublings

@@ -33,7 +33,7 @@ inline constexpr int64_t maxTileSize = int64_t(1) << 24;
 inline constexpr llvm::StringLiteral scheduleSettings[] = {
     "stages", "warps", "cluster", "order", "split", "persistent", "specialize"};
 /// Those that are numbers, which bindings may give as they give tile sizes.
-inline constexpr llvm::StringLiteral countSettings[] = {"stages", "warps", "cluster"};
+inline constexpr llvm::StringLiteral countSettings[] = {"stages", "warps", "cluster", "split"};
 inline constexpr llvm::StringLiteral scheduleTargets[] = {"cpu", "cuda"};
 
 /// The binders whose tile sizes are a matter of schedule, outermost first:

@@ -17,7 +17,8 @@ using namespace tile::codegen::gpu;
 GivenLayout tile::codegen::gpu::layoutFor(const Product &product) {
   ProductBlock block = product.block();
   return {SmallVector<StringAttr>{product.axes[0], product.axes[1]},
-          mmaLayout(block.rows, block.columns, warpsOf(product), blocksOf(product))};
+          mmaLayout(block.rows, block.columns, warpsOf(product), blocksOf(product),
+                    sharingOf(product))};
 }
 
 /// Rows of programs that go together before those to the right: what the schedule says, 1 for
@@ -42,15 +43,26 @@ LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &
                                                 const GpuModel &model) {
   if (failed(chooseWarps(kernel))) // they are the product's, but no others are meant either
     return failure();
-  int64_t most = slotsFor(product.block(), product.elementBytes(), model);
+  ProductBlock block = product.block();
+  if (block.splits < 1 || block.splits > mostSplits || !llvm::isPowerOf2_64(block.splits)) {
+    auto diagnostic = emitSettingError(kernel, "split", "`split = ")
+                      << block.splits << "`: a contraction is split in 1, 2, 4 or 8";
+    diagnostic.attachNote() << "hint: without it the number of programs decides";
+    return failure();
+  }
+  int64_t most = slotsFor(block, product.elementBytes(), model);
+  int64_t least = leastSlots(block, product.elementBytes());
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
-      stages && most >= 2 && (stages.getInt() < 2 || stages.getInt() > most)) {
-    ProductBlock block = product.block();
+      stages && most >= least && (stages.getInt() < least || stages.getInt() > most)) {
     auto diagnostic = emitSettingError(kernel, "stages", "`stages = ")
                       << stages.getInt() << "`: blocks of " << block.rows << " × " << block.columns
-                      << " × " << block.depth << " have from 2 to " << most
+                      << " × " << block.depth << " have from " << least << " to " << most
                       << " stages, which is what shared memory has room for";
-    diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
+    if (stages.getInt() > most)
+      diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
+    else if (least > 2)
+      diagnostic.attachNote()
+          << "hint: programs that split what they contract exchange their sums there";
     return failure();
   }
   if (groupOf(kernel, product) == 0) {
@@ -83,6 +95,8 @@ private:
   void load(Block &block);
   void release(Value item);
   Value multiplyAll(Value first, Value begun, bool isFresh);
+  /// The sums of all blocks of a cluster, from this one's, beside what they begin with.
+  Value combine(Value parts, Value init);
   /// The same where each item has sums of its own, which are added to the tile.
   Value multiplyApart(Value first, Value init);
   void multiply();
@@ -98,7 +112,10 @@ private:
   RolesOp roles;
   /// Of the result.
   Layout layout;
-  Value channel, zero, one, blocks;
+  Value channel, zero, one;
+  /// The blocks of operands that this block of threads contracts: the first one, null for 0, and
+  /// how many.
+  Value begin, blocks;
 };
 } // namespace
 
@@ -131,6 +148,16 @@ void PipelineBuilder::makeChannel() {
   Value depth = integer(product.block().depth), last = integer(product.block().depth - 1);
   Value padded = arith::AddIOp::create(b, loc, upper->getResult(0), last);
   blocks = arith::DivUIOp::create(b, loc, padded, depth);
+  if (product.splits > 1) {
+    // Shares that differ by one at most.
+    Value rank = RankOp::create(b, loc, b.getI64Type()), splits = integer(product.splits);
+    auto shareOf = [&](Value rank) -> Value {
+      return arith::DivUIOp::create(b, loc, arith::MulIOp::create(b, loc, rank, blocks), splits);
+    };
+    begin = shareOf(rank);
+    Value end = shareOf(arith::AddIOp::create(b, loc, rank, one));
+    blocks = arith::SubIOp::create(b, loc, end, begin);
+  }
   channel = ChannelOp::create(b, loc, type);
 }
 
@@ -167,6 +194,9 @@ void PipelineBuilder::load(Block &block) {
   auto loop = scf::ForOp::create(b, loc, zero, blocks, one);
   b.setInsertionPointToStart(loop.getBody());
   Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
+  Value number = loop.getInductionVar();
+  if (begin)
+    number = arith::AddIOp::create(b, loc, begin, number);
   SmallVector<Value> sources, dims;
   SmallVector<Attribute> maps;
   SmallVector<AffineMap> own;
@@ -174,7 +204,7 @@ void PipelineBuilder::load(Block &block) {
   auto place = [&](Value value) -> AffineExpr {
     bool isContracted = value == product.loop.getSpan();
     if (isContracted)
-      value = loop.getInductionVar();
+      value = number;
     auto known = llvm::find(dims, value);
     AffineExpr dim = b.getAffineDimExpr(known - dims.begin());
     if (known == dims.end())
@@ -191,7 +221,7 @@ void PipelineBuilder::load(Block &block) {
     maps.push_back(
         AffineMapAttr::get(AffineMap::get(dims.size(), 0, map.getResults(), b.getContext())));
   DenseI64ArrayAttr split;
-  if (blocksOf(product) > 1)
+  if (blocksOf(product) > 1 && product.splits == 1)
     split = b.getDenseI64ArrayAttr({product.rows.isByColumns ? 1 : 0, -1});
   bool rounds = type.getPart(0).getElement().isF32();
   PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split, rounds);
@@ -246,18 +276,37 @@ Value PipelineBuilder::multiplyApart(Value first, Value init) {
   return loop.getResult(0);
 }
 
+Value PipelineBuilder::combine(Value parts, Value init) {
+  Value sums = CombineOp::create(b, loc, init.getType(), parts, channel);
+  if (isZero(init))
+    return sums;
+  return getElementTypeOrSelf(sums.getType()).isF32()
+             ? Value(arith::AddFOp::create(b, loc, init, sums))
+             : Value(arith::AddIOp::create(b, loc, init, sums));
+}
+
 /// Where nothing is contracted the sums are what they begin with.
 void PipelineBuilder::multiply() {
   ForOp old = product.loop;
   b.setInsertionPoint(old);
-  Value first = firstItem(), init = old.getInits()[0];
-  if (product.hasTwoSums()) {
-    old.getResult(0).replaceAllUsesWith(multiplyApart(first, init));
-    old.erase();
-    return;
+  Value first = firstItem(), all = old.getInits()[0], init = all;
+  if (product.splits > 1) {
+    Type parts =
+        withLayout(init.getType(), mmaLayout(product.block().rows, product.block().columns,
+                                             warpsOf(product), product.splits, Sharing::Parts));
+    Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(getElementTypeOrSelf(parts)));
+    init = BroadcastOp::create(b, loc, parts, none);
   }
+  auto finish = [&](Value sums) {
+    if (product.splits > 1)
+      sums = combine(sums, all);
+    old.getResult(0).replaceAllUsesWith(sums);
+    old.erase();
+  };
+  if (product.hasTwoSums())
+    return finish(multiplyApart(first, init));
   Value isAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, blocks, zero);
-  Type tile = old.getResult(0).getType();
+  Type tile = init.getType();
   auto pending = PendingType::get(b.getContext(), cast<RankedTensorType>(tile));
   auto branch = scf::IfOp::create(b, loc, pending, isAny, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -272,8 +321,8 @@ void PipelineBuilder::multiply() {
   auto last = scf::IfOp::create(b, loc, isAny);
   b.setInsertionPointToStart(last.thenBlock());
   release(arith::AddIOp::create(b, loc, first, blocks));
-  old.getResult(0).replaceAllUsesWith(sums);
-  old.erase();
+  b.setInsertionPoint(old);
+  finish(sums);
 }
 
 /// What is held as the sums are leaves by bulk copies, where those can.
@@ -327,17 +376,17 @@ static bool canShare(KernelOp kernel) {
 
 LogicalResult PipelineBuilder::run() {
   ProductBlock block = product.block();
-  unsigned sharing = blocksOf(product);
+  unsigned sharing = blocksOf(product), ofRows = blocksOfRows(block);
   layout = layoutFor(product).layout;
   if (layoutOf(product.loop.getResult(0).getType()) != layout || (sharing > 1 && !canShare(kernel)))
     return failure();
-  SmallVector<Type> parts = {partOf(product.rows, block.rows / sharing),
+  SmallVector<Type> parts = {partOf(product.rows, block.rows / ofRows),
                              partOf(product.columns, block.columns)};
   int64_t slots =
       slotsFor(product.block(), product.elementBytes(), model, bytesOfConversions(kernel));
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages")))
     slots = stages.getInt();
-  if (slots < 2)
+  if (slots < leastSlots(block, product.elementBytes()))
     return failure();
   type = ChannelType::get(b.getContext(), slots, parts);
   int64_t group = groupOf(kernel, product);
@@ -346,7 +395,9 @@ LogicalResult PipelineBuilder::run() {
   load(roles.getBodies()[0].front());
   multiply();
   sendResults();
-  kernel->setAttr(persistentAttrName, b.getUnitAttr());
+  // Sums go through the slots: no other program's operands may be there.
+  if (product.splits == 1)
+    kernel->setAttr(persistentAttrName, b.getUnitAttr());
   // Programs that run together share operands; with more binders the last ones do.
   if (parallel.getNames().size() == 2 && group > 1)
     kernel->setAttr(groupAttrName, b.getI64IntegerAttr(group));

@@ -22,7 +22,7 @@ static constexpr int64_t rowsOfWarp = 16, pieceBytes = 16;
 /// Bytes of a row that one copy moves: as many as columns have room for.
 static int64_t copiedBytes(SendOp op) {
   auto tile = cast<RankedTensorType>(op.getValue().getType());
-  int64_t bytes = tile.getDimSize(1) * tile.getElementTypeBitWidth() / 8;
+  int64_t bytes = layoutOf(tile).extentOfBlock(1) * tile.getElementTypeBitWidth() / 8;
   return std::min<int64_t>(128, bytes & -bytes);
 }
 
@@ -106,8 +106,12 @@ void KernelLowering::emitSend(SendOp op) {
   unsigned number = roleOf(op->getParentOfType<RolesOp>(), op);
   Value first =
       b.add(sharedAddress(outboxes[number]), b.mul(warp, c(outboxesOfWarp * outboxBytes)));
-  int64_t rowsAtOnce = tile.layout.atomExtent(0), rowsOfBlock = int64_t(warps) * rowsOfWarp;
-  Value ownRow = b.add(b.mul(warp, c(rowsOfWarp)), b.mul(blockRank, c(rowsOfBlock)));
+  int64_t rowsAtOnce = tile.layout.atomExtent(0);
+  // The first block's step along each axis; others' are multiples of it.
+  auto toBlock = [&](unsigned axis) {
+    return blocks > 1 ? b.mul(blockRank, c(tile.layout.at(Part::Block, 1)[axis])) : c(0);
+  };
+  Value ownRow = b.add(b.mul(warp, c(rowsOfWarp)), toBlock(0));
   std::string constraints = "r,l,b", dims = std::to_string(place.size());
   for (size_t d = 0; d < place.size(); ++d)
     constraints += ",r";
@@ -115,9 +119,9 @@ void KernelLowering::emitSend(SendOp op) {
                      "d.global.shared::cta.tile.bulk_group [$1, " + operandList(3, place.size()) +
                      "], [$0];\n\t@$2 cp.async.bulk.commit_group;";
   int64_t columns = copiedBytes(op) * 8 / op.getTarget().getType().getElementTypeBitWidth();
-  Value row = place[1], column = place[0];
+  Value row = place[1], column = b.add(place[0], toBlock(1));
   for (int64_t r = 0; r < tile.layout.extent(0); r += rowsAtOnce)
-    for (int64_t j = 0; j < tile.layout.extent(1); j += columns) {
+    for (int64_t j = 0; j < tile.layout.extentOfBlock(1); j += columns) {
       if (slice && (j < slice->begin || j >= slice->end))
         continue;
       // All but the copy before this one have read what they fetch; at first, all.

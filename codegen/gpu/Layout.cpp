@@ -64,6 +64,13 @@ int64_t Layout::atomExtent(unsigned axis) const {
   return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(all) + 1));
 }
 
+int64_t Layout::extentOfBlock(unsigned axis) const {
+  int64_t whole = extent(axis);
+  for (const Coords &step : bases(Part::Block))
+    whole /= step[axis] != 0 ? 2 : 1;
+  return whole;
+}
+
 int64_t Layout::numRegisters() const {
   int64_t count = int64_t(1) << bases(Part::Register).size();
   for (int64_t repeat : theRepeats)

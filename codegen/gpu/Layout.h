@@ -79,6 +79,8 @@ public:
   int64_t atomExtent(unsigned axis) const;
   /// What the layout covers: at least the tile's extent.
   int64_t extent(unsigned axis) const { return atomExtent(axis) * theRepeats[axis]; }
+  /// What each block of a cluster has of it, if its steps are those of whole shares.
+  int64_t extentOfBlock(unsigned axis) const;
   unsigned numWarps() const { return 1u << bases(Part::Warp).size(); }
   unsigned numBlocks() const { return 1u << bases(Part::Block).size(); }
   /// Registers of a thread, repeats included. Register n is number n % 2^bits of the atom's, in

@@ -300,7 +300,7 @@ static bool needsProgram(Operation &op) {
 /// Whether the sums of a pipeline are there behind it.
 static bool makesSums(Operation &op) {
   auto loop = dyn_cast<scf::ForOp>(op);
-  return isa<MmaEndOp>(op) || (loop && !loop.getBody()->getOps<MmaApartOp>().empty());
+  return isa<MmaEndOp, CombineOp>(op) || (loop && !loop.getBody()->getOps<MmaApartOp>().empty());
 }
 
 void KernelLowering::emitBlock(Block &block) {
@@ -363,6 +363,10 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](ReleaseOp release) { emitRelease(release); })
       .Case([&](SendOp send) { emitSend(send); })
       .Case([&](TurnOp op) { scalars[op.getResult()] = turn; })
+      .Case([&](RankOp op) {
+        scalars[op.getResult()] = b.fold<arith::ExtUIOp>(b.getI64Type(), blockRank);
+      })
+      .Case([&](CombineOp op) { combineBlocks(op); })
       .Case([&](MmaBeginOp begin) { bind(begin.getResult(), tile(begin.getInput()).registers); })
       .Case([&](MmaFreshOp fresh) {
         Type tile = tileTypeOf(fresh.getResult());

@@ -17,8 +17,18 @@ using arith::CmpIPredicate;
 
 //===-- Tensor maps -------------------------------------------------------===//
 
-/// Of a cluster: what its blocks get of a part (PutOp).
-static int64_t splitOf(PutOp op, size_t n) { return op.getSplit() ? (*op.getSplit())[n] : 0; }
+/// Of a cluster: what its blocks get of a part (PutOp); none: what is where the maps say.
+static std::optional<int64_t> splitOf(PutOp op, size_t n) {
+  return op.getSplit() ? std::optional((*op.getSplit())[n]) : std::nullopt;
+}
+
+/// Whether blocks of a cluster fill each other's slots.
+static bool isFilledByOthers(Value channel) {
+  return llvm::any_of(channel.getUsers(), [](Operation *user) {
+    auto put = dyn_cast<PutOp>(user);
+    return put && put.getSplit();
+  });
+}
 
 /// Of a part that blocks of a cluster fetch for each other each has some panels, or, where there
 /// are too few, some rows of all.
@@ -101,7 +111,9 @@ void KernelLowering::emitChannel(ChannelOp op) {
   ChannelPlace &place = channels[op.getResult()];
   place.slots = llvm::alignTo(sharedFloor, 1024);
   place.barriers = place.slots + depth * type.getSlotBytes();
-  sharedFloor = place.barriers + depth * 2 * 8;
+  place.combined = place.barriers + depth * 2 * 8;
+  bool isCombined = llvm::any_of(op.getResult().getUsers(), llvm::IsaPred<CombineOp>);
+  sharedFloor = place.combined + (isCombined ? 8 : 0);
   mostShared = std::max(mostShared, sharedFloor);
   int64_t readers = 0;
   SmallPtrSet<Region *, 4> counted;
@@ -113,16 +125,22 @@ void KernelLowering::emitChannel(ChannelOp op) {
       if (counted.insert(region).second)
         readers += numWarpsOf(user);
     }
+  int64_t blocksThatRead = isFilledByOthers(op.getResult()) ? blocks : 1;
   Value first = sharedAddress(place.barriers);
   Value thread = b.add(b.mul(warp, b.integer(b.getI32Type(), 32)), lane);
   b.branch(
       b.compare(CmpIPredicate::eq, thread, b.integer(b.getI32Type(), 0)),
       [&] {
+        auto makeBarrier = [&](int64_t n, int64_t arrivals) {
+          inlineAsm(
+              b, Type(),
+              {b.add(first, b.integer(b.getI32Type(), 8 * n)), b.integer(b.getI32Type(), arrivals)},
+              "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+        };
         for (int64_t n = 0; n < 2 * depth; ++n)
-          inlineAsm(b, Type(),
-                    {b.add(first, b.integer(b.getI32Type(), 8 * n)),
-                     b.integer(b.getI32Type(), n < depth ? 1 : readers * blocks)},
-                    "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
+          makeBarrier(n, n < depth ? 1 : readers * blocksThatRead);
+        if (isCombined)
+          makeBarrier(2 * depth, readers * blocks);
         inlineAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
         return Values();
       },
@@ -183,7 +201,7 @@ void KernelLowering::copyPart(PutOp op, size_t n, const Item &item, Values place
     int64_t rows = part.getRows() / blocks;
     moveBy(1, rows);
     to = b.add(to, b.mul(blockRank, b.integer(i32, rows * part.getSwizzle())));
-  } else if (blocks > 1) {
+  } else if (blocks > 1 && splitOf(op, n)) {
     bool byColumns = splitOf(op, n) == 1;
     moveBy(byColumns ? 0 : 1, byColumns ? part.getColumns() : part.getRows());
   }
@@ -246,10 +264,11 @@ void KernelLowering::emitGet(GetOp op) {
 
 void KernelLowering::emitRelease(ReleaseOp op) {
   Item item = itemOf(op.getChannel(), scalar(op.getNumber()));
-  // A lane for each block of the cluster, since what this one reads another may have fetched. What
-  // tensor cores read needs no order of the threads' own accesses, which would take long.
-  Value arrives = b.compare(CmpIPredicate::ult, lane, b.integer(b.getI32Type(), blocks));
-  if (blocks > 1)
+  // A lane for each block that may have fetched what this one reads. What tensor cores read needs
+  // no order of the threads' own accesses, which would take long.
+  unsigned others = isFilledByOthers(op.getChannel()) ? blocks : 1;
+  Value arrives = b.compare(CmpIPredicate::ult, lane, b.integer(b.getI32Type(), others));
+  if (others > 1)
     inlineAsm(b, Type(), {item.empty, lane, arrives},
               "{\n\t.reg .b32 there;\n\tbar.warp.sync -1;\n\t"
               "mapa.shared::cluster.u32 there, $0, $1;\n\t"

@@ -477,6 +477,7 @@ private:
   /// Room in which warps leave their rows for copies to fetch (EmitSend.cpp).
   void makeOutboxes(RolesOp roles);
   void emitSend(SendOp op);
+  void combineBlocks(CombineOp op);
   /// Leaves the warp's 16 rows from `row` and `column` of the tile on there.
   void fillOutbox(SendOp op, Value outbox, int64_t row, int64_t column);
   void finishSends(unsigned role);
@@ -517,7 +518,7 @@ private:
   std::map<std::vector<int64_t>, Value> threadPlaces;
   /// Where the channels' slots begin, and their barriers.
   struct ChannelPlace {
-    int64_t slots, barriers;
+    int64_t slots, barriers, combined;
   };
   llvm::DenseMap<Value, ChannelPlace> channels;
   llvm::DenseMap<Value, Value> matrices; // addresses in shared memory, i32

@@ -23,11 +23,14 @@ int64_t tile::codegen::gpu::mmaColumns(int64_t columns) {
   return std::min<int64_t>(256, columns & -columns);
 }
 
-Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps,
-                                     unsigned blocks) {
-  int64_t width = mmaColumns(columns);
-  assert(width >= 8 && warps % 4 == 0 && rows % (warps / 4 * mmaRows * blocks) == 0);
-  assert((blocks == 1 || rows == warps * 16 * blocks) && "rows of a block follow each other");
+Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks,
+                                     Sharing sharing) {
+  unsigned blocksOfRows = sharing == Sharing::Rows ? blocks : 1;
+  unsigned blocksOfColumns = sharing == Sharing::Columns ? blocks : 1;
+  int64_t ownColumns = columns / blocksOfColumns, width = mmaColumns(ownColumns);
+  assert(width >= 8 && warps % 4 == 0 && rows % (warps / 4 * mmaRows * blocksOfRows) == 0);
+  assert((blocksOfRows == 1 || rows == warps * 16 * blocks) && "rows of a block follow each other");
+  assert((blocksOfColumns == 1 || ownColumns == width) && "and so do columns");
   Layout layout(2);
   layout.addBasis(Part::Register, {0, 1});
   layout.addBasis(Part::Register, {8, 0});
@@ -40,9 +43,10 @@ Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned war
   int64_t rowsOfBlock = static_cast<int64_t>(warps) * 16;
   for (int64_t step = 16; step < rowsOfBlock; step *= 2)
     layout.addBasis(Part::Warp, {step, 0});
-  for (int64_t step = rowsOfBlock; step < rowsOfBlock * blocks; step *= 2)
-    layout.addBasis(Part::Block, {step, 0});
-  layout.setRepeat(0, rows / (rowsOfBlock * blocks));
-  layout.setRepeat(1, columns / width);
+  for (int64_t block = 1; block < blocks; block *= 2)
+    layout.addBasis(Part::Block, {blocksOfRows > 1 ? block * rowsOfBlock : 0,
+                                  blocksOfColumns > 1 ? block * ownColumns : 0});
+  layout.setRepeat(0, rows / (rowsOfBlock * blocksOfRows));
+  layout.setRepeat(1, ownColumns / width);
   return layout;
 }

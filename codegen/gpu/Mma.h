@@ -23,12 +23,16 @@ inline constexpr int64_t outboxBytes = 16 * panelBytes, outboxesOfWarp = 2;
 /// Bytes of a row that one instruction contracts.
 inline constexpr int64_t mmaDepthBytes = 32;
 
+/// What the blocks of a cluster have of a tile: each its own rows, without repeats; its own
+/// columns, powers of two of them; or all, each a sum of its own part of what is contracted.
+enum class Sharing { Rows, Columns, Parts };
+
 /// How the instruction has a tile of rows × columns in the registers of a number of warps, a
 /// multiple of 4: each four have 64 rows, and all columns. `rows` is a multiple of the rows
 /// that they have together, columns of 8. A lane has pairs of neighbours in two rows, 8 apart.
-/// Each block of a cluster has its own rows, without repeats.
 /// Source: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D.
-Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks = 1);
+Layout mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks = 1,
+                 Sharing sharing = Sharing::Rows);
 
 /// Whether the instruction multiplies elements of a type, and adds to such sums. Of f32 it takes
 /// those that are tf32; it cuts off what others have more.

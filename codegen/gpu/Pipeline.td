@@ -88,7 +88,8 @@ def TileGpu_PutOp : Op<TileGpu_Dialect, "put", [AttrSizedOperandSegments]> {
 
     Where programs are clusters of blocks, each block has its own channel, and split[p] says what
     of part p it gets: -1, all blocks get the same, of which each fetches a share for all;
-    0 or 1, each its own, which follow each other along the source's rows or columns.
+    0 or 1, each its own, which follow each other along the source's rows or columns. Without `split`
+    each gets what is where the maps say, for which `rank` tells blocks apart.
 
     `tf32`: elements are f32, and each becomes the nearest tf32 on the way, as tile.round_tf32
     has it.
@@ -114,7 +115,10 @@ def TileGpu_GetOp : Op<TileGpu_Dialect, "get", []> {
 
 def TileGpu_ReleaseOp : Op<TileGpu_Dialect, "release", []> {
   let summary = "This warp doesn't read the item any more";
-  let description = [{ Its slot is filled again once all warps, of all blocks of a cluster, have said so. }];
+  let description = [{
+    Its slot is filled again once all warps have said so; of all blocks of a cluster, where these
+    fetch for each other (`split` of `put`).
+  }];
   let arguments = (ins TileGpu_ChannelType:$channel, I64:$number);
   let assemblyFormat = "$channel `[` $number `]` attr-dict `:` type($channel)";
 }
@@ -138,6 +142,12 @@ def TileGpu_RolesOp : Op<TileGpu_Dialect, "roles", [NoTerminator, HasParent<"::t
 
 def TileGpu_TurnOp : Op<TileGpu_Dialect, "turn", [Pure]> {
   let summary = "How many programs this block of threads has run before";
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGpu_RankOp : Op<TileGpu_Dialect, "rank", [Pure]> {
+  let summary = "The number of this block in its cluster";
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -193,6 +203,19 @@ def TileGpu_MmaApartOp : Op<TileGpu_Dialect, "mma_apart", [AllTypesMatch<["acc",
     $a (`by_columns` $a_by_columns^)? `,` $b (`by_columns` $b_by_columns^)? `,` $acc attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
   }];
+  let hasVerifier = 1;
+}
+
+def TileGpu_CombineOp : Op<TileGpu_Dialect, "combine", []> {
+  let summary = "Adds up what the blocks of a cluster have, in the order of their numbers";
+  let description = [{
+    Each block has sums of all places (`mmaLayout`, Sharing::Parts) and gets the total of its own
+    columns (Sharing::Columns). They are exchanged through the slots of the channel, all of whose
+    items have been released: a program does it once, and the kernel's programs have blocks of their own.
+  }];
+  let arguments = (ins TileGpu_Tile:$input, TileGpu_ChannelType:$channel);
+  let results = (outs TileGpu_Tile:$result);
+  let assemblyFormat = "$input `through` $channel attr-dict `:` type($input) `through` type($channel) `to` type($result)";
   let hasVerifier = 1;
 }
 

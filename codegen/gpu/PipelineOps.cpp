@@ -100,10 +100,10 @@ LogicalResult PutOp::verify() {
     if (!isa<SpanType>(dim) && !dim.isInteger(64))
       return emitOpError("begins at spans and i64 values");
   unsigned blocks = numBlocks((*this)->getParentOfType<KernelOp>());
-  if (blocks > 1 && (!getSplit() || getSplit()->size() != parts))
+  if (getSplit() && getSplit()->size() != parts)
     return emitOpError("says for each part what the blocks of a cluster get: split");
   for (size_t n = 0; n < parts; ++n) {
-    int64_t split = blocks > 1 ? (*getSplit())[n] : 0;
+    int64_t split = getSplit() ? (*getSplit())[n] : 0;
     if (split < -1 || split > 1)
       return emitOpError("is split along rows (0), columns (1), or not at all (-1)");
     if (split == -1 && channel.getPart(n).getRows() % (8 * blocks) != 0)
@@ -213,6 +213,28 @@ LogicalResult MmaEndOp::verify() {
   return success();
 }
 
+LogicalResult CombineOp::verify() {
+  auto from = cast<RankedTensorType>(getInput().getType());
+  auto to = cast<RankedTensorType>(getResult().getType());
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t warps = numWarpsOf(*this), blocks = numBlocks(kernel), columns = from.getDimSize(1);
+  if (!rolesOver(*this) || blocks < 2 || kernel->hasAttr(persistentAttrName))
+    return emitOpError("stands in a role of clusters that run one program each");
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType() ||
+      from.getElementTypeBitWidth() != 32)
+    return emitOpError("adds up elements of 32 bits, and changes the layout alone");
+  if (from.getRank() != 2 || warps % 4 != 0 || from.getDimSize(0) % (warps * 16) != 0 ||
+      mmaColumns(columns) != columns || columns / blocks < 8)
+    return emitOpError("gives each block 8 columns or more, a power of two");
+  if (layoutOf(from) != mmaLayout(from.getDimSize(0), columns, warps, blocks, Sharing::Parts) ||
+      layoutOf(to) != mmaLayout(from.getDimSize(0), columns, warps, blocks, Sharing::Columns))
+    return emitOpError("takes sums as tensor cores leave them, and gives each block its columns");
+  ChannelType channel = getChannel().getType();
+  if (channel.getDepth() * channel.getSlotBytes() < from.getNumElements() * 4)
+    return emitOpError("needs ") << from.getNumElements() * 4 << " bytes of slots";
+  return success();
+}
+
 LogicalResult SendOp::verify() {
   auto tile = cast<RankedTensorType>(getValue().getType());
   auto target = cast<MemRefType>(getTarget().getType());
@@ -220,9 +242,16 @@ LogicalResult SendOp::verify() {
   unsigned bits = tile.getElementTypeBitWidth();
   if (!rolesOver(*this))
     return emitOpError("stands in a role");
+  auto isShared = [&](Sharing sharing) {
+    int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1);
+    bool byRows = sharing == Sharing::Rows;
+    int64_t ofRows = byRows ? blocks : 1, ofColumns = byRows ? 1 : blocks;
+    return rows % (warps * 16 * ofRows) == 0 && (ofRows == 1 || rows == warps * 16 * ofRows) &&
+           columns % (16 * ofColumns) == 0 && (byRows || mmaColumns(columns) == columns) &&
+           layoutOf(tile) == mmaLayout(rows, columns, warps, blocks, sharing);
+  };
   if (tile.getRank() != 2 || !tile.hasStaticShape() || warps % 4 != 0 ||
-      tile.getDimSize(0) % (warps * 16 * blocks) != 0 || tile.getDimSize(1) % 16 != 0 ||
-      layoutOf(tile) != mmaLayout(tile.getDimSize(0), tile.getDimSize(1), warps, blocks))
+      !(isShared(Sharing::Rows) || isShared(Sharing::Columns)))
     return emitOpError("takes a tile as tensor cores leave it");
   if ((bits != 16 && bits != 32) || tile.getElementType() != target.getElementType())
     return emitOpError("takes elements of 16 or 32 bits, of the target's type");
@@ -262,7 +291,12 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
            << mmaDepthBytes / bytesOf(element) << " elements";
   if (bytesOf(element) != 2 && (aTurned || bTurned))
     return emitOpError("contracts elements that are not of two bytes along their rows");
-  int64_t blocks = numBlocks(op->template getParentOfType<KernelOp>());
+  // Without steps of the blocks' numbers each block has a sum of its own.
+  auto kernel = op->template getParentOfType<KernelOp>();
+  bool isPart = numBlocks(kernel) > 1 && hasLayout(acc) &&
+                llvm::popcount(layoutOf(acc).freeBits(Part::Block)) ==
+                    static_cast<int>(layoutOf(acc).bases(Part::Block).size());
+  int64_t blocks = isPart ? 1 : numBlocks(kernel);
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;
   int64_t warps = numWarpsOf(op);
@@ -271,7 +305,8 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
            << warps * 16 << " rows, and of 8 columns, in a role of " << warps << " warps";
   if (blocks > 1 && rows != warps * 16)
     return emitOpError("has ") << warps * 16 << " rows in each block of a cluster";
-  Layout wanted = mmaLayout(rows * blocks, columns, warps, blocks);
+  Layout wanted = mmaLayout(rows * blocks, columns, warps, numBlocks(kernel),
+                            isPart ? Sharing::Parts : Sharing::Rows);
   if (layoutOf(acc) != wanted)
     return emitOpError("needs a result with ") << wanted.str();
   return success();

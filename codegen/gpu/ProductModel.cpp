@@ -15,7 +15,7 @@ unsigned tile::codegen::gpu::multiplyingWarps(int64_t rows) { return rows <= mma
 /// Of a thread, for results.
 static constexpr int64_t mostRegisters = 128;
 
-unsigned tile::codegen::gpu::multiplyingBlocks(const ProductBlock &block) {
+unsigned tile::codegen::gpu::blocksOfRows(const ProductBlock &block) {
   return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostRegisters ? 2 : 1;
 }
 
@@ -23,7 +23,7 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
                                           bool rowsTurned, bool columnsTurned) {
   constexpr int64_t leastColumns = 16, mostOfBox = 256;
   int64_t panel = panelBytes / bytes, warps = multiplyingWarps(block.rows);
-  int64_t blocks = multiplyingBlocks(block), threads = blocks * warps * 32;
+  int64_t blocks = blocksOfRows(block), threads = blocks * warps * 32;
   if (block.rows <= 0 || block.rows % (mmaRows * (warps / 4)) != 0 ||
       mmaColumns(block.columns) < leastColumns)
     return "a block of its result is not of 64 rows and of 16 columns";
@@ -34,6 +34,11 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
       sums > mostRegisters || (isTwice && sums + ofTurn > mostTwice) ||
       (blocks > 1 && block.rows != warps * 16 * blocks))
     return "a block of its result is too large for registers";
+  // Each block of a cluster ends with columns of its own.
+  if (block.splits > 1 && block.splits <= mostSplits && llvm::isPowerOf2_64(block.splits) &&
+      (blocks > 1 || mmaColumns(block.columns) != block.columns ||
+       block.columns / block.splits < leastColumns))
+    return "a block of its result has no 16 columns for each of those that split the contraction";
   if (bytes != 2 && (rowsTurned || columnsTurned))
     return "elements that are not of two bytes are contracted along the rows that they have in "
            "memory, and others go across";
@@ -46,17 +51,27 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
   return "";
 }
 
+/// Bytes of a slot: of both operands, each at a multiple of 1024.
+static int64_t slotBytes(const ProductBlock &block, int64_t bytes) {
+  constexpr int64_t alignment = 1024;
+  auto sizeOf = [&](int64_t length) {
+    return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
+  };
+  return sizeOf(block.rows / blocksOfRows(block)) + sizeOf(block.columns);
+}
+
+int64_t tile::codegen::gpu::leastSlots(const ProductBlock &block, int64_t bytes) {
+  constexpr int64_t least = 2, sumBytes = 4;
+  int64_t sums = block.splits > 1 ? block.rows * block.columns * sumBytes : 0;
+  return std::max<int64_t>(least, llvm::divideCeil(sums, slotBytes(block, bytes)));
+}
+
 int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
                                      const GpuModel &model, int64_t more) {
   // Outboxes, barriers, and what alignment takes.
   int64_t forResults = multiplyingWarps(block.rows) * outboxesOfWarp * outboxBytes + 1024;
-  constexpr int64_t mostSlots = 16, alignment = 1024;
-  auto sizeOf = [&](int64_t length) {
-    return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
-  };
-  return std::min(mostSlots,
-                  (model.sharedBytes - forResults - more) /
-                      (sizeOf(block.rows / multiplyingBlocks(block)) + sizeOf(block.columns)));
+  constexpr int64_t mostSlots = 16;
+  return std::min(mostSlots, (model.sharedBytes - forResults - more) / slotBytes(block, bytes));
 }
 
 double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const ProductBlock &block,
@@ -72,12 +87,16 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // multiplies meanwhile.
   constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
                    latency = 3000, fromMemory = 6000, drain = 200, added = 128, alone = 1.35;
+  // Until the blocks of a cluster know of each other's sums; bytes that one reads of the others' in
+  // a cycle; bytes that all get from the cache in a cycle, where neighbours ask for different ones;
+  // multiprocessors for each that clusters of more than two have room on.
+  constexpr double meeting = 1500, exchanged = 20, apartBytes = 5000, perClustered = 1.1;
   auto count = [](int64_t extent, int64_t size) {
     return static_cast<double>(llvm::divideCeil(std::max<int64_t>(extent, 1), size));
   };
   auto asDouble = [](int64_t value) { return static_cast<double>(value); };
   // Of each block of threads.
-  unsigned blocks = multiplyingBlocks(block);
+  unsigned blocks = blocksOfRows(block);
   double rows = asDouble(block.rows) / blocks, columns = asDouble(block.columns),
          depth = asDouble(block.depth), bytes = asDouble(extents.bytes);
   double width = asDouble(mmaColumns(block.columns));
@@ -97,8 +116,18 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
   double multiprocessors = asDouble(model.multiprocessors);
+  if (block.splits > 1) {
+    if (block.splits > 2)
+      multiprocessors = std::floor(multiprocessors / perClustered);
+    programs *= asDouble(block.splits);
+    step = std::max(step, fetched * std::min(programs, multiprocessors) / apartBytes);
+  }
   double rounds = std::ceil(programs * blocks / multiprocessors);
-  double program = step * count(extents.depth, block.depth) + end;
+  double program =
+      step * std::ceil(count(extents.depth, block.depth) / asDouble(block.splits)) + end;
+  if (block.splits > 1)
+    program += meeting + startOfClusters +
+               rows * columns * 4 * (1 - 1 / asDouble(block.splits)) / exchanged;
   // Memory: everything once, as fast as slots are asked for; programs that follow each other are in
   // each other's way, and no part hides all of another.
   double moved = (asDouble(extents.rows + extents.columns) * asDouble(extents.depth) +

@@ -21,16 +21,21 @@ struct ProductExtents {
   bool isTwice = false;
 };
 
+/// Blocks that may split a contraction: of a cluster, on any device that has them.
+inline constexpr int64_t mostSplits = 8;
+
 /// What a program computes, and how much of the depth at a time.
 struct ProductBlock {
   int64_t rows = 0, columns = 0, depth = 0;
+  /// Blocks of threads that each contract a part of all and add up what they have, as a cluster.
+  int64_t splits = 1;
 };
 
 /// Warps of a block of threads that multiply: four for each 64 rows, eight at most.
 unsigned multiplyingWarps(int64_t rows);
-/// Blocks of threads that share a program, as a cluster: two where one has no registers for it.
-/// Each has half of the rows; what is along columns one fetches for both.
-unsigned multiplyingBlocks(const ProductBlock &block);
+/// Blocks of threads that share a program's rows, as a cluster: two where one has no registers for
+/// it. Each has half of them; what is along columns one fetches for both.
+unsigned blocksOfRows(const ProductBlock &block);
 
 /// Why a block is none for tensor cores that read operands of so many bytes an element from shared
 /// memory, in rows of 128 bytes; empty if it is one. `rowsTurned`: that operand's rows go along
@@ -41,6 +46,8 @@ std::string refusalOf(const ProductBlock &block, int64_t bytes, bool isTwice, bo
 /// Slots of operands that fit into shared memory beside the results that are on their way out, and
 /// beside so many bytes more.
 int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model, int64_t more = 0);
+/// Slots that a pipeline has at least: blocks that split what is contracted leave their sums there.
+int64_t leastSlots(const ProductBlock &block, int64_t bytes);
 
 /// Cycles of a launch.
 double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuModel &model);

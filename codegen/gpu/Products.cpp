@@ -2,7 +2,6 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Sites.h"
 #include "ir/Domain.h"
 
@@ -75,7 +74,7 @@ bool Product::hasTwoSums() const {
 
 ProductBlock Product::block() const {
   return {extentAlong(*this, axes[0]), extentAlong(*this, axes[1]),
-          static_cast<int64_t>(ForOp(loop).getSize())};
+          static_cast<int64_t>(ForOp(loop).getSize()), splits};
 }
 
 bool Product::canSend(StoreOp store) const {
@@ -257,6 +256,8 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
   Product product{loop, dot, {lhs}, {rhs}, {axes[0], axes[1]}};
   if (!llvm::is_contained(axesOf(lhs.getType()), product.axes[0]))
     std::swap(product.rows, product.columns);
+  if (auto splits = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "split")))
+    product.splits = splits.getInt();
   if (!checkOperand(product.rows, product.axes[0]) ||
       !checkOperand(product.columns, product.axes[1]) || !checkSizes(product))
     return false;
@@ -290,7 +291,11 @@ FoundProduct Finder::find() {
 FoundProduct tile::codegen::gpu::findProduct(KernelOp kernel) { return Finder(kernel).find(); }
 
 unsigned tile::codegen::gpu::blocksOf(const Product &product) {
-  return multiplyingBlocks(product.block());
+  return product.splits > 1 ? product.splits : blocksOfRows(product.block());
+}
+
+Sharing tile::codegen::gpu::sharingOf(const Product &product) {
+  return product.splits > 1 ? Sharing::Columns : Sharing::Rows;
 }
 
 unsigned tile::codegen::gpu::warpsOf(const Product &product) {

@@ -18,6 +18,7 @@
 #ifndef TILE_CODEGEN_GPU_PRODUCTS_H
 #define TILE_CODEGEN_GPU_PRODUCTS_H
 
+#include "codegen/gpu/Mma.h"
 #include "codegen/gpu/ProductModel.h"
 
 #include <array>
@@ -41,6 +42,8 @@ struct Product {
   ProductOperand rows, columns;
   /// The axes of the result's rows and columns.
   std::array<mlir::StringAttr, 2> axes;
+  /// ProductBlock has it: the schedule's `split`.
+  int64_t splits = 1;
 
   /// What a program has of the result, and what one turn of the loop contracts.
   ProductBlock block() const;
@@ -73,6 +76,8 @@ bool hasCopiedRows(ir::KernelOp kernel, unsigned number, llvm::ArrayRef<int64_t>
 /// Warps of a block that multiply, and blocks of a program.
 unsigned warpsOf(const Product &product);
 unsigned blocksOf(const Product &product);
+/// What each of them has of the result.
+Sharing sharingOf(const Product &product);
 
 } // namespace tile::codegen::gpu
 

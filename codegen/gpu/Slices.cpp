@@ -50,7 +50,7 @@ static bool isSliced(Operation *op) {
 bool KernelLowering::emitInSlices(Operation *sums) {
   constexpr int64_t width = 64;
   Tile tile = this->tile(sums->getResult(0));
-  int64_t columns = tile.layout.extent(1);
+  int64_t columns = tile.layout.extentOfBlock(1);
   if (columns <= width || columns % width != 0)
     return false;
   SmallVector<Operation *> ops;

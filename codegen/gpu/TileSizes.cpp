@@ -60,6 +60,8 @@ private:
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
   SmallVector<DotOp> dots;
+  /// Of the schedule, beside sizes.
+  llvm::StringMap<int64_t> settings;
   /// Whether programs with the same columns read the same row, or end in one; or all in the same
   /// elements.
   bool sharesRows = false, updatesRows = false, updatesAll = false;
@@ -306,29 +308,43 @@ bool Chooser::chooseForProduct() {
                      return isLocal ? WalkResult::advance() : WalkResult::interrupt();
                    })
                    .wasInterrupted();
-  auto scheduled = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
-  auto wanted = given.find("stages");
-  int64_t stages = std::max<int64_t>(2, wanted != given.end() ? wanted->second
-                                        : scheduled           ? scheduled.getInt()
-                                                              : 2);
+  // 0: neither the caller nor the schedule says.
+  auto countOf = [&](StringRef name) -> int64_t {
+    auto scheduled = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, name));
+    auto wanted = given.find(name);
+    return wanted != given.end() ? wanted->second : scheduled ? scheduled.getInt() : 0;
+  };
+  int64_t stages = std::max<int64_t>(2, countOf("stages"));
+  SmallVector<int64_t> splits = scheduledSizes(kernel, "split", "cuda");
+  if (auto wanted = given.find("split"); wanted != given.end())
+    splits = {wanted->second};
+  else if (splits.empty())
+    splits = {1, 2, 4, 8};
   double best = 0;
+  int64_t chosenSplits = 1;
   auto chooseWith = [&](int64_t slots) {
     for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
       for (int64_t j : sizesOf(columns, {256, 128, 64}))
         for (int64_t i : sizesOf(rows, {256, 128, 64})) {
-          ProductBlock block{i, j, k};
-          if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned).empty() ||
-              slotsFor(block, extents.bytes, model) < slots ||
-              (multiplyingBlocks(block) > 1 && moves))
-            continue;
-          double cycles = cyclesOf(extents, block, model);
-          if (best > 0 && cycles >= best)
-            continue;
-          best = cycles;
-          rows.size = i, columns.size = j, depth.size = k;
+          for (int64_t s : splits) {
+            ProductBlock block{i, j, k, s};
+            if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned)
+                     .empty() ||
+                slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||
+                ((blocksOfRows(block) > 1 || s > 1) && moves))
+              continue;
+            double cycles = cyclesOf(extents, block, model);
+            if (best > 0 && cycles >= best)
+              continue;
+            best = cycles;
+            rows.size = i, columns.size = j, depth.size = k;
+            chosenSplits = s;
+          }
         }
   };
   chooseWith(stages);
+  if (best > 0 && splits.size() > 1 && (chosenSplits > 1 || settingOf(kernel, "split")))
+    settings["split"] = chosenSplits;
   if (best == 0) // more stages than any block has room for: that is told of the usual one
     chooseWith(2);
   // Others: loops get what is usual, a program one element.
@@ -428,6 +444,9 @@ llvm::StringMap<int64_t> Chooser::choose() {
     for (StringAttr binder : sizableBinders(kernel))
       if (axes[binder].size > 0)
         sizes[binder.getValue()] = axes[binder].size;
+    for (const auto &[name, value] : settings)
+      if (isCountSetting(kernel, name))
+        sizes[name] = value;
     return sizes;
   }
   if (kernel.isGrid()) { // the first candidates, and what is usual

@@ -209,7 +209,10 @@ Outcome<std::vector<Schedule>> Tune::schedules() {
   for (const auto &[binder, size] : fixed.of(first.kernel).sizes)
     space.fixed[binder.str()] = size;
   space.largestExtent = inputs.largestExtent();
-  space.hasWarps = code.cuda && !code.cuda->loaded->isPersistent();
+  space.isPipeline = code.cuda && code.cuda->loaded->hasTensorMaps();
+  space.hasWarps = code.cuda && !space.isPipeline;
+  if (space.isPipeline)
+    space.usual.try_emplace("split", 1);
   entry.kernel = first.kernel.getSymName().str();
   entry.device = device->name();
   entry.dims = dimsByName(first.kernel, (*prepared)->dims);

@@ -29,6 +29,8 @@ public:
   const LaunchConfig &config() const { return code.config; }
   /// Whether blocks of threads run programs one after the other.
   bool isPersistent() const { return residentBlocks > 0; }
+  /// Whether bulk copies of whole blocks feed it.
+  bool hasTensorMaps() const { return !maps.empty(); }
   /// Those of its CudaCode.
   const std::vector<std::string> &sites() const { return theSites; }
 

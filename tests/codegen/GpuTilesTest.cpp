@@ -170,6 +170,16 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
     std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
     EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
   }
+  // With few programs blocks split what is contracted, and more of it than of anything else.
+  for (auto [known, splits] : {std::pair(Case{{512, 512, 8192}, {128, 128, 64}}, 4),
+                               std::pair(Case{{64, 2048, 8192}, {64, 128, 64}}, 4),
+                               std::pair(Case{{512, 512, 1024}, {64, 64, 128}}, 0),
+                               std::pair(Case{{1024, 1024, 4096}, {64, 128, 128}}, 0)}) {
+    auto sizes = choose(product("bf16"), known.dims);
+    std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
+    EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
+    EXPECT_EQ(sizes.lookup("split"), splits) << known.dims[0] << " × " << known.dims[1];
+  }
   // Sums of f8 are added apart: with two groups of warps one multiplies while the other adds.
   std::string turned = product("f8E4M3FN");
   for (auto [from, to] :
@@ -192,6 +202,13 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {
   EXPECT_EQ(sizes["i"], 64);
   EXPECT_EQ(sizes["j"], 256);
   EXPECT_EQ(sizes["k"], 64);
+  // So is what splits the contraction; what the caller says comes first.
+  schedule = ", schedule = {i = 128, j = 128, split = [1, 2]}";
+  EXPECT_EQ(choose(product("f16", schedule), {512, 512, 8192}).lookup("split"), 2);
+  EXPECT_EQ(choose(product("f16", schedule), {8192, 8192, 8192}).lookup("split"), 1);
+  EXPECT_FALSE(
+      choose(product("f16", schedule), {512, 512, 8192}, {{"split", 8}}).contains("split"));
+  schedule = ", schedule = {i = [32, 64], j = [48, 256], k = [16, 64]}";
   // None of them is one for tensor cores, the tensors' rows are not, or the type: the first ones.
   EXPECT_EQ(choose(product("f16", ", schedule = {i = [24, 48]}"), {4096, 4096, 4096})["i"], 24);
   EXPECT_EQ(choose(product("f16", schedule), {4096, 4096, 4095})["i"], 32);

@@ -23,5 +23,8 @@ $product | grep -o 'channel : <[0-9]*' | sort | uniq -c
 $product --set stages=4 | grep -o 'channel : <[0-9]*' | sort | uniq -c
 $product --set stages=40
 $product --set warps=3
+$product --set split=4 | grep -o "tile_gpu.blocks = [0-9]*\|tile_gpu.combine" | sort | uniq -c
+$product --set split=3
+$product --set split=4 --set i=128 --set j=256 --set stages=2
 $product --set order=3
 tilec run set.tile --in a=ones:4x4:bf16 --in b=ones:4x4:bf16 --set warps=4 --set stages=3 | tail -5 | head -4

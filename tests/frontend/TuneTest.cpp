@@ -110,6 +110,20 @@ TEST(TuneSpace, WarpsAreTriedWhereTheyMeanSomething) {
   EXPECT_GT(countWith(8), 0);
 }
 
+TEST(TuneSpace, PipelinesAreTriedWithSplits) {
+  ParsedKernel parsed(openSource);
+  TuneSpace space = spaceOf({{"i", 1}, {"j", 1}, {"split", 1}});
+  auto splits = [&] {
+    std::set<int64_t> values;
+    for (const Schedule &schedule : schedulesToTry(parsed.kernel, space, 1000))
+      values.insert(schedule.at("split"));
+    return values;
+  };
+  EXPECT_EQ(splits(), (std::set<int64_t>{1}));
+  space.isPipeline = true;
+  EXPECT_EQ(splits(), (std::set<int64_t>{1, 2, 4, 8}));
+}
+
 //===-- Measuring ---------------------------------------------------------===//
 
 /// A run takes what `secondsOf` says of its schedule; nothing runs.

@@ -138,7 +138,7 @@ tile.kernel @layout(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", til
 
 // -----
 
-// Blocks of a cluster: what each gets has to be said.
+// Blocks of a cluster: what each gets is said of every part.
 !part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
 !items = !tile_gpu.channel<2, [!part]>
 #at = affine_map<(i, k) -> (i, k)>
@@ -150,7 +150,7 @@ tile.kernel @unsaid(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", til
   tile.parallel (%i = tiles "i" %c0 to %M by 64) {
     tile_gpu.roles "load" warps 4 registers 40 {
       // expected-error@+1 {{says for each part what the blocks of a cluster get: split}}
-      tile_gpu.put %items[%c0] from %a at [#at](%i, %c0) : !items from memref<?x?xbf16> at !tile.span<"i", 64>, i64
+      tile_gpu.put %items[%c0] from %a at [#at](%i, %c0) split [0, -1] : !items from memref<?x?xbf16> at !tile.span<"i", 64>, i64
     }, "multiply" warps 4 registers 232 {
       tile_gpu.release %items[%c0] : !items
     }
@@ -174,6 +174,69 @@ tile.kernel @sent(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.
       %zeros = tile.broadcast %zero : f32 to !sum
       // expected-error@+1 {{takes a tile as tensor cores leave it}}
       tile_gpu.send %zeros to %c at #at(%i, %j) : !sum to memref<?x?xf32> at !tile.span<"i", 64>, !tile.span<"j", 64>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#whole = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 0]], repeat = [1, 1]>
+#own = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 32]], repeat = [1, 1]>
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @again(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4, tile_gpu.blocks = 2, tile_gpu.persistent} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %part = tile.broadcast %zero : f32 to tensor<64x64xf32, #whole>
+      // expected-error@+1 {{stands in a role of clusters that run one program each}}
+      %all = tile_gpu.combine %part through %items : tensor<64x64xf32, #whole> through !items to tensor<64x64xf32, #own>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#whole = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 0]], repeat = [1, 1]>
+#own = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 32]], repeat = [1, 1]>
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @whole(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4, tile_gpu.blocks = 2} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %part = tile.broadcast %zero : f32 to tensor<64x64xf32, #whole>
+      // expected-error@+1 {{takes sums as tensor cores leave them, and gives each block its columns}}
+      %all = tile_gpu.combine %part through %items : tensor<64x64xf32, #whole> through !items to tensor<64x64xf32, #whole>
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#whole = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 0]], repeat = [1, 1]>
+#own = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], block = [[0, 32]], repeat = [1, 1]>
+!items = !tile_gpu.channel<1, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @room(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m, m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4, tile_gpu.blocks = 2} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %part = tile.broadcast %zero : f32 to tensor<64x64xf32, #whole>
+      // expected-error@+1 {{needs 16384 bytes of slots}}
+      %all = tile_gpu.combine %part through %items : tensor<64x64xf32, #whole> through !items to tensor<64x64xf32, #own>
     }
   }
   tile.return

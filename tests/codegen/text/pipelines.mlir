@@ -80,6 +80,56 @@ tile.kernel @layer(
   tile.return
 }
 
+// Few programs: four blocks of threads, a cluster, contract a part each, and add up what they have in
+// the order of their numbers; each ends with 32 columns. No block runs a second program.
+//
+// CHECK-LABEL: tile.kernel @split
+// CHECK-NOT: tile_gpu.persistent
+// CHECK-SAME: tile_gpu.blocks = 4 : i64
+// CHECK: %[[ALL:.*]] = arith.divui
+// CHECK: %[[RANK:.*]] = tile_gpu.rank
+// CHECK: %[[SCALED:.*]] = arith.muli %[[RANK]], %[[ALL]]
+// CHECK: %[[BEGIN:.*]] = arith.divui %[[SCALED]], %c4
+// CHECK: %[[COUNT:.*]] = arith.subi %{{.*}}, %[[BEGIN]]
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[COUNT]]
+// CHECK: %[[PLACE:.*]] = arith.addi %[[BEGIN]], %[[N]]
+// CHECK: tile_gpu.put %[[ITEMS:.*]][%{{.*}}] from %arg0, %arg1 at {{.*}}(%{{.*}}, %[[PLACE]], %{{.*}}) :
+// CHECK-NOT: split
+// CHECK: %[[SUMS:.*]] = tile_gpu.mma_end %{{.*}} to tensor<64x128xf32, #[[WHOLE:layout[0-9]+]]>
+// CHECK: %[[TOTAL:.*]] = tile_gpu.combine %[[SUMS]] through %[[ITEMS]] : tensor<64x128xf32, #[[WHOLE]]> through {{.*}} to tensor<64x128xf32, #[[OWN:layout[0-9]+]]>
+// CHECK: tile_gpu.send %[[TOTAL]] {{.*}} : tensor<64x128xf32, #[[OWN]]>
+//
+// PTX: // split: 256 threads, {{.*}}, 4 blocks a program
+// PTX: // tensor map: parameter 2, box 32x16, swizzle 128
+// PTX: st.shared::cta.v4.b32
+// PTX: mapa.shared::cluster.u32
+// PTX-NEXT: mbarrier.arrive.release.cluster.shared::cluster.b64
+// PTX: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64
+// PTX-COUNT-16: ld.shared::cluster.v4.b32
+!parts = tensor<64x128xf32, #tile.axes<"i", "j">>
+tile.kernel @split(
+    %a: memref<?x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x4096xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], schedule = {split = 4}, tile.bound = {K = 4096 : i64}, tile.divisors = {N = 16}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 4096 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !parts
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !parts) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"i", 64>, !tile.span<"k", 64>) -> tensor<64x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<64x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !parts
+      tile.yield %next : !parts
+    }
+    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !parts, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 128>)
+  }
+  tile.return
+}
+
 // Matrix by matrix of a batch, in f16, with few rows: one group of four warps multiplies, and the
 // copies begin at the matrix' number.
 //

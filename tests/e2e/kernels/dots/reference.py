@@ -30,6 +30,7 @@ def eights(inputs, params):
 
 
 eights_in_turns = eights
+eights_split = eights
 
 
 def across(inputs, params):
@@ -53,6 +54,9 @@ mixed = doubles
 
 def integers(inputs, params):
     return {"c": inputs["a"].astype(np.int32) @ inputs["b"].astype(np.int32).T}
+
+
+integers_split = integers
 
 
 def integers_across(inputs, params):

@@ -57,3 +57,14 @@ def diagonal(inputs, params):
 def rounded(inputs, params):
     product = tf32(inputs["a"]) @ tf32(inputs["b"]).T
     return {"c": np.maximum(product, 0) + inputs["r"]}
+
+
+split_nt = nt
+
+
+def split_layer(inputs, params):
+    z = f64(inputs["r"]) + f64(inputs["x"]) @ f64(inputs["w"])
+    return {"y": np.maximum(z + f64(inputs["b"]), 0), "z": z}
+
+
+split_batched = nn
