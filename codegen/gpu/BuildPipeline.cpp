@@ -6,6 +6,7 @@
 #include "ir/Domain.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -93,6 +94,12 @@ private:
   /// The number of the program's first item.
   Value firstItem();
   void load(Block &block);
+  /// The number again, in the role that loads.
+  Value repeat(Value number);
+  /// The same where what is far outside of any tensor may be anywhere there.
+  Value limit(Value number);
+  /// None of them where an operand, which is read beyond its end, has no element.
+  void skipEmptyTensors();
   void release(Value item);
   Value multiplyAll(Value first, Value begun, bool isFresh);
   /// The sums of all blocks of a cluster, from this one's, beside what they begin with.
@@ -110,6 +117,7 @@ private:
   Location loc;
   ChannelType type;
   RolesOp roles;
+  IRMapping repeated;
   /// Of the result.
   Layout layout;
   Value channel, zero, one;
@@ -158,7 +166,28 @@ void PipelineBuilder::makeChannel() {
     Value end = shareOf(arith::AddIOp::create(b, loc, rank, one));
     blocks = arith::SubIOp::create(b, loc, end, begin);
   }
+  skipEmptyTensors();
   channel = ChannelOp::create(b, loc, type);
+}
+
+void PipelineBuilder::skipEmptyTensors() {
+  Value isThere;
+  for (LoadOp load : {product.rows.load, product.columns.load}) {
+    MemRefType source = load.getSource().getType();
+    AffineMap shape = kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber());
+    for (auto [n, extent] : llvm::enumerate(shape.getResults())) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+      bool isOpen = symbol && source.getDimSize(n) <= 0; // unknown, or none
+      if (!isOpen || load.getBounds() != BoundsMode::pad)
+        continue;
+      auto name = cast<StringAttr>(kernel.getDims()[symbol.getPosition()]);
+      Value dim = DimOp::create(b, loc, b.getI64Type(), name);
+      Value isSome = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, dim, zero);
+      isThere = isThere ? Value(arith::AndIOp::create(b, loc, isThere, isSome)) : isSome;
+    }
+  }
+  if (isThere)
+    blocks = arith::SelectOp::create(b, loc, isThere, blocks, zero);
 }
 
 /// The programs' body becomes that of the second role.
@@ -188,9 +217,35 @@ Value PipelineBuilder::firstItem() {
   return arith::MulIOp::create(b, loc, turn, blocks);
 }
 
+Value PipelineBuilder::repeat(Value number) {
+  Operation *op = number.getDefiningOp();
+  if (!op || !parallel->isProperAncestor(op))
+    return number;
+  if (Value known = repeated.lookupOrNull(number))
+    return known;
+  for (Value operand : op->getOperands())
+    repeated.map(operand, repeat(operand));
+  return b.clone(*op, repeated)->getResult(0);
+}
+
+Value PipelineBuilder::limit(Value number) {
+  constexpr int64_t least = -(int64_t(1) << 30), most = (int64_t(1) << 31) - (int64_t(1) << 20);
+  Value above = arith::MaxSIOp::create(b, loc, number, integer(least));
+  return arith::MinSIOp::create(b, loc, above, integer(most));
+}
+
 void PipelineBuilder::load(Block &block) {
   b.setInsertionPointToStart(&block);
   Value first = firstItem();
+  // Numbers that programs compute.
+  llvm::DenseMap<Value, Value> numbers;
+  for (LoadOp load : {product.rows.load, product.columns.load})
+    for (Value value : llvm::concat<const Value>(load.getDims(), load.getSyms()))
+      if (value.getType().isInteger(64) && value.getDefiningOp() && !numbers.count(value)) {
+        Value again = repeat(value);
+        numbers[value] =
+            load.getBounds() == BoundsMode::pad && again != value ? limit(again) : again;
+      }
   auto loop = scf::ForOp::create(b, loc, zero, blocks, one);
   b.setInsertionPointToStart(loop.getBody());
   Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
@@ -203,8 +258,7 @@ void PipelineBuilder::load(Block &block) {
   // All that either map has dims or symbols for is one of the dims.
   auto place = [&](Value value) -> AffineExpr {
     bool isContracted = value == product.loop.getSpan();
-    if (isContracted)
-      value = number;
+    value = isContracted ? number : numbers.lookup_or(value, value);
     auto known = llvm::find(dims, value);
     AffineExpr dim = b.getAffineDimExpr(known - dims.begin());
     if (known == dims.end())
@@ -395,6 +449,10 @@ LogicalResult PipelineBuilder::run() {
   load(roles.getBodies()[0].front());
   multiply();
   sendResults();
+  // Numbers that the loads alone have asked for.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(roles.getBodies()[1].front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   // Sums go through the slots: no other program's operands may be there.
   if (product.splits == 1)
     kernel->setAttr(persistentAttrName, b.getUnitAttr());
@@ -424,6 +482,7 @@ public:
 
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
+      hoistNumbers(kernel);
       FoundProduct found = findProduct(kernel);
       if (!found.product) {
         if (!found.reason.empty())

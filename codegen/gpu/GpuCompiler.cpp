@@ -152,6 +152,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
   gpu::narrowDots(*copy);
+  gpu::hoistNumbers(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (!found.product)
     return OwningOpRef<KernelOp>();
@@ -167,6 +168,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::narrowDots(*copy);
+  gpu::hoistNumbers(*copy);
   unsigned numDots = 0, numWarpDots = 0;
   copy->walk([&](DotOp dot) {
     ++numDots;

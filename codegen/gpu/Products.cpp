@@ -49,6 +49,33 @@ LoadOp tile::codegen::gpu::multipliedLoad(Value operand) {
   return (rounded ? rounded.getInput() : operand).getDefiningOp<LoadOp>();
 }
 
+bool tile::codegen::gpu::isRepeatable(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !op->getParentOfType<ParallelOp>())
+    return true;
+  auto load = dyn_cast<LoadOp>(op);
+  bool isElement = load && axesOf(load.getType()).empty() && isa<BlockArgument>(load.getSource());
+  bool isNumber = isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
+                  axesOf(value.getType()).empty();
+  return (isElement || isNumber || isa<DimOp>(op)) && llvm::all_of(op->getOperands(), isRepeatable);
+}
+
+void tile::codegen::gpu::hoistNumbers(KernelOp kernel) {
+  kernel.walk([](DotOp dot) {
+    auto loop = dyn_cast<ForOp>(dot->getParentOp());
+    if (!loop)
+      return;
+    for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
+      bool isInvariant = op.getNumResults() == 1 && isRepeatable(op.getResult(0)) &&
+                         llvm::none_of(op.getOperands(), [&](Value operand) {
+                           return loop.getBody().isAncestor(operand.getParentRegion());
+                         });
+      if (isInvariant)
+        op.moveBefore(loop);
+    }
+  });
+}
+
 /// Whether the first results of a map are the same in all of a block: no axis is in them.
 static bool isUniform(AffineMap map, ValueRange dims, unsigned count) {
   for (unsigned n = 0; n < count; ++n)
@@ -62,6 +89,32 @@ static bool isUniform(AffineMap map, ValueRange dims, unsigned count) {
 static int64_t extentAlong(const Product &product, StringAttr axis) {
   auto type = cast<RankedTensorType>(ForOp(product.loop).getResult(0).getType());
   return type.getDimSize(llvm::find(axesOf(type), axis) - axesOf(type).begin());
+}
+
+namespace {
+/// A coordinate: a block of a span, and by how much it begins further on, which is the same in all
+/// of the block.
+struct Shifted {
+  Value span;
+  bool isShifted = false;
+};
+} // namespace
+
+/// None for anything else.
+static std::optional<Shifted> shiftedSpan(AffineMap map, unsigned result, ValueRange dims) {
+  MLIRContext *context = map.getContext();
+  AffineExpr expr = map.getResult(result);
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (!isa<SpanType>(dim.getType()) || !expr.isFunctionOfDim(d))
+      continue;
+    AffineExpr rest = simplifyAffineExpr(expr - getAffineDimExpr(d, context), map.getNumDims(),
+                                         map.getNumSymbols());
+    for (auto [other, value] : llvm::enumerate(dims))
+      if (isa<SpanType>(value.getType()) && rest.isFunctionOfDim(other))
+        return std::nullopt;
+    return Shifted{dim, rest != getAffineConstantExpr(0, context)};
+  }
+  return std::nullopt;
 }
 
 int64_t Product::elementBytes() const {
@@ -96,20 +149,26 @@ bool Product::canSend(StoreOp store) const {
   if (!isUniform(map, store.getDims(), rank - 2))
     return false;
   // What copies leave out is what is outside of the tensor.
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
   ParallelOp parallel = kernel.getParallel();
   for (unsigned n = 0; n < 2; ++n) {
-    auto dim = dyn_cast<AffineDimExpr>(map.getResult(rank - 2 + n));
-    Value span = dim ? store.getDims()[dim.getPosition()] : Value();
-    if (!span || !isa<SpanType>(span.getType()) || axisOf(span) != axes[n])
+    std::optional<Shifted> place = shiftedSpan(map, rank - 2 + n, store.getDims());
+    if (!place || axisOf(place->span) != axes[n])
       return false;
-    Value lower, upper;
+    Value lower, upper, span = place->span;
     if (auto whole = span.getDefiningOp<AxisOp>()) {
       lower = whole.getLower(), upper = whole.getUpper();
+      // All of a block that is no shorter than its axis is stored.
+      APInt length;
+      if (matchPattern(lower, m_Zero()) && matchPattern(upper, m_ConstantInt(&length)) &&
+          length.getSExtValue() ==
+              tile.getDimSize(llvm::find(axesOf(tile), axes[n]) - axesOf(tile).begin()))
+        continue;
     } else {
       auto number = cast<BlockArgument>(span).getArgNumber();
       lower = parallel.getLower()[number], upper = parallel.getUpper()[number];
     }
-    if (!matchPattern(lower, m_Zero()) ||
+    if (place->isShifted || !matchPattern(lower, m_Zero()) ||
         !isExtentOf(upper, kernel, argument.getArgNumber(), rank - 2 + n))
       return false;
   }
@@ -133,6 +192,7 @@ private:
   bool checkLoop(ForOp loop, DotOp dot);
   bool checkOperand(ProductOperand &operand, StringAttr axis);
   bool checkRows(LoadOp load);
+  bool checkPlaces(LoadOp load);
   bool checkSizes(const Product &product);
 
   KernelOp kernel;
@@ -162,6 +222,40 @@ bool Finder::checkRows(LoadOp load) {
                       "` are not known to begin at multiples of 16 bytes");
 }
 
+/// Whether what fetches the operand can compute where its blocks begin. Of what the data says no
+/// more than sums: those that are far outside stay there.
+bool Finder::checkPlaces(LoadOp load) {
+  AffineMap map = load.getMap();
+  auto isSummed = [&](AffineExpr value) {
+    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      AffineExpr rest = simplifyAffineExpr(expr - value, map.getNumDims(), map.getNumSymbols());
+      auto uses = [&](AffineExpr in) {
+        bool found = false;
+        in.walk([&](AffineExpr part) { found |= part == value; });
+        return found;
+      };
+      return !uses(expr) || !uses(rest);
+    });
+  };
+  unsigned numDims = map.getNumDims();
+  for (auto [n, value] :
+       llvm::enumerate(llvm::concat<const Value>(load.getDims(), load.getSyms()))) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !kernel.getParallel()->isProperAncestor(op) || isa<AxisOp>(op))
+      continue;
+    AffineExpr own = n < numDims ? getAffineDimExpr(n, kernel.getContext())
+                                 : getAffineSymbolExpr(n - numDims, kernel.getContext());
+    if (!isRepeatable(value) || !isSummed(own))
+      return no(load, "where its blocks begin programs compute");
+  }
+  if (load.getBounds() == BoundsMode::pad)
+    for (AffineExpr extent :
+         kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber()).getResults())
+      if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent))
+        return no(load, "its tensor has an extent that is computed");
+  return true;
+}
+
 /// The operand that has `axis` of the result beside the contracted one.
 bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
   LoadOp load = operand.load;
@@ -174,14 +268,13 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
       (load.getPad() && !matchPattern(load.getPad(), m_AnyZeroFloat()) &&
        !matchPattern(load.getPad(), m_Zero())))
     return no(load, "what is beyond the tensor's end is not zero");
-  if (load.getBounds() == BoundsMode::pad) // a tensor without elements has no copies to wait for
-    return no(load, "it is read beyond its tensor's end");
   if (axesOf(load.getType()).size() != 2)
     return no(load, "an operand has two axes");
+  // What is contracted begins where its block does, the other axis anywhere.
   auto axisAt = [&](unsigned result) {
-    auto dim = dyn_cast<AffineDimExpr>(map.getResult(result));
-    Value span = dim ? load.getDims()[dim.getPosition()] : Value();
-    return span && isa<SpanType>(span.getType()) ? axisOf(span) : StringAttr();
+    std::optional<Shifted> place = shiftedSpan(map, result, load.getDims());
+    return place && (!place->isShifted || axisOf(place->span) == axis) ? axisOf(place->span)
+                                                                       : StringAttr();
   };
   StringAttr outer = axisAt(rank - 2), inner = axisAt(rank - 1);
   bool isPlain = outer && inner && outer != inner && isUniform(map, load.getDims(), rank - 2) &&
@@ -191,10 +284,8 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
                  });
   if (!isPlain)
     return no(load, "its axes are not its tensor's last two dimensions");
-  for (Value value : llvm::concat<const Value>(load.getDims(), load.getSyms()))
-    if (Operation *op = value.getDefiningOp();
-        op && kernel.getParallel()->isProperAncestor(op) && !isa<AxisOp>(op))
-      return no(load, "where its blocks begin programs compute");
+  if (!checkPlaces(load))
+    return false;
   operand.isByColumns = inner == axis;
   // All of the dimension is contracted: copies would bring what is outside of the loop's range.
   auto loop = cast<ForOp>(load->getParentOp());

@@ -10,9 +10,9 @@
 //   }
 //
 // Such a loop becomes a pipeline (BuildPipeline.h), if bulk copies can fetch its blocks: both
-// operands are all of a tensor's last two dimensions, whose rows begin at multiples of
-// 16 bytes. What is beyond a tensor's end comes as zero. f32 that the loop rounds to tf32 first
-// the copies round.
+// operands are blocks of a tensor's last two dimensions, whose rows begin at multiples of
+// 16 bytes. Where they begin numbers of the program say, which may be data. What is beyond a
+// tensor's end comes as zero. f32 that the loop rounds to tf32 first the copies round.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_PRODUCTS_H
@@ -57,6 +57,13 @@ struct Product {
 /// The load whose elements a dot's operand has, as they are or, of f32, rounded to tf32: those that
 /// copies can fetch for tensor cores. Null for anything else.
 ir::LoadOp multipliedLoad(mlir::Value operand);
+
+/// Whether another role can compute a number of a program, too: from the program's place, the
+/// dimensions, and elements of tensors that nobody changes.
+bool isRepeatable(mlir::Value number);
+
+/// Has loops that contract begin after the numbers that are the same in all of their turns.
+void hoistNumbers(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {

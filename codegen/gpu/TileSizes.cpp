@@ -248,7 +248,9 @@ void Chooser::chooseForElements() {
 bool Chooser::isCopied(LoadOp load) {
   auto argument = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
   return argument && load.getSource().getType().getRank() > 1 &&
-         load.getBounds() != BoundsMode::pad && load.getBounds() != BoundsMode::clamp &&
+         load.getBounds() != BoundsMode::clamp &&
+         (!load.getPad() || matchPattern(load.getPad(), m_AnyZeroFloat()) ||
+          matchPattern(load.getPad(), m_Zero())) &&
          hasCopiedRows(kernel, argument.getArgNumber(), dims);
 }
 

@@ -130,6 +130,61 @@ tile.kernel @split(
   tile.return
 }
 
+// Segments of rows, each with a matrix of its own: where blocks begin is data, which the role that loads
+// reads. Rows begin anywhere, and what is outside is zero: copies bring it as such. Numbers that are far outside
+// stay there. A tensor without elements has nothing to wait for.
+//
+// CHECK-LABEL: tile.kernel @grouped
+// CHECK: %[[E:.*]] = tile.dim "E"
+// CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[E]], %c0
+// CHECK: %[[COUNT:.*]] = arith.select %{{.*}}, %{{.*}}, %c0
+// CHECK: tile_gpu.roles "load"
+// CHECK: %[[FIRST:.*]] = tile.load %arg2
+// CHECK: arith.maxsi
+// CHECK: %[[ROW:.*]] = arith.minsi
+// CHECK: tile.load %arg3
+// CHECK: arith.maxsi
+// CHECK: %[[MATRIX:.*]] = arith.minsi
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[COUNT]]
+// CHECK-NOT: tile.load
+// CHECK: tile_gpu.put {{.*}}(%{{.*}}, %[[N]], %[[ROW]], %{{.*}}, %[[MATRIX]]) :
+// CHECK: }, "multiply"
+// CHECK-NOT: tile.load
+// CHECK: tile_gpu.send
+//
+// PTX: // grouped: 384 threads
+// PTX: // tensor map: parameter 1, box 64x128x1, swizzle 128
+!block = tensor<128x128xf32, #tile.axes<"r", "j">>
+tile.kernel @grouped(
+    %a: memref<?x256xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k, e, p] -> (m, k)>},
+    %b: memref<?x?x256xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k, e, p] -> (e, n, k)>},
+    %first: memref<?xi64> {tile.name = "first", tile.mode = "in", tile.shape = affine_map<()[m, n, k, e, p] -> (p)>},
+    %matrix: memref<?xi64> {tile.name = "matrix", tile.mode = "in", tile.shape = affine_map<()[m, n, k, e, p] -> (p)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k, e, p] -> (p * 128, n)>})
+    attributes {dims = ["M", "N", "K", "E", "P"], tile.bound = {K = 256 : i64}, tile.divisors = {N = 16}} {
+  %c0 = arith.constant 0 : i64
+  %c128 = arith.constant 128 : i64
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0.0 : bf16
+  %P = tile.dim "P"
+  %N = tile.dim "N"
+  %K = arith.constant 256 : i64
+  tile.parallel (%p = each "p" %c0 to %P, %j = tiles "j" %c0 to %N by 128) {
+    %r = tile.axis %c0 to %c128 : <"r", 128>
+    %zeros = tile.broadcast %zero : f32 to !block
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !block) {
+      %row = tile.load %first at affine_map<()[p] -> (p)>() [%p] <exact> : memref<?xi64>, () -> i64
+      %x = tile.load %a at affine_map<(r, k)[f] -> (f + r, k)>(%r, %k) [%row] <pad> else %none : memref<?x256xbf16>, (!tile.span<"r", 128>, !tile.span<"k", 64>), bf16 -> tensor<128x64xbf16, #tile.axes<"r", "k">>
+      %which = tile.load %matrix at affine_map<()[p] -> (p)>() [%p] <exact> : memref<?xi64>, () -> i64
+      %y = tile.load %b at affine_map<(j, k)[e] -> (e, j, k)>(%j, %k) [%which] <pad> else %none : memref<?x?x256xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>), bf16 -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"r", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !block
+      tile.yield %next : !block
+    }
+    tile.store %sum, %c at affine_map<(r, j)[p] -> (p * 128 + r, j)>(%r, %j) [%p] : !block, memref<?x?xf32>, (!tile.span<"r", 128>, !tile.span<"j", 128>)
+  }
+  tile.return
+}
+
 // Matrix by matrix of a batch, in f16, with few rows: one group of four warps multiplies, and the
 // copies begin at the matrix' number.
 //
