@@ -15,25 +15,9 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
-using arith::CmpIPredicate;
 
 /// Words that one access moves.
 static constexpr int64_t wordsAtOnce = 4;
-
-/// Tells the barrier of every block, once all lanes are here, and waits for this one's.
-static void meetThrough(CodeBuilder &b, Value barrier, Value lane, unsigned blocks) {
-  Value arrives = b.compare(CmpIPredicate::ult, lane, b.integer(b.getI32Type(), blocks));
-  inlineAsm(b, Type(), {barrier, lane, arrives},
-            "{\n\t.reg .b32 there;\n\tbar.warp.sync -1;\n\t"
-            "mapa.shared::cluster.u32 there, $0, $1;\n\t"
-            "@$2 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n\t}",
-            "r,r,b,~{memory}", true);
-  inlineAsm(b, Type(), {barrier},
-            "{\n\t.reg .pred done;\nagain:\n\t"
-            "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [$0], 0;\n\t"
-            "@done bra ready;\n\tbra again;\nready:\n\t}",
-            "r,~{memory}", true);
-}
 
 void KernelLowering::combineBlocks(CombineOp op) {
   Type i32 = b.getI32Type();
@@ -53,7 +37,7 @@ void KernelLowering::combineBlocks(CombineOp op) {
     inlineAsm(b, Type(), operands, "st.shared::cta.v4.b32 [$0], {$1, $2, $3, $4};",
               "r,r,r,r,r,~{memory}", true);
   }
-  meetThrough(b, sharedAddress(place.combined), lane, blocks);
+  meetBlocks("release");
 
   // Columns of the next block are so many registers further on.
   int64_t columns = total.extentOfBlock(1);

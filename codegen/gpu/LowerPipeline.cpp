@@ -91,8 +91,7 @@ static void waitFor(CodeBuilder &b, Value barrier, Value parity) {
             "r,r,~{memory}", /*hasSideEffects=*/true);
 }
 
-/// All blocks of a cluster have come here; `order`: with all that they have sent to each other.
-static void meetBlocks(CodeBuilder &b, StringRef order) {
+void KernelLowering::meetBlocks(StringRef order) {
   inlineAsm(
       b, Type(), {},
       ("barrier.cluster.arrive." + order + ".aligned;\n\tbarrier.cluster.wait.acquire.aligned;")
@@ -111,9 +110,7 @@ void KernelLowering::emitChannel(ChannelOp op) {
   ChannelPlace &place = channels[op.getResult()];
   place.slots = llvm::alignTo(sharedFloor, 1024);
   place.barriers = place.slots + depth * type.getSlotBytes();
-  place.combined = place.barriers + depth * 2 * 8;
-  bool isCombined = llvm::any_of(op.getResult().getUsers(), llvm::IsaPred<CombineOp>);
-  sharedFloor = place.combined + (isCombined ? 8 : 0);
+  sharedFloor = place.barriers + depth * 2 * 8;
   mostShared = std::max(mostShared, sharedFloor);
   int64_t readers = 0;
   SmallPtrSet<Region *, 4> counted;
@@ -131,22 +128,17 @@ void KernelLowering::emitChannel(ChannelOp op) {
   b.branch(
       b.compare(CmpIPredicate::eq, thread, b.integer(b.getI32Type(), 0)),
       [&] {
-        auto makeBarrier = [&](int64_t n, int64_t arrivals) {
-          inlineAsm(
-              b, Type(),
-              {b.add(first, b.integer(b.getI32Type(), 8 * n)), b.integer(b.getI32Type(), arrivals)},
-              "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
-        };
         for (int64_t n = 0; n < 2 * depth; ++n)
-          makeBarrier(n, n < depth ? 1 : readers * blocksThatRead);
-        if (isCombined)
-          makeBarrier(2 * depth, readers * blocks);
+          inlineAsm(b, Type(),
+                    {b.add(first, b.integer(b.getI32Type(), 8 * n)),
+                     b.integer(b.getI32Type(), n < depth ? 1 : readers * blocksThatRead)},
+                    "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
         inlineAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
         return Values();
       },
       [&] { return Values(); });
   if (blocks > 1)
-    meetBlocks(b, "relaxed"); // a fence has ordered the barriers
+    meetBlocks("relaxed"); // a fence has ordered the barriers
   else
     barrier();
 }
@@ -309,7 +301,7 @@ void KernelLowering::emitRoles(ParallelOp parallel, RolesOp roles) {
   emitFrom(0);
   // What others of the cluster send here has to find this block.
   if (blocks > 1)
-    meetBlocks(b, "release");
+    meetBlocks("release");
 }
 
 void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned number) {
@@ -334,7 +326,15 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
                   std::to_string(wanted) + ";",
               "~{memory}", true);
   numSent = 0;
-  emitPrograms(parallel, roles.getBodies()[number].front());
+  auto combines = [&](Region &body) {
+    return body.walk([](CombineOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  Region &body = roles.getBodies()[number];
+  emitPrograms(parallel, body.front());
+  // Blocks meet where sums are combined, all of their warps.
+  if (!combines(body) &&
+      llvm::any_of(roles.getBodies(), [&](Region &other) { return combines(other); }))
+    meetBlocks("release");
   finishSends(number);
   // Roles run at the same time: what one of them uses is not another's.
   sharedFloor = llvm::alignTo(mostShared, 16);

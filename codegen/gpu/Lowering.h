@@ -478,6 +478,8 @@ private:
   void makeOutboxes(RolesOp roles);
   void emitSend(SendOp op);
   void combineBlocks(CombineOp op);
+  /// All threads of a cluster come here; `order`: with all that they have sent to each other.
+  void meetBlocks(llvm::StringRef order);
   /// Leaves the warp's 16 rows from `row` and `column` of the tile on there.
   void fillOutbox(SendOp op, Value outbox, int64_t row, int64_t column);
   void finishSends(unsigned role);
@@ -518,7 +520,7 @@ private:
   std::map<std::vector<int64_t>, Value> threadPlaces;
   /// Where the channels' slots begin, and their barriers.
   struct ChannelPlace {
-    int64_t slots, barriers, combined;
+    int64_t slots, barriers;
   };
   llvm::DenseMap<Value, ChannelPlace> channels;
   llvm::DenseMap<Value, Value> matrices; // addresses in shared memory, i32

@@ -102,9 +102,9 @@ tile.kernel @layer(
 // PTX: // split: 256 threads, {{.*}}, 4 blocks a program
 // PTX: // tensor map: parameter 2, box 32x16, swizzle 128
 // PTX: st.shared::cta.v4.b32
+// PTX: barrier.cluster.arrive.release.aligned;
+// PTX-NEXT: barrier.cluster.wait.acquire.aligned;
 // PTX: mapa.shared::cluster.u32
-// PTX-NEXT: mbarrier.arrive.release.cluster.shared::cluster.b64
-// PTX: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64
 // PTX-COUNT-16: ld.shared::cluster.v4.b32
 !parts = tensor<64x128xf32, #tile.axes<"i", "j">>
 tile.kernel @split(
