@@ -161,18 +161,35 @@ bool KernelLowering::isMadeByDots(ConvertOp op) const {
   return isFactor && !layoutOf(op.getInput().getType()).hasSameThreads(layoutOf(op.getType()));
 }
 
+DotOperand KernelLowering::operandOf(DotOp op, unsigned number, bool isStaged) {
+  DotOperand operand;
+  Value value = op->getOperand(number);
+  // A conversion for this op alone is made with it.
+  auto convert = value.getDefiningOp<ConvertOp>();
+  Value source = convert && isMadeByDots(convert) ? convert.getInput() : value;
+  if (isStaged) {
+    operand.tile = {
+        SmallVector<StringAttr>(axesOf(source.getType())), layoutOf(source.getType()), {}};
+  } else {
+    operand.tile = tile(source);
+    operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
+  }
+  operand.element = getElementTypeOrSelf(value.getType());
+  operand.isZeroOutside = isZeroOutside(value);
+  operand.hasMask = !domains.restrictsOn(operand.tile.axes).empty();
+  operand.along = operand.tile.axisIndex(op.getAxisAttr());
+  return operand;
+}
+
 void KernelLowering::emitDot(DotOp op) {
   SmallVector<DotOperand, 2> operands;
-  for (Value value : {op.getLhs(), op.getRhs()}) {
-    DotOperand &operand = operands.emplace_back();
-    // A conversion for this op alone is made with it.
-    auto convert = value.getDefiningOp<ConvertOp>();
-    operand.tile = tile(convert && isMadeByDots(convert) ? convert.getInput() : value);
-    operand.mask = domainMask(operand.tile.axes, operand.tile.layout);
-    operand.element = getElementTypeOrSelf(value.getType());
-    operand.isZeroOutside = isZeroOutside(value);
-    operand.hasMask = !domains.restrictsOn(operand.tile.axes).empty();
-    operand.along = operand.tile.axisIndex(op.getAxisAttr());
+  for (unsigned n : {0, 1}) {
+    auto convert = op->getOperand(n).getDefiningOp<ConvertOp>();
+    auto copied = stagedOperands.find(convert ? convert.getInput().getDefiningOp() : nullptr);
+    bool isCopied = copied != stagedOperands.end();
+    operands.push_back(operandOf(op, n, isCopied));
+    if (isCopied)
+      operands.back().copied = copied->second;
   }
   if (!emitWarpDot(op, operands))
     bind(op.getResult(), multiplyByThreads(op, operands));
@@ -193,6 +210,9 @@ Values KernelLowering::multiplyByThreads(DotOp op, MutableArrayRef<DotOperand> o
       end = operand.layOut(end, chunk, type, axes, layout);
     return end;
   };
+  for (DotOperand &operand : operands)
+    if (operand.copied.slot)
+      operand.tile.registers = readStaged(operand.copied);
   int64_t bytes = layOut();
   while (bytes > mostSharedOfOp && chunk > 1) {
     chunk = static_cast<int64_t>(llvm::PowerOf2Ceil(chunk)) / 2;

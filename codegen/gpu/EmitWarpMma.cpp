@@ -20,36 +20,6 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using Values = CodeBuilder::Values;
 
-namespace tile::codegen::gpu {
-/// An operand as the instruction takes it.
-struct DotFragments {
-  const Tile *source = nullptr;
-  Values numbers = {}; // of the source's registers, as they are multiplied
-  Layout layout;       // the instruction's
-  unsigned along;      // the contracted axis
-  unsigned own;        // the one that is the result's rows or columns
-  unsigned inner;      // the axis whose elements are neighbours in shared memory
-  int64_t perWord;     // elements in a register
-  bool isStaged;
-  SmallVector<int64_t> strides = {}; // in shared memory, of elements
-  int64_t start = 0, bytes = 0;
-  Value base = {};
-  std::map<int64_t, Values> words = {}; // that were fetched, by the number of the first element
-
-  int64_t elementBytes() const { return numbers[0].getType().getIntOrFloatBitWidth() / 8; }
-  void layOut(int64_t offset);
-  /// Whether `ldmatrix` fetches it, and turns it.
-  bool isTurned() const { return inner != along; }
-  bool hasMatrices() const {
-    return perWord * elementBytes() == 4 && (!isTurned() || elementBytes() == 2);
-  }
-  /// Elements that one instruction fetches.
-  int64_t unit() const;
-  /// Where lanes find the rows of the matrices that belong to the first unit of `layout`.
-  Layout rowsOfMatrices() const;
-};
-} // namespace tile::codegen::gpu
-
 /// How many elements of an aligned group of registers are neighbours along an axis, and begin at a
 /// multiple of their number.
 static int64_t alignedNeighbours(const Layout &layout, unsigned axis, int64_t most) {
@@ -64,6 +34,11 @@ static int64_t alignedNeighbours(const Layout &layout, unsigned axis, int64_t mo
   while (!isAligned())
     count /= 2;
   return count;
+}
+
+int64_t DotFragments::neighbours() const {
+  constexpr int64_t access = 16;
+  return alignedNeighbours(source->layout, inner, access / elementBytes());
 }
 
 void DotFragments::layOut(int64_t offset) {
@@ -136,7 +111,9 @@ static Value packWord(CodeBuilder &b, ValueRange elements) {
 
 DotFragments KernelLowering::fragmentsOf(const DotOperand &operand, const WarpMma &mma,
                                          const Layout &layout) {
+  bool isWord = mma.element.isF32();
   DotFragments made{.source = &operand.tile,
+                    .type = isWord ? b.getI32Type() : registerType(mma.element),
                     .layout = layout,
                     .along = static_cast<unsigned>(operand.along),
                     .own = 0,
@@ -161,10 +138,9 @@ DotFragments KernelLowering::fragmentsOf(const DotOperand &operand, const WarpMm
 //===-- Shared memory -----------------------------------------------------===//
 
 void KernelLowering::storeFragments(const DotFragments &operand) {
-  constexpr int64_t access = 16;
-  Type element = operand.numbers[0].getType();
+  Type element = operand.type;
   const Layout &layout = operand.source->layout;
-  int64_t count = alignedNeighbours(layout, operand.inner, access / operand.elementBytes());
+  int64_t count = operand.neighbours();
   for (int64_t r = 0, all = layout.numRegisters(); r < all; r += count) {
     Index place = linearPlace(layout, r, operand.strides);
     Value address = sharedAt(operand.base, place.base, element, place.constant);
@@ -205,7 +181,7 @@ Value KernelLowering::wordOf(DotFragments &operand, int64_t reg) {
     Index place = linearPlace(rows, 0, operand.strides);
     for (auto [step, stride] : llvm::zip(operand.layout.ofRegister(first), operand.strides))
       place.constant += step * stride;
-    Type element = operand.numbers[0].getType();
+    Type element = operand.type;
     Value address = sharedAt(operand.base, place.base, element, place.constant);
     int64_t count = operand.unit() / operand.perWord;
     std::string name = "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
@@ -225,7 +201,7 @@ Value KernelLowering::wordOf(DotFragments &operand, int64_t reg) {
           operand.numbers[*operand.source->layout.registerAt(operand.layout.ofRegister(r))]);
       continue;
     }
-    Type element = operand.numbers[0].getType();
+    Type element = operand.type;
     Index place = linearPlace(operand.layout, r, operand.strides);
     elements.push_back(
         loadShared(element, sharedAt(operand.base, place.base, element, place.constant)));
@@ -328,6 +304,10 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     DotFragments &made = fragments.emplace_back(fragmentsOf(operand, how->mma, *layout));
     if (!made.isStaged)
       continue;
+    if (operand.copied.slot) {
+      made.layOut(operand.copied.staged->start);
+      continue;
+    }
     made.layOut(bytes);
     bytes = static_cast<int64_t>(llvm::alignTo(made.start + made.bytes, 16));
   }
@@ -335,25 +315,22 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     return false;
   bool isStaged = bytes > 0;
   Value base = isStaged ? shared(bytes) : Value();
-  for (DotFragments &operand : fragments)
-    if (operand.isStaged)
-      operand.base = sharedAt(base, Value(), b.getI8Type(), operand.start);
-  auto clears = [](const DotFragments &operand) {
-    return operand.isStaged &&
-           operand.layout.extent(operand.along) > operand.source->layout.extent(operand.along);
-  };
+  for (auto [operand, made] : llvm::zip(operands, fragments))
+    if (made.isStaged)
+      made.base = sharedAt(operand.copied.slot ? operand.copied.slot : base, Value(), b.getI8Type(),
+                           made.start);
   auto multiply = [&]() -> Values {
     if (isStaged)
       barrier();
-    if (llvm::any_of(fragments, clears)) {
-      for (DotFragments &operand : fragments)
-        if (clears(operand))
-          clearFragments(operand);
+    if (llvm::any_of(fragments, [](DotFragments &made) { return made.needsClearing(); })) {
+      for (DotFragments &made : fragments)
+        if (made.needsClearing())
+          clearFragments(made);
       barrier();
     }
-    for (DotFragments &operand : fragments)
-      if (operand.isStaged)
-        storeFragments(operand);
+    for (auto [operand, made] : llvm::zip(operands, fragments))
+      if (made.isStaged && !operand.copied.slot)
+        storeFragments(made);
     if (isStaged)
       barrier();
     return multiplyFragments(fragments[how->isSwapped], fragments[!how->isSwapped], how->mma,
@@ -362,10 +339,14 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
   // What a condition leaves out is zero here, and contributes nothing but where the other factor is
   // no number.
   Value suspect;
-  for (size_t n : {0, 1})
-    if (operands[n].hasMask)
-      suspect = b.either(suspect ? suspect : b.i1(false),
-                         hasNonFinite(b, fragments[1 - n], how->mma.element));
+  for (size_t n : {0, 1}) {
+    if (!operands[n].hasMask)
+      continue;
+    if (operands[1 - n].copied.slot)
+      fragments[1 - n].numbers = readStaged(operands[1 - n].copied);
+    suspect = b.either(suspect ? suspect : b.i1(false),
+                       hasNonFinite(b, fragments[1 - n], how->mma.element));
+  }
   if (!suspect || !isa<FloatType>(how->mma.element))
     bind(op.getResult(), multiply());
   else

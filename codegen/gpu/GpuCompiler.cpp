@@ -296,7 +296,11 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
       lacks(gpu::findScanShortage(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
-  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu);
+  int64_t room = sharedBytesOf(options.target);
+  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, room);
+  // Without operands of turns to come there may be room.
+  if (succeeded(lowered) && lowered->sharedBytes > room && !gpu::settingOf(**onGpu, "stages"))
+    lowered = gpu::lowerKernel(**onGpu, 0);
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();

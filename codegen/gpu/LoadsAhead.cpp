@@ -40,6 +40,15 @@ int64_t KernelLowering::registersOf(LoadOp op) {
   return layout.numRegisters() / width * std::max<int64_t>(1, width * bits / 32);
 }
 
+bool KernelLowering::isReadAhead(LoadOp load) {
+  auto op = cast<ForOp>(load->getParentOp());
+  return !load->hasAttr(keepAttrName) && !load->hasAttr(keptAttrName) &&
+         tensors.lookup(load.getSource()).isInvariant &&
+         llvm::all_of(load->getOperands(), [&](Value operand) {
+           return operand == op.getSpan() || !op.getBody().isAncestor(operand.getParentRegion());
+         });
+}
+
 SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
   constexpr int64_t mostRegisters = 48;
   if (watches || kernel.isGrid())
@@ -57,13 +66,7 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
     auto load = dyn_cast<LoadOp>(inner);
     if (!load || axesOf(load.getType()).empty() || !feedsDots(load.getResult()))
       continue;
-    bool isReady =
-        !load->hasAttr(keepAttrName) && !load->hasAttr(keptAttrName) &&
-        tensors.lookup(load.getSource()).isInvariant &&
-        llvm::all_of(load->getOperands(), [&](Value operand) {
-          return operand == op.getSpan() || !op.getBody().isAncestor(operand.getParentRegion());
-        });
-    if (isReady)
+    if (isReadAhead(load) && !waiting.contains(load))
       loads.push_back(load);
   }
   // Several contractions, as attention has them, need their registers for themselves.

@@ -92,11 +92,18 @@ void KernelLowering::emitFor(ForOp op) {
   SmallVector<Rescaled> rescaled = rescaledOf(op);
   for (const Rescaled &pair : rescaled)
     apart.insert({pair.maximum, pair.added});
+  const Stages stages = stagesOf(op);
+  for (const StagedLoad &staged : stages.loads)
+    waiting.insert(staged.load);
   AheadLoads ahead{loadsAhead(op), {}};
   size_t numCarried = inits.size();
   if (!ahead.loads.empty())
     llvm::append_range(inits, fetchAhead(ahead, op, lower));
   waiting.insert(ahead.loads.begin(), ahead.loads.end());
+  if (!stages.loads.empty()) {
+    startFirstTurns(stages, op);
+    inits.push_back(b.integer(b.getI32Type(), 0));
+  }
   auto split = [&](ValueRange registers) {
     SmallVector<ValueRange> parts;
     for (size_t count : counts) {
@@ -105,8 +112,14 @@ void KernelLowering::emitFor(ForOp op) {
     }
     return parts;
   };
-  Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange carried) {
+  Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange all) {
     Values fetched;
+    ValueRange carried = all;
+    Value slot = stages.loads.empty() ? Value() : carried.back();
+    if (slot) {
+      beginTurn(stages, op, origin, slot);
+      carried = carried.drop_back();
+    }
     if (!ahead.loads.empty())
       fetched = fetchAhead(ahead, op, b.add(origin, size));
     bindBlock(op, origin);
@@ -117,7 +130,7 @@ void KernelLowering::emitFor(ForOp op) {
         bind(value, part);
     emitBlock(op.getBody().front());
     if (failed)
-      return Values(carried);
+      return Values(all);
     Values next;
     for (auto [fold, part, value, old] :
          llvm::zip(folds, parts, op.getYield().getOperands(), op.getCarried())) {
@@ -130,8 +143,11 @@ void KernelLowering::emitFor(ForOp op) {
         next.push_back(holds.empty() ? element : b.select(holds[r], element, before[r]));
     }
     llvm::append_range(next, fetched);
+    if (slot)
+      next.push_back(nextSlot(stages, slot));
     return next;
   });
+  finishStages(stages);
   ranges.erase(op.getNameAttr());
   if (failed)
     return;

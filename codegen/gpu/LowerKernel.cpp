@@ -68,9 +68,10 @@ void KernelLowering::bind(ValueRange values, ValueRange registers) {
 
 //===-- Parameters and programs -------------------------------------------===//
 
-KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function)
+KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function,
+                               int64_t room)
     : b(b), kernel(kernel), function(function), domains(kernel),
-      prologue(&function.getBody().front()) {
+      prologue(&function.getBody().front()), room(room) {
   target.vectorBits = 32;
   target.isThread = target.hasRareCalls = true;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
@@ -563,7 +564,7 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   return function;
 }
 
-FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
+FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, int64_t room) {
   if (failed(verifyLayouts(kernel)) || failed(checkFinishes(kernel)))
     return failure();
   LoweredKernel result;
@@ -576,7 +577,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel) {
     return createFunction(b, kernel, suffix, result);
   };
   LLVM::LLVMFuncOp function = create("");
-  KernelLowering lowering(b, kernel, function);
+  KernelLowering lowering(b, kernel, function, room);
   if (failed(lowering.run()))
     return failure();
   result.function = function;

@@ -20,6 +20,9 @@
 
 namespace tile::codegen::gpu {
 
+/// What one op takes of shared memory at most, if it can do with less: any device has so much.
+inline constexpr int64_t mostSharedOfOp = 99 << 10;
+
 /// What a lowered kernel needs of its launch.
 struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -44,8 +47,9 @@ struct LoweredKernel {
 /// The function has the kernel's name; its parameters are the tensors' addresses and the scalars in
 /// order (bool as i8), then the dims as i64, then what GpuCode says. Program n is block n of the
 /// grid, or cluster n, the last binder fastest; there are fewer than 2^31. Fails, with an error at
-/// the op, where the backend lacks it.
-mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel);
+/// the op, where the backend lacks it. `room` is the shared memory that blocks of turns to come may
+/// have; 0: there are none.
+mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel, int64_t room = mostSharedOfOp);
 
 /// A function's name in the module, which no function that kernels call has.
 inline constexpr llvm::StringLiteral symbolPrefix = "kernel.";
@@ -55,9 +59,6 @@ inline std::string symbolOf(llvm::StringRef name) { return (symbolPrefix + name)
 TensorBox boxOf(SendOp op);
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
-/// What one op takes of shared memory at most, if it can do with less: any device has so much.
-inline constexpr int64_t mostSharedOfOp = 99 << 10;
-
 /// A tile in registers.
 struct Tile {
   llvm::SmallVector<mlir::StringAttr> axes;
@@ -107,6 +108,20 @@ struct DotOperand;
 struct DotFragments;
 struct WarpMma;
 
+/// A load of a loop, of which copies bring blocks of turns to come (Stages.cpp): elements that one
+/// copy moves; where its tile begins and ends in a slot, and steps along its axes there, of
+/// elements.
+struct StagedLoad {
+  ir::LoadOp load;
+  int64_t width = 1, start = 0, end = 0;
+  llvm::SmallVector<int64_t> strides;
+};
+/// What a turn has of it.
+struct StagedOperand {
+  const StagedLoad *staged = nullptr;
+  mlir::Value slot;
+};
+
 /// Where a register's row or column of an operand of a dot begins; registers with one key share it.
 struct DotRow {
   Index place;
@@ -115,7 +130,9 @@ struct DotRow {
 
 class KernelLowering {
 public:
-  KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function);
+  /// `room`: the shared memory that a block may have.
+  KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function,
+                 int64_t room = mostSharedOfOp);
   mlir::LogicalResult run();
   /// Emits another function of the kernel, which fills `reduce` outputs with their identities, or
   /// folds the copies of those that have some.
@@ -176,6 +193,26 @@ private:
     llvm::SmallVector<mlir::VectorType> vectors;
   };
   llvm::SmallVector<ir::LoadOp> loadsAhead(ir::ForOp op);
+  /// Whether a load of a loop can be made in another turn than its own.
+  bool isReadAhead(ir::LoadOp load);
+  /// Operands of a loop's turns to come, in a ring of slots (Stages.cpp).
+  struct Stages {
+    llvm::SmallVector<StagedLoad> loads;
+    int64_t depth = 0, bytes = 0, floor = 0; // slots; of one; of shared memory without them
+    Value base;
+  };
+  Stages stagesOf(ir::ForOp op);
+  std::optional<StagedLoad> stagedLoad(ir::LoadOp load, int64_t start);
+  Value slotOf(const Stages &stages, Value number);
+  Value placeInSlot(const StagedLoad &staged, Value slot, int64_t reg);
+  void startCopies(const StagedLoad &staged, Value slot);
+  void startTurn(const Stages &stages, ir::ForOp op, Value origin, Value slot);
+  void startFirstTurns(const Stages &stages, ir::ForOp op);
+  /// The turn's operands are there, in its slot; those of a later one are on their way.
+  void beginTurn(const Stages &stages, ir::ForOp op, Value origin, Value slot);
+  Value nextSlot(const Stages &stages, Value slot);
+  void finishStages(const Stages &stages);
+  Values readStaged(const StagedOperand &operand);
   int64_t registersOf(ir::LoadOp op);
   /// Reads the block from `origin` on, if there is one; gives what the loop carries.
   Values fetchAhead(AheadLoads &ahead, ir::ForOp op, Value origin);
@@ -384,6 +421,8 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
+  /// The operand of this number; without registers, if copies bring it.
+  DotOperand operandOf(ir::DotOp op, unsigned number, bool isStaged);
   /// Whether a conversion is made where its dots are: what they need of it, by way of shared
   /// memory.
   bool isMadeByDots(ConvertOp op) const;
@@ -534,6 +573,8 @@ private:
   unsigned barrierNumber = 0;
   /// What is taken of shared memory for good.
   int64_t sharedFloor = 0;
+  int64_t room; // of shared memory
+  llvm::DenseMap<mlir::Operation *, StagedOperand> stagedOperands;
   /// What happened to a tensor of a grid kernel since the last barrier.
   struct Accesses {
     bool byTiles = false, isRead = false, isWritten = false;

@@ -1,0 +1,207 @@
+//===- Stages.cpp - operands of the turns to come, copied without waiting -===//
+//
+// In a loop that multiplies by instructions of warps, operands that are multiplied as they
+// are in memory go to shared memory by `cp.async`, several turns ahead: threads start the
+// copies and go on. A turn then is
+//
+//   wait for its copies; barrier; start those of a later turn, in the slot
+//   of the turn before; multiply
+//
+// with one barrier, since all have left the turn before when they meet. Registers hold
+// nothing of it. Operands that are computed, or whose rows begin anywhere, go the other way
+// (LoadsAhead.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/Access.h"
+#include "codegen/gpu/DotOperand.h"
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/WarpMma.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+using Values = CodeBuilder::Values;
+
+/// The dot that a load is an operand of, and nothing else, by a conversion that the dot makes.
+static std::optional<std::pair<DotOp, unsigned>> onlyDotOf(LoadOp load) {
+  if (!load->hasOneUse())
+    return std::nullopt;
+  auto convert = dyn_cast<ConvertOp>(*load->getUsers().begin());
+  if (!convert || !convert->hasOneUse())
+    return std::nullopt;
+  OpOperand &use = *convert->getUses().begin();
+  auto dot = dyn_cast<DotOp>(use.getOwner());
+  if (!dot || use.getOperandNumber() > 1 || dot->getBlock() != load->getBlock())
+    return std::nullopt;
+  return std::pair(dot, use.getOperandNumber());
+}
+
+std::optional<StagedLoad> KernelLowering::stagedLoad(LoadOp load, int64_t start) {
+  constexpr int64_t leastBytes = 4; // of a copy
+  auto only = onlyDotOf(load);
+  // What is the same in all turns is read once.
+  if (!only || !isReadAhead(load) ||
+      !llvm::is_contained(load->getOperands(), cast<ForOp>(load->getParentOp()).getSpan()) ||
+      !domains.restrictsOn(axesOf(load.getType())).empty())
+    return std::nullopt;
+  auto [dot, number] = *only;
+  std::optional<WarpDot> how = warpDotOf(dot);
+  std::optional<Layout> layout =
+      how ? operandLayout(*how, dot, number, layoutOf(dot.getType())) : std::nullopt;
+  DotOperand operand = operandOf(dot, number, /*isStaged=*/true);
+  if (!layout || !operand.isZeroOutside || operand.element != how->mma.element)
+    return std::nullopt;
+  DotFragments fragments = fragmentsOf(operand, how->mma, *layout);
+  const Layout &source = operand.tile.layout;
+  if (!fragments.isStaged || fragments.needsClearing())
+    return std::nullopt;
+  bool isChecked = load.getBounds() == BoundsMode::pad || load.getBounds() == BoundsMode::clamp;
+  Access access = accessOf(load.getSource(), load.getMap(), load.getDims(), load.getSyms(),
+                           axesOf(load.getType()), source);
+  StagedLoad staged{load};
+  staged.width = std::min(vectorFor(access, isChecked), fragments.neighbours());
+  if (staged.width * fragments.elementBytes() < leastBytes)
+    return std::nullopt;
+  fragments.layOut(start);
+  staged.start = start, staged.strides = fragments.strides;
+  staged.end = static_cast<int64_t>(llvm::alignTo(start + fragments.bytes, 16));
+  return staged;
+}
+
+KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
+  constexpr int64_t most = 4;
+  Stages stages;
+  if (watches || kernel.isGrid())
+    return stages;
+  for (Operation &inner : op.getBody().front())
+    if (inner.getNumRegions() > 0)
+      return stages;
+  bindBlock(op, scalar(op.getLower()));
+  for (LoadOp load : op.getBody().getOps<LoadOp>())
+    if (auto staged = stagedLoad(load, stages.bytes)) {
+      stages.bytes = staged->end;
+      stages.loads.push_back(std::move(*staged));
+    }
+  if (stages.loads.empty())
+    return stages;
+  // Two blocks at a time hide each other's waits, if there is room for two.
+  int64_t depth = room / 2 / stages.bytes;
+  if (depth < 2)
+    depth = (room - room / 8) / stages.bytes;
+  depth = std::min(most, depth);
+  if (auto setting = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
+      setting && room > 0)
+    depth = setting.getInt();
+  if (depth < 2)
+    return {};
+  stages.depth = depth;
+  stages.base = shared(stages.depth * stages.bytes);
+  stages.floor = sharedFloor;
+  sharedFloor = static_cast<int64_t>(llvm::alignTo(sharedFloor + stages.depth * stages.bytes, 16));
+  return stages;
+}
+
+Value KernelLowering::slotOf(const Stages &stages, Value number) {
+  Value offset = b.mul(number, b.integer(b.getI32Type(), stages.bytes));
+  return sharedAt(stages.base, offset, b.getI8Type());
+}
+
+/// Where a register's vector lies in a slot.
+Value KernelLowering::placeInSlot(const StagedLoad &staged, Value slot, int64_t reg) {
+  LoadOp load = staged.load;
+  Type element = memoryType(load.getSource().getType().getElementType());
+  Index place = linearPlace(layoutOf(load.getType()), reg, staged.strides);
+  Value begin = sharedAt(slot, Value(), b.getI8Type(), staged.start);
+  return sharedAt(begin, place.base, element, place.constant);
+}
+
+/// Copies of the block that is bound; what is not inside becomes zero.
+void KernelLowering::startCopies(const StagedLoad &staged, Value slot) {
+  LoadOp load = staged.load;
+  Access access = accessOf(load.getSource(), load.getMap(), load.getDims(), load.getSyms(),
+                           axesOf(load.getType()), layoutOf(load.getType()));
+  int64_t bytes = staged.width * memoryType(access.tensor.element).getIntOrFloatBitWidth() / 8;
+  std::string text = std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") +
+                     ".shared.global [$0], [$1], " + std::to_string(bytes) + ", $2;";
+  Type i32 = b.getI32Type();
+  for (int64_t r = 0, count = access.layout.numRegisters(); r < count; r += staged.width) {
+    SmallVector<Index> indices = indicesAt(access, r);
+    Value mask = access.mask[r];
+    applyBounds(load, access, indices, mask);
+    Value size = b.integer(i32, bytes);
+    if (mask)
+      size = b.select(mask, size, b.integer(i32, 0));
+    Value to = LLVM::PtrToIntOp::create(b, i32, placeInSlot(staged, slot, r));
+    inlineAsm(b, Type(), {to, addressOf(access, indices), size}, text, "r,l,r,~{memory}", true);
+  }
+}
+
+void KernelLowering::startTurn(const Stages &stages, ForOp op, Value origin, Value slot) {
+  Value upper = scalar(op.getUpper());
+  bindBlock(op, origin);
+  b.branch(
+      b.compare(arith::CmpIPredicate::slt, origin, upper),
+      [&] {
+        for (const StagedLoad &staged : stages.loads)
+          startCopies(staged, slotOf(stages, slot));
+        return Values();
+      },
+      [&] { return Values(); });
+  // Of a turn that there is not, an empty group: so many groups are so many turns.
+  inlineAsm(b, Type(), {}, "cp.async.commit_group;", "~{memory}", true);
+}
+
+void KernelLowering::startFirstTurns(const Stages &stages, ForOp op) {
+  Value origin = scalar(op.getLower());
+  for (int64_t turn = 0; turn + 1 < stages.depth; ++turn) {
+    startTurn(stages, op, origin, b.integer(b.getI32Type(), turn));
+    origin = b.add(origin, b.i64(op.getSize()));
+  }
+}
+
+void KernelLowering::beginTurn(const Stages &stages, ForOp op, Value origin, Value slot) {
+  Type i32 = b.getI32Type();
+  inlineAsm(b, Type(), {}, "cp.async.wait_group " + std::to_string(stages.depth - 2) + ";",
+            "~{memory}", true);
+  barrier();
+  Value before = b.select(b.compare(arith::CmpIPredicate::eq, slot, b.integer(i32, 0)),
+                          b.integer(i32, stages.depth - 1), b.sub(slot, b.integer(i32, 1)));
+  startTurn(stages, op, b.add(origin, b.i64((stages.depth - 1) * op.getSize())), before);
+  for (const StagedLoad &staged : stages.loads)
+    stagedOperands[staged.load] = {&staged, slotOf(stages, slot)};
+}
+
+Value KernelLowering::nextSlot(const Stages &stages, Value slot) {
+  Type i32 = b.getI32Type();
+  Value next = b.add(slot, b.integer(i32, 1));
+  Value isOver = b.compare(arith::CmpIPredicate::eq, next, b.integer(i32, stages.depth));
+  return b.select(isOver, b.integer(i32, 0), next);
+}
+
+void KernelLowering::finishStages(const Stages &stages) {
+  for (const StagedLoad &staged : stages.loads)
+    stagedOperands.erase(staged.load);
+  sharedFloor = stages.floor;
+}
+
+/// What this thread has copied of a turn, as registers of the load.
+Values KernelLowering::readStaged(const StagedOperand &operand) {
+  LoadOp load = operand.staged->load;
+  Type element = memoryType(load.getSource().getType().getElementType());
+  int64_t width = operand.staged->width;
+  Values registers;
+  for (int64_t r = 0, count = layoutOf(load.getType()).numRegisters(); r < count; r += width) {
+    Value address = placeInSlot(*operand.staged, operand.slot, r);
+    unsigned bytes = static_cast<unsigned>(width * element.getIntOrFloatBitWidth() / 8);
+    Value vector = LLVM::LoadOp::create(b, lanesOf(element, width), address, bytes);
+    for (int64_t n = 0; n < width; ++n)
+      registers.push_back(b.lane(vector, n));
+  }
+  return registers;
+}
