@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Specialize.h"
 
@@ -11,14 +12,34 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 
+/// Where the source's schedule says it, if it does.
+static std::optional<Location> scheduledPlace(Operation *op, StringRef binder, int64_t size) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel)
+    kernel = op->getParentOfType<KernelOp>();
+  Location place = placeOfEntry(kernel, binder, "cuda");
+  bool isSaid = llvm::is_contained(scheduledSizes(kernel, binder, "cuda"), size);
+  return isSaid && place != kernel.getLoc() ? std::optional(place) : std::nullopt;
+}
+
 LogicalResult GpuShortage::report() const {
-  auto diagnostic = op->emitError(what);
+  // What can be changed stands in the schedule, where that says it.
+  std::optional<Location> scheduled;
+  std::string setting;
+  for (const auto &[name, size] : blocks)
+    if ((scheduled = scheduledPlace(op, name, size))) {
+      setting = "with `" + name + " = " + std::to_string(size) + "` the kernel ";
+      break;
+    }
+  auto diagnostic = emitError(scheduled ? *scheduled : op->getLoc(), setting + what);
   auto &note = diagnostic.attachNote() << "hint: ";
   if (blocks.empty())
     note << "its axes are whole: loop over one of them in blocks";
   else
-    note << "a smaller tile size needs less: `" << blocks[0].first << "` is " << blocks[0].second
-         << " (--set " << blocks[0].first << "=" << blocks[0].second / 2 << ")";
+    note << (blocks[0].first == "stages" ? "fewer need less: `"
+                                         : "a smaller tile size needs less: `")
+         << blocks[0].first << "` is " << blocks[0].second << " (--set " << blocks[0].first << "="
+         << blocks[0].second / 2 << ")";
   return failure();
 }
 
@@ -99,10 +120,15 @@ GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *o
   int64_t most = sharedBytesOf(target);
   if (bytes <= most)
     return {};
-  return {op ? op : kernel.getOperation(),
-          "needs " + std::to_string(bytes) + " bytes of shared memory a program; " + target.str() +
-              " has " + std::to_string(most),
-          blocksOf(kernel, op)};
+  GpuShortage shortage{op ? op : kernel.getOperation(),
+                       "needs " + std::to_string(bytes) + " bytes of shared memory a program; " +
+                           target.str() + " has " + std::to_string(most),
+                       blocksOf(kernel, op)};
+  // A loop takes what its turns to come do (Stages.cpp).
+  auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
+  if (stages && isa_and_nonnull<ForOp>(op))
+    shortage.blocks.insert(shortage.blocks.begin(), {"stages", stages.getInt()});
+  return shortage;
 }
 
 /// What `schedule cuda` alone says of a binder.

@@ -79,9 +79,13 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
   Stages stages;
   if (watches || kernel.isGrid())
     return stages;
-  for (Operation &inner : op.getBody().front())
+  unsigned numSums = 0; // of contractions that don't add to each other's
+  for (Operation &inner : op.getBody().front()) {
     if (inner.getNumRegions() > 0)
       return stages;
+    if (auto dot = dyn_cast<DotOp>(inner))
+      numSums += !dot.getAcc().getDefiningOp<DotOp>();
+  }
   bindBlock(op, scalar(op.getLower()));
   for (LoadOp load : op.getBody().getOps<LoadOp>())
     if (auto staged = stagedLoad(load, stages.bytes)) {
@@ -90,11 +94,13 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
     }
   if (stages.loads.empty())
     return stages;
-  // Two blocks at a time hide each other's waits, if there is room for two.
+  // Two blocks at a time hide each other's waits, if there is room for two. Where there are several
+  // contractions, as in attention, more goes through shared memory, and registers are what is
+  // scarce.
   int64_t depth = room / 2 / stages.bytes;
   if (depth < 2)
     depth = (room - room / 8) / stages.bytes;
-  depth = std::min(most, depth);
+  depth = numSums == 1 ? std::min(most, depth) : 0;
   if (auto setting = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
       setting && room > 0)
     depth = setting.getInt();

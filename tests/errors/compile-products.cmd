@@ -25,6 +25,8 @@ $product --set stages=40
 $product --set warps=3
 $product --set split=4 | grep -o "tile_gpu.blocks = [0-9]*\|tile_gpu.combine" | sort | uniq -c
 $product --set split=3
+sed 's/schedule { stages = 3 } schedule cuda { stages = 2 }/schedule cuda { i = 128; j = 256; k = 64; stages = 4 }/' set.tile > large.tile
+tilec compile large.tile --dim M=512 --dim N=512 --dim K=512 --emit=ptx --target=sm_80
 $product --set split=4 --set i=128 --set j=256 --set stages=2
 $product --set order=3
 tilec run set.tile --in a=ones:4x4:bf16 --in b=ones:4x4:bf16 --set warps=4 --set stages=3 | tail -5 | head -4
