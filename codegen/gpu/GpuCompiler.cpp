@@ -14,6 +14,7 @@
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
+#include "ir/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -422,7 +423,18 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
     code.ptx += ", " + std::to_string(code.blocks) + " blocks a program";
   if (code.isPersistent)
     code.ptx += ", persistent";
-  code.ptx += tileSizesOf(kernel) + "\n" + maps;
+  code.ptx += tileSizesOf(kernel) + "\n";
+  // Whose order no source has.
+  if (isFused(kernel)) {
+    code.ptx += "// parameters:";
+    for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+      code.ptx += (" " + kernel.getParamName(n)).str();
+    code.ptx += "; dimensions:";
+    for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>())
+      code.ptx += (" " + name).str();
+    code.ptx += "\n";
+  }
+  code.ptx += maps;
   code.ptx.append(text.begin(), text.end());
   return std::move(compiled->code);
 }

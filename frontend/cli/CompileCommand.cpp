@@ -61,11 +61,11 @@ private:
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
   Outcome<std::monostate> checkTarget() const;
-  Outcome<ir::KernelOp> oneKernel();
+  Outcome<ir::KernelOp> oneKernel(bool isForGpus);
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
-  Outcome<std::string> fuse(const std::string &symbol);
+  Outcome<std::string> fuse(const std::string &symbol, bool isForGpus);
   std::string cpu() const {
     return options.target.empty() || options.target == "cpu" ? "native" : options.target;
   }
@@ -166,9 +166,26 @@ Outcome<std::string> Compile::emitTile() {
   return text;
 }
 
-/// LLVM IR, assembly, objects and code for GPUs are those of one kernel.
-Outcome<ir::KernelOp> Compile::oneKernel() {
+/// LLVM IR, assembly, objects and code for GPUs are those of one kernel, or of a graph that becomes
+/// one.
+Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  SmallVector<ir::GraphOp> graphs(session.module().getOps<ir::GraphOp>());
+  if (graphs.size() == 1) {
+    std::string name = graphs.front().getSymName().str();
+    auto fused = fuse(name, isForGpus);
+    if (!fused)
+      return fused.takeFailure();
+    kernels = kernelsOf(session.module(), *fused);
+    std::vector<std::string> calls;
+    session.module().lookupSymbol(*fused)->walk(
+        [&](ir::CallOp call) { calls.push_back("`" + sourceName(call.getCallee()).str() + "`"); });
+    if (kernels.size() != 1 || calls.size() != 1)
+      return Failure::usage({"--emit=" + options.emit + " takes one kernel, and graph `" +
+                                 sourceName(name).str() + "` has " + std::to_string(calls.size()) +
+                                 " calls: " + llvm::join(calls, ", "),
+                             "tilec fuse shows why; --emit=artifact takes graphs as they are"});
+  }
   if (kernels.size() == 1)
     return kernels.front();
   SmallVector<StringRef> names;
@@ -179,7 +196,7 @@ Outcome<ir::KernelOp> Compile::oneKernel() {
 }
 
 Outcome<std::string> Compile::emitForCpu() {
-  auto source = oneKernel();
+  auto source = oneKernel(false);
   if (!source)
     return source.takeFailure();
   ir::Bindings bindings = bindingsOf(*source);
@@ -203,7 +220,7 @@ Outcome<std::string> Compile::emitForCpu() {
 }
 
 Outcome<std::string> Compile::emitForGpu() {
-  auto source = oneKernel();
+  auto source = oneKernel(true);
   if (!source)
     return source.takeFailure();
   codegen::GpuOptions gpu;
@@ -343,13 +360,12 @@ Outcome<std::vector<dsl::TypeBindings>> Compile::instances(dsl::DeclRef decl) {
 }
 
 /// A graph's plan, for values of its dims that are known; the same for all.
-Outcome<std::string> Compile::fuse(const std::string &symbol) {
+Outcome<std::string> Compile::fuse(const std::string &symbol, bool isForGpus) {
   auto mode = parseFuseMode(options.fuse);
   if (!mode)
     return mode.takeFailure();
   if (*mode == FuseMode::Off || !isa<ir::GraphOp>(session.module().lookupSymbol(symbol)))
     return symbol;
-  bool isForGpus = !artifactTargets(options.target).gpus.names.empty();
   return fuseGraph(session.module(), symbol, *mode, usualDescription(isForGpus), dims, sizes)
       .symbol;
 }
@@ -382,6 +398,7 @@ Outcome<std::string> Compile::emitArtifact() {
     return checked.takeFailure();
   ArtifactTargets targets = artifactTargets(options.target);
   targets.gpus.cubins = options.cubins;
+  bool isForGpus = !targets.gpus.names.empty();
   ArtifactBuilder builder(session.compiler, session.module(), std::move(targets),
                           [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
   for (dsl::DeclRef decl : decls) {
@@ -392,7 +409,7 @@ Outcome<std::string> Compile::emitArtifact() {
       auto symbol = session.elaborate(decl, types);
       if (!symbol)
         return symbol.takeFailure();
-      if (auto fused = fuse(*symbol); !fused)
+      if (auto fused = fuse(*symbol, isForGpus); !fused)
         return fused.takeFailure();
       else
         symbol = *fused;
@@ -508,7 +525,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
               "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
       ->check(targetList());
-  addFuseOption(*command, options->fuse, "Of graphs in an artifact");
+  addFuseOption(*command, options->fuse, "Of graphs in an artifact, or to be code of one kernel");
   command->add_flag("--cubins", options->cubins,
                     "Of an artifact for GPUs: machine code beside the PTX, by ptxas");
   addRepeated(*command, "--bind", options->types,

@@ -11,7 +11,9 @@ random order, N rounds, each a CUDA graph of as many launches as take a while. T
 tilec's share of the best peer. Data is random and normal. Triton's kernel is a persistent one over tensor
 descriptors, with the best of its configurations. --try "i = 128; j = 256" measures this schedule, too, beside what the
 compiler chooses; --all tries all tile sizes that are usual. With --profile each is launched once between the profiler's
-start and stop. Types are bf16, f16, and in the order nt i8, f8 (e4m3) and tf32; of these three cuBLASLt alone is the
+start and stop. Orders bias_relu, bias_gelu and residual are layers in bf16, graphs of which the fuser has made one kernel;
+their peers are cuBLASLt's epilogues by torch (the column Lt), and addmm with a function or a sum behind it (cuBLAS'
+column). Types are bf16, f16, and in the order nt i8, f8 (e4m3) and tf32; of these three cuBLASLt alone is the
 peer; of f8 both ways in which it adds. Needs torch, Triton, and a device of compute capability 9.0.
 """
 
@@ -31,6 +33,7 @@ SOURCE = pathlib.Path(__file__).with_name("products.tile")
 SHAPES = ("8192x8192x8192", "4096x4096x4096", "16384x4096x4096", "2048x2048x2048", "1024x1024x1024", "64x8192x8192",
           "16x16384x4096")
 OTHERS = ("i8", "f8", "tf32")
+LAYERS = ("bias_relu", "bias_gelu", "residual")
 DEPTHS = {"i8": 128, "f8": 128, "tf32": 32}  # of rows of 128 bytes; 64 of halves
 
 
@@ -52,13 +55,15 @@ def parse_options():
     options.shapes = options.shapes or list(SHAPES)
     options.cases = [(order, dtype, *map(int, shape.split("x"))) for shape in options.shapes
                      for dtype in options.types.split(",") for order in options.orders.split(",")
-                     if order == "nt" or dtype not in OTHERS]
+                     if order == "nt" or dtype not in OTHERS and (order not in LAYERS or dtype == "bf16")]
     return options
 
 
 def kernel_of(case):
     """Its name in the source, and what binds its type."""
     order, dtype, *_ = case
+    if order in LAYERS:
+        return order, []
     return (f"{order}_{dtype}", []) if dtype in OTHERS else (order, ["--bind", f"T={dtype}"])
 
 
@@ -139,11 +144,22 @@ class Kernel:
         self.sizes = {binder: int(size) for binder, size in re.findall(r"(\w+) = (\d+)", head[6] or "")}
         self.maps = [(int(n), [int(x) for x in box.split("x")], int(swizzle), bool(rounds)) for n, box, swizzle, rounds in
                      re.findall(r"// tensor map: parameter (\d+), box ([\dx]+), swizzle (\d+)(, to tf32)?", text)]
+        named = re.search(r"^// parameters: (.*); dimensions:", text, re.M)
+        self.parameters = named[1].split() if named else []
         self.schedule = (re.search(r"^// schedule: (.*)", text, re.M) or ["", ""])[1]
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoadData(ctypes.byref(module), text.encode() + b"\0"))
         check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, name.encode()))
         check(cuda.cuFuncSetAttribute(self.function, SHARED_SIZE, self.shared))
+
+    def arrange(self, operands, more, output):
+        """The tensors in the order of a fused kernel's parameters: the product's operands, what is added, and the result."""
+        last = {name.split("_")[0]: number for number, name in enumerate(self.parameters)}
+        tensors = [more] * len(self.parameters)
+        for name, tensor in (operands | {"result": output}).items():
+            if self.parameters:
+                tensors[last[name]] = tensor
+        return tensors
 
     def __str__(self):
         sizes = "x".join(str(size) for size in self.sizes.values())
@@ -270,6 +286,33 @@ def other_peer(dtype, a, b, out, fast=False):
     return call
 
 
+def layer_peers(order, a, b, more, outputs):
+    """cuBLASLt with its epilogue, and addmm with what is behind it."""
+    gelu = order == "bias_gelu"
+    if order == "residual":
+        return {"Lt": lambda: torch.addmm(more, a, b, out=outputs[0]),
+                "cuBLAS": lambda: torch.add(torch.mm(a, b, out=outputs[1]), more, out=outputs[2])}
+    function = (lambda x: torch.nn.functional.gelu(x, approximate="tanh")) if gelu else torch.relu
+    return {"Lt": lambda: torch._addmm_activation(more, a, b, use_gelu=gelu, out=outputs[0]),
+            "cuBLAS": lambda: function(torch.addmm(more, a, b, out=outputs[1]))}
+
+
+def verify_layer(name, case, a, b, more, output):
+    order, _, m, *_ = case
+    rows = torch.tensor(sorted(set(random.sample(range(m), min(m, 300))) | {0, m - 1}), device="cuda")
+    a, b = a[rows].double(), b.double()
+    product = a @ b
+    wanted = product + (more[rows] if order == "residual" else more).double()
+    # The product is rounded, and so is the sum before a function, whose slope is at most 1.13.
+    bound = (product.abs() + 2 * wanted.abs()) * 2**-7 + a.abs() @ b.abs() * 2**-20
+    if order == "bias_relu":
+        wanted = wanted.relu()
+    elif order == "bias_gelu":
+        wanted = torch.nn.functional.gelu(wanted, approximate="tanh")
+    if not ((output[rows].double() - wanted).abs() <= bound).all():
+        raise SystemExit(f"{name_of(case)}: {name} has wrong results")
+
+
 def verify(name, case, a, b, output):
     m = case[2]
     ulp = {"bf16": 2**-8, "f8": 2**-8, "f16": 2**-11, "i8": 0, "tf32": 0}[case[1]]
@@ -302,17 +345,25 @@ def main():
             right = b.T if order == "nt" else b
             kind = RESULTS.get(dtype, a.dtype)
             new = lambda: torch.full((m, n), -1 if dtype == "i8" else float("nan"), device="cuda", dtype=kind)
+            more = torch.randn(*((m, n) if order == "residual" else (n,)), device="cuda").to(kind)
+            operands = {"a": a, "b": b}  # the product's; a name that is taken gets a number
             calls = {}
             for number, path in enumerate([folder / f"{name_of(case)}.ptx",
                                            *sorted(folder.glob(f"{name_of(case)}-*.ptx"))]):
                 kernel, output = Kernel(path), new()
                 name = kernel.schedule if number else f"tilec {kernel}"
-                calls[name] = kernel.prepare([a, b, output], [m, n, k], blocks)
+                tensors = kernel.arrange(operands, more, output) or [a, b, output]
+                calls[name] = kernel.prepare(tensors, [m, n, k], blocks)
                 calls[name]()
-                verify(name, case, a, right, output)
+                if order in LAYERS:
+                    verify_layer(name, case, a, b, more, output)
+                else:
+                    verify(name, case, a, right, output)
             outputs = [new() for _ in range(3)]
             ours = len(calls)
-            if dtype == "i8" and m <= 16:
+            if order in LAYERS:
+                calls |= layer_peers(order, a, b, more, outputs)
+            elif dtype == "i8" and m <= 16:
                 pass  # torch has none with so few rows
             elif dtype in OTHERS:
                 calls["Lt"] = other_peer(dtype, a, right, outputs[2])
