@@ -175,12 +175,15 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
   }
 }
 
-static void collectBinders(const dsl::Block &block, std::set<std::string> &names) {
+/// Names that binders of statements have; of those that are `for` alone, if so asked.
+static void collectBinders(const dsl::Block &block, std::set<std::string> &names,
+                           bool loopsAlone = false) {
   for (const StmtPtr &statement : block) {
     for (const Binder &binder : statement->binders)
-      names.insert(binder.name.text);
-    collectBinders(statement->body, names);
-    collectBinders(statement->elseBody, names);
+      if (!loopsAlone || statement->kind == dsl::Stmt::Kind::For)
+        names.insert(binder.name.text);
+    collectBinders(statement->body, names, loopsAlone);
+    collectBinders(statement->elseBody, names, loopsAlone);
   }
 }
 
@@ -208,7 +211,7 @@ static bool checkEntry(dsl::DiagnosticEngine &diags, const SourceFile &file, con
 
 /// Reports a name behind the key that is not the loop of `split k`.
 static bool checkObject(dsl::DiagnosticEngine &diags, const SourceFile &file,
-                        const ScheduleEntry &entry, const std::set<std::string> &binders) {
+                        const ScheduleEntry &entry, const std::set<std::string> &loops) {
   const Ident &object = *entry.object;
   if (entry.key.text != "split") {
     diags.error(&file, object.range, quoted(entry.key.text) + " has no name behind it")
@@ -216,11 +219,11 @@ static bool checkObject(dsl::DiagnosticEngine &diags, const SourceFile &file,
                          " = VALUE`; only `split` names a loop");
     return false;
   }
-  if (!binders.count(object.text)) {
+  if (!loops.count(object.text)) {
     auto &error =
         diags.error(&file, object.range,
-                    "`split` names " + quoted(object.text) + ", which is no binder of this kernel");
-    std::vector<std::string> candidates(binders.begin(), binders.end());
+                    "`split` names " + quoted(object.text) + ", which is no loop of this kernel");
+    std::vector<std::string> candidates(loops.begin(), loops.end());
     if (std::optional<std::string> near = nearestName(object.text, candidates))
       error.hints.push_back("did you mean `" + *near + "`?");
     return false;
@@ -228,13 +231,28 @@ static bool checkObject(dsl::DiagnosticEngine &diags, const SourceFile &file,
   return true;
 }
 
+/// Reports numbers that no contraction is split in.
+static bool checkSplits(dsl::DiagnosticEngine &diags, const SourceFile &file,
+                        const dsl::Expr &value) {
+  if (value.kind == dsl::Expr::Kind::List)
+    return llvm::all_of(value.children,
+                        [&](const ExprPtr &child) { return checkSplits(diags, file, *child); });
+  bool isNumber = value.kind == dsl::Expr::Kind::Int;
+  if (isNumber && llvm::is_contained({"1", "2", "4", "8"}, value.text))
+    return true;
+  diags.error(&file, value.range, "a contraction is split in 1, 2, 4 or 8")
+      .hints.push_back("without a number the target chooses");
+  return false;
+}
+
 /// With where its entries stand.
 static std::pair<DictionaryAttr, DictionaryAttr>
 scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
   Builder builder(context);
   NamedAttrList attrs, places;
-  std::set<std::string> binders, targets;
+  std::set<std::string> binders, loops, targets;
   collectBinders(ref.decl->body, binders);
+  collectBinders(ref.decl->body, loops, /*loopsAlone=*/true);
   const SourceFile &file = ref.file->source;
   for (const Schedule &schedule : ref.decl->schedules) {
     std::string name = schedule.target ? schedule.target->text : "";
@@ -251,7 +269,10 @@ scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
     for (const ScheduleEntry &entry : schedule.entries) {
       if (!checkEntry(diags, file, entry.key, binders, entries))
         continue;
-      if (entry.object && !checkObject(diags, file, entry, binders))
+      if (entry.object && !checkObject(diags, file, entry, loops))
+        continue;
+      if (entry.key.text == "split" && !binders.count("split") && entry.value &&
+          !checkSplits(diags, file, *entry.value))
         continue;
       Attribute value = entry.value ? scheduleValue(builder, diags, file, *entry.value)
                                     : Attribute(builder.getUnitAttr());

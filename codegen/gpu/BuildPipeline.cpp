@@ -4,6 +4,7 @@
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
+#include "ir/fusion/Transplant.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -98,6 +99,8 @@ private:
   Value repeat(Value number);
   /// The same where what is far outside of any tensor may be anywhere there.
   Value limit(Value number);
+  /// Where the blocks of an operand begin, of dims that `place` gives to values.
+  SmallVector<AffineExpr> placesOf(LoadOp load, llvm::function_ref<AffineExpr(Value)> place);
   /// None of them where an operand, which is read beyond its end, has no element.
   void skipEmptyTensors();
   void release(Value item);
@@ -176,12 +179,9 @@ void PipelineBuilder::skipEmptyTensors() {
     MemRefType source = load.getSource().getType();
     AffineMap shape = kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber());
     for (auto [n, extent] : llvm::enumerate(shape.getResults())) {
-      auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-      bool isOpen = symbol && source.getDimSize(n) <= 0; // unknown, or none
-      if (!isOpen || load.getBounds() != BoundsMode::pad)
+      if (source.getDimSize(n) > 0 || load.getBounds() != BoundsMode::pad)
         continue;
-      auto name = cast<StringAttr>(kernel.getDims()[symbol.getPosition()]);
-      Value dim = DimOp::create(b, loc, b.getI64Type(), name);
+      Value dim = materializeDims(b, loc, extent, kernel.getDims());
       Value isSome = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, dim, zero);
       isThere = isThere ? Value(arith::AndIOp::create(b, loc, isThere, isSome)) : isSome;
     }
@@ -229,51 +229,67 @@ Value PipelineBuilder::repeat(Value number) {
 }
 
 Value PipelineBuilder::limit(Value number) {
-  constexpr int64_t least = -(int64_t(1) << 30), most = (int64_t(1) << 31) - (int64_t(1) << 20);
+  // With a block's first coordinate, which is no less than 0, it stays outside.
+  constexpr int64_t least = -(int64_t(1) << 31), most = (int64_t(1) << 31) - (int64_t(1) << 20);
   Value above = arith::MaxSIOp::create(b, loc, number, integer(least));
   return arith::MinSIOp::create(b, loc, above, integer(most));
+}
+
+SmallVector<AffineExpr> PipelineBuilder::placesOf(LoadOp load,
+                                                  llvm::function_ref<AffineExpr(Value)> place) {
+  AffineMap map = load.getMap();
+  unsigned numDims = map.getNumDims();
+  SmallVector<Value> operands(load.getDims());
+  llvm::append_range(operands, load.getSyms());
+  SmallVector<AffineExpr> dimsAsSymbols, symbols, results;
+  for (unsigned n = 0; n < operands.size(); ++n)
+    (n < numDims ? dimsAsSymbols : symbols).push_back(b.getAffineSymbolExpr(n));
+  for (AffineExpr expr : map.getResults()) {
+    // A span's block, and what is the same in all of it.
+    AffineExpr result = b.getAffineConstantExpr(0);
+    for (unsigned n = 0; n < numDims; ++n)
+      if (isa<SpanType>(operands[n].getType()) && expr.isFunctionOfDim(n)) {
+        result = place(operands[n]);
+        expr = simplifyAffineExpr(expr - b.getAffineDimExpr(n), numDims, map.getNumSymbols());
+      }
+    if (expr != b.getAffineConstantExpr(0)) {
+      AffineExpr rest = expr.replaceDimsAndSymbols(dimsAsSymbols, symbols);
+      Value shift = materializeDims(b, loc, rest, [&](unsigned n) { return repeat(operands[n]); });
+      result = result + place(load.getBounds() == BoundsMode::pad ? limit(shift) : shift);
+    }
+    results.push_back(result);
+  }
+  return results;
 }
 
 void PipelineBuilder::load(Block &block) {
   b.setInsertionPointToStart(&block);
   Value first = firstItem();
-  // Numbers that programs compute.
-  llvm::DenseMap<Value, Value> numbers;
-  for (LoadOp load : {product.rows.load, product.columns.load})
-    for (Value value : llvm::concat<const Value>(load.getDims(), load.getSyms()))
-      if (value.getType().isInteger(64) && value.getDefiningOp() && !numbers.count(value)) {
-        Value again = repeat(value);
-        numbers[value] =
-            load.getBounds() == BoundsMode::pad && again != value ? limit(again) : again;
-      }
-  auto loop = scf::ForOp::create(b, loc, zero, blocks, one);
-  b.setInsertionPointToStart(loop.getBody());
-  Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
-  Value number = loop.getInductionVar();
-  if (begin)
-    number = arith::AddIOp::create(b, loc, begin, number);
+  // Where blocks begin, of dims that both operands share; the contracted span's stands for itself.
   SmallVector<Value> sources, dims;
-  SmallVector<Attribute> maps;
-  SmallVector<AffineMap> own;
-  // All that either map has dims or symbols for is one of the dims.
   auto place = [&](Value value) -> AffineExpr {
     bool isContracted = value == product.loop.getSpan();
-    value = isContracted ? number : numbers.lookup_or(value, value);
     auto known = llvm::find(dims, value);
     AffineExpr dim = b.getAffineDimExpr(known - dims.begin());
     if (known == dims.end())
       dims.push_back(value);
     return isContracted ? dim * product.block().depth : dim;
   };
+  SmallVector<SmallVector<AffineExpr>> places;
   for (LoadOp load : {product.rows.load, product.columns.load}) {
-    auto places = llvm::map_to_vector(load.getDims(), place);
-    auto symbols = llvm::map_to_vector(load.getSyms(), place);
     sources.push_back(load.getSource());
-    own.push_back(load.getMap().replaceDimsAndSymbols(places, symbols, 0, 0));
+    places.push_back(placesOf(load, place));
   }
-  for (AffineMap map : own)
-    maps.push_back(
-        AffineMapAttr::get(AffineMap::get(dims.size(), 0, map.getResults(), b.getContext())));
+  auto loop = scf::ForOp::create(b, loc, zero, blocks, one);
+  b.setInsertionPointToStart(loop.getBody());
+  Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
+  Value number = loop.getInductionVar();
+  if (begin)
+    number = arith::AddIOp::create(b, loc, begin, number);
+  llvm::replace(dims, Value(product.loop.getSpan()), number);
+  SmallVector<Attribute> maps;
+  for (ArrayRef<AffineExpr> results : places)
+    maps.push_back(AffineMapAttr::get(AffineMap::get(dims.size(), 0, results, b.getContext())));
   DenseI64ArrayAttr split;
   if (blocksOf(product) > 1 && product.splits == 1)
     split = b.getDenseI64ArrayAttr({product.rows.isByColumns ? 1 : 0, -1});

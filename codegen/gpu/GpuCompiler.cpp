@@ -189,8 +189,11 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
     if (failed(made) || *made)
       return;
     found.op = found.product->dot;
-    found.reason = "shared memory has no room for two stages of its blocks, or what follows its "
-                   "sums has them in another layout";
+    found.reason = found.product->splits > 1
+                       ? "the schedule has it split, and what follows its sums moves elements "
+                         "between threads, or shared memory has no room"
+                       : "shared memory has no room for two stages of its blocks, or what follows "
+                         "its sums has them in another layout";
   }
   found.op->emitRemark("no pipeline for the `dot` of `")
       << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;

@@ -30,6 +30,8 @@ GpuModel GpuModel::of(StringRef target) {
 }
 
 Attribute tile::codegen::gpu::settingOf(KernelOp kernel, StringRef name) {
+  if (llvm::is_contained(countSettings, name) && !isCountSetting(kernel, name))
+    return {}; // a binder is called so
   DictionaryAttr schedule = kernel.getScheduleAttr();
   auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
   Attribute value = own ? own.get(name) : Attribute();

@@ -222,38 +222,11 @@ bool Finder::checkRows(LoadOp load) {
                       "` are not known to begin at multiples of 16 bytes");
 }
 
-/// Whether what fetches the operand can compute where its blocks begin. Of what the data says no
-/// more than sums: those that are far outside stay there.
+/// Whether what fetches the operand can compute where its blocks begin.
 bool Finder::checkPlaces(LoadOp load) {
-  AffineMap map = load.getMap();
-  auto isSummed = [&](AffineExpr value) {
-    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-      AffineExpr rest = simplifyAffineExpr(expr - value, map.getNumDims(), map.getNumSymbols());
-      auto uses = [&](AffineExpr in) {
-        bool found = false;
-        in.walk([&](AffineExpr part) { found |= part == value; });
-        return found;
-      };
-      return !uses(expr) || !uses(rest);
-    });
-  };
-  unsigned numDims = map.getNumDims();
-  for (auto [n, value] :
-       llvm::enumerate(llvm::concat<const Value>(load.getDims(), load.getSyms()))) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !kernel.getParallel()->isProperAncestor(op) || isa<AxisOp>(op))
-      continue;
-    AffineExpr own = n < numDims ? getAffineDimExpr(n, kernel.getContext())
-                                 : getAffineSymbolExpr(n - numDims, kernel.getContext());
-    if (!isRepeatable(value) || !isSummed(own))
-      return no(load, "where its blocks begin programs compute");
-  }
-  if (load.getBounds() == BoundsMode::pad)
-    for (AffineExpr extent :
-         kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber()).getResults())
-      if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent))
-        return no(load, "its tensor has an extent that is computed");
-  return true;
+  auto isKnown = [](Value value) { return value.getDefiningOp<AxisOp>() || isRepeatable(value); };
+  return llvm::all_of(llvm::concat<const Value>(load.getDims(), load.getSyms()), isKnown) ||
+         no(load, "where its blocks begin programs compute");
 }
 
 /// The operand that has `axis` of the result beside the contracted one.

@@ -26,7 +26,8 @@ LogicalResult GpuShortage::report() const {
   // What can be changed stands in the schedule, where that says it.
   std::optional<Location> scheduled;
   std::string setting;
-  for (const auto &[name, size] : blocks)
+  bool isOfStages = !blocks.empty() && blocks[0].first == "stages";
+  for (const auto &[name, size] : ArrayRef(blocks).take_front(isOfStages ? 1 : blocks.size()))
     if ((scheduled = scheduledPlace(op, name, size))) {
       setting = "with `" + name + " = " + std::to_string(size) + "` the kernel ";
       break;

@@ -104,6 +104,14 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
   if (auto setting = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
       setting && room > 0)
     depth = setting.getInt();
+  if (int64_t fitting = room / stages.bytes; depth > fitting && depth > 1) {
+    auto diagnostic = emitSettingError(kernel, "stages", "`stages = ")
+                      << depth << "`: a turn's operands take " << stages.bytes
+                      << " bytes of shared memory, which has room for " << fitting << " of them";
+    diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
+    failed = true;
+    return {};
+  }
   if (depth < 2)
     return {};
   stages.depth = depth;
@@ -164,6 +172,7 @@ void KernelLowering::startTurn(const Stages &stages, ForOp op, Value origin, Val
 }
 
 void KernelLowering::startFirstTurns(const Stages &stages, ForOp op) {
+  barrier(); // others may still read what was there
   Value origin = scalar(op.getLower());
   for (int64_t turn = 0; turn + 1 < stages.depth; ++turn) {
     startTurn(stages, op, origin, b.integer(b.getI32Type(), turn));

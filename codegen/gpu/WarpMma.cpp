@@ -60,7 +60,9 @@ std::optional<WarpMma> tile::codegen::gpu::warpMmaOf(DotOp dot) {
 
 static int64_t extentOf(Value tile, StringAttr axis) {
   auto type = cast<RankedTensorType>(tile.getType());
-  return type.getDimSize(llvm::find(axesOf(type), axis) - axesOf(type).begin());
+  // Layouts cover at least one element.
+  return std::max<int64_t>(1,
+                           type.getDimSize(llvm::find(axesOf(type), axis) - axesOf(type).begin()));
 }
 
 std::optional<WarpDot> tile::codegen::gpu::warpDotOf(DotOp dot) {

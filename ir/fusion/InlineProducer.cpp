@@ -560,13 +560,15 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   if (load.getBounds() == BoundsMode::within)
     transplant.isWithin();
   Value value = transplant.clone(edge.store.getValue());
-  if (value && load.getBounds() == BoundsMode::pad)
-    value = select(transplant, edge, load, value);
   if (!value)
     return refuse(transplant.reason);
   for (StringAttr axis : axesOf(value.getType()))
     if (!llvm::is_contained(axesOf(load.getType()), axis))
       return refuse("what it computes has an axis that `" + reader() + "` doesn't load");
+  if (load.getBounds() == BoundsMode::pad)
+    value = select(transplant, edge, load, value);
+  if (!value)
+    return refuse(transplant.reason);
   if (value.getType() != load.getType()) {
     OpBuilder builder(load);
     value = BroadcastOp::create(builder, load.getLoc(), load.getType(), value);

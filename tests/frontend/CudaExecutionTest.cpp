@@ -119,7 +119,7 @@ TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
   Result result = run(turned("schedule cuda { i = 256; j = 512 }"), {512, 512});
   EXPECT_EQ(result.error, "reported");
   ASSERT_EQ(result.said.size(), 2u);
-  EXPECT_EQ(result.said[0].find("4: needs "), 0u) << result.said[0];
+  EXPECT_EQ(result.said[0].find("6: with `j = 512` the kernel needs "), 0u) << result.said[0];
   EXPECT_NE(result.said[0].find("of shared memory a program; sm_90a has 232448"),
             std::string::npos);
   EXPECT_EQ(result.said[1], "hint: a smaller tile size needs less: `j` is 512 (--set j=256)");

@@ -147,7 +147,7 @@ tile.kernel @split(
 // CHECK: %[[MATRIX:.*]] = arith.minsi
 // CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[COUNT]]
 // CHECK-NOT: tile.load
-// CHECK: tile_gpu.put {{.*}}(%{{.*}}, %[[N]], %[[ROW]], %{{.*}}, %[[MATRIX]]) :
+// CHECK: tile_gpu.put {{.*}}(%{{.*}}, %[[ROW]], %[[N]], %[[MATRIX]], %{{.*}}) :
 // CHECK: }, "multiply"
 // CHECK-NOT: tile.load
 // CHECK: tile_gpu.send
@@ -190,7 +190,7 @@ tile.kernel @grouped(
 //
 // CHECK-LABEL: tile.kernel @batched
 // CHECK-NOT: tile_gpu.group
-// CHECK: tile_gpu.put %{{.*}} from %arg0, %arg1 at [#{{.*}}, #{{.*}}](%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : {{.*}} at !tile.span<"i", 64>, i64, i64, !tile.span<"j", 128>
+// CHECK: tile_gpu.put %{{.*}} from %arg0, %arg1 at [#{{.*}}, #{{.*}}](%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : {{.*}} at i64, !tile.span<"i", 64>, i64, !tile.span<"j", 128>
 // CHECK: }, "multiply" warps 4 registers 240 {
 //
 // PTX: // batched: 256 threads

@@ -12,7 +12,11 @@
 // CHECK-DAG: cp.async.wait_group 1;
 // CHECK-DAG: ldmatrix.sync.aligned.m8n8.x4
 // CHECK-DAG: mma.sync.aligned.m16n8k16
+// One barrier before all copies, since others may read what was there, and one in each turn.
 // ONE: // product
+// ONE-NOT: cp.async
+// ONE: bar.sync
+// ONE: cp.async
 // ONE-NOT: ld.global
 // ONE-NOT: st.shared
 // ONE: bar.sync

@@ -68,3 +68,22 @@ def split_layer(inputs, params):
 
 
 split_batched = nn
+
+
+def begun_across(inputs, params):
+    return {"c": f64(inputs["s"]).T + nt(inputs, params)["c"]}
+
+
+def twice(inputs, params):
+    both = f64(inputs["a"]) @ f64(inputs["b"]).T + f64(inputs["d"]) @ f64(inputs["e"]).T
+    return {"c": both * f64(inputs["s"]).sum()}
+
+
+def far(inputs, params):
+    x, w = f64(inputs["x"]), f64(inputs["w"])
+    y = np.zeros((len(inputs["there"]), 64, len(w)))
+    for p, first in enumerate((inputs["there"].astype(np.int64) - inputs["back"].astype(np.int64)) * 4294967296):
+        for r in range(64):
+            if 0 <= first + r < len(x):
+                y[p, r] = w @ x[first + r]
+    return {"y": y.reshape(-1, len(w))}
