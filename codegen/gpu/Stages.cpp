@@ -19,6 +19,7 @@
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/WarpMma.h"
+#include "ir/Specialize.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -105,12 +106,17 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
       setting && room > 0)
     depth = setting.getInt();
   if (int64_t fitting = room / stages.bytes; depth > fitting && depth > 1) {
-    auto diagnostic = emitSettingError(kernel, "stages", "`stages = ")
-                      << depth << "`: a turn's operands take " << stages.bytes
-                      << " bytes of shared memory, which has room for " << fitting << " of them";
+    // What was said for any target is done as far as it goes.
+    DictionaryAttr schedule = kernel.getScheduleAttr();
+    auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
+    bool isForGpus = own && own.contains("stages");
+    auto diagnostic = isForGpus ? emitSettingError(kernel, "stages", "`stages = ")
+                                : emitRemark(placeOfEntry(kernel, "stages", "cuda"), "`stages = ");
+    diagnostic << depth << "`: a turn's operands take " << stages.bytes
+               << " bytes of shared memory, which has room for " << fitting << " of them";
     diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
-    failed = true;
-    return {};
+    failed = isForGpus;
+    depth = isForGpus ? 0 : fitting;
   }
   if (depth < 2)
     return {};
