@@ -555,7 +555,8 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   fused->bindGuest(transplant);
   if (failed(bindElement(transplant, edge, load)))
     return failure();
-  if (load.getBounds() == BoundsMode::pad)
+  bool isPadded = load.getBounds() == BoundsMode::pad;
+  if (isPadded)
     transplant.mayLeaveDomain();
   if (load.getBounds() == BoundsMode::within)
     transplant.isWithin();
@@ -565,8 +566,7 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   for (StringAttr axis : axesOf(value.getType()))
     if (!llvm::is_contained(axesOf(load.getType()), axis))
       return refuse("what it computes has an axis that `" + reader() + "` doesn't load");
-  if (load.getBounds() == BoundsMode::pad)
-    value = select(transplant, edge, load, value);
+  value = isPadded ? select(transplant, edge, load, value) : value;
   if (!value)
     return refuse(transplant.reason);
   if (value.getType() != load.getType()) {

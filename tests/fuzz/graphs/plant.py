@@ -20,7 +20,7 @@ BUGS = [
     ("a digit may be as large as it likes", "InlineProducer", "e",
      "isDigit(operandOf(digit.second), above.first / digit.first)", "true"),
     ("what a padded load reads outside is computed all the same", "InlineProducer", "e",
-     "value && load.getBounds() == BoundsMode::pad", "false"),
+     "isPadded ? select(transplant, edge, load, value) : value", "value"),
     ("a padded load pads only behind the end", "InlineProducer", "s",
      "require(arith::CmpIPredicate::sge, coordinate, zero);", ""),
     ("a padded load pads from one element behind the end", "InlineProducer", "e",
