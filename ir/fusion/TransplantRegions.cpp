@@ -404,6 +404,9 @@ bool Transplant::cloneInits(ValueRange from, Scope *scope, SmallVectorImpl<Value
     Type type = here ? typeOf(init.getType(), scope) : Type();
     if (!type)
       return false;
+    for (StringAttr axis : axesOf(here.getType()))
+      if (!llvm::is_contained(axesOf(type), axis))
+        return fail("a variable of its loop would become a tile"), false;
     inits.push_back(broadcastTo(here, type, init.getLoc()));
     types.push_back(type);
   }
