@@ -31,4 +31,4 @@ $product --set split=4 --set i=128 --set j=256 --set stages=2
 $product --set order=3
 tilec run set.tile --in a=ones:4x4:bf16 --in b=ones:4x4:bf16 --set warps=4 --set stages=3 | tail -5 | head -4
 sed 's/schedule cuda {/schedule {/' large.tile > any.tile
-tilec compile any.tile --dim M=512 --dim N=512 --dim K=512 --emit=ptx --target=sm_80 | head -1
+tilec compile any.tile --dim M=512 --dim N=512 --dim K=512 --emit=ptx --target=sm_80 -o k.ptx && head -1 k.ptx
