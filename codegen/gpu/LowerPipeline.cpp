@@ -230,20 +230,13 @@ void KernelLowering::emitPut(PutOp op) {
     places.push_back(placeOfBox(cast<AffineMapAttr>(op.getMaps()[n]).getValue(), op.getDims()));
     bytes += channel.getPart(n).getBytes();
   }
-  Value thread = b.add(b.mul(warp, b.integer(i32, 32)), lane);
-  b.branch(
-      b.compare(CmpIPredicate::eq, thread, b.integer(i32, 0)),
-      [&] {
-        Item item = itemOf(op.getChannel(), number);
-        // Before an item went through it, a slot is free: the turn before the first one is over.
-        waitFor(b, item.empty, b.fold<arith::XOrIOp>(item.parity, b.integer(i32, 1)));
-        inlineAsm(b, Type(), {item.full, b.integer(i32, bytes)},
-                  "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", true);
-        for (size_t n = 0; n < places.size(); ++n)
-          copyPart(op, n, item, places[n]);
-        return Values();
-      },
-      [&] { return Values(); });
+  Item item = itemOf(op.getChannel(), number);
+  // Before an item went through it, a slot is free: the turn before the first one is over.
+  waitFor(b, item.empty, b.fold<arith::XOrIOp>(item.parity, b.integer(i32, 1)));
+  inlineAsm(b, Type(), {item.full, b.integer(i32, bytes)},
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", true);
+  for (size_t n = 0; n < places.size(); ++n)
+    copyPart(op, n, item, places[n]);
 }
 
 void KernelLowering::emitGet(GetOp op) {
@@ -330,7 +323,20 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
     return body.walk([](CombineOp) { return WalkResult::interrupt(); }).wasInterrupted();
   };
   Region &body = roles.getBodies()[number];
-  emitPrograms(parallel, body.front());
+  if (puts(body)) {
+    // One thread. Others of its warp would run through all of their loop before it begins: 5% of a
+    // large product's time.
+    Value thread = b.add(b.mul(warp, b.integer(b.getI32Type(), 32)), lane);
+    b.branch(
+        b.compare(CmpIPredicate::eq, thread, b.integer(b.getI32Type(), 0)),
+        [&] {
+          emitPrograms(parallel, body.front());
+          return Values();
+        },
+        [&] { return Values(); });
+  } else {
+    emitPrograms(parallel, body.front());
+  }
   // Blocks meet where sums are combined, all of their warps.
   if (!combines(body) &&
       llvm::any_of(roles.getBodies(), [&](Region &other) { return combines(other); }))

@@ -129,7 +129,8 @@ def TileGpu_RolesOp : Op<TileGpu_Dialect, "roles", [NoTerminator, HasParent<"::t
   let summary = "What the warps of a program do, each group its own";
   let description = [{
     All of the body of its tile.parallel. The kernel's warps are those of the roles, in
-    order; the layouts of a role's tiles are of its warps alone. `registers` is what a thread
+    order; the layouts of a role's tiles are of its warps alone. A role that puts is one thread's:
+    it gets nothing and has no tiles. `registers` is what a thread
     may use. With the attribute `tile_gpu.persistent` of the kernel, a block of threads runs
     program after program, and each role goes on to the next when it is done with its own
     part: channels connect them across programs.

@@ -166,6 +166,17 @@ void RolesOp::print(OpAsmPrinter &printer) {
                                 {getNamesAttrName(), getWarpsAttrName(), getRegistersAttrName()});
 }
 
+bool tile::codegen::gpu::puts(Region &role) {
+  return role.walk([](PutOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether one thread can't do it by itself.
+static bool takesWarps(Operation *op) {
+  auto isTile = [](Type type) { return isa<RankedTensorType, PendingType>(type); };
+  return isa<GetOp, ReleaseOp, CombineOp>(op) || llvm::any_of(op->getOperandTypes(), isTile) ||
+         llvm::any_of(op->getResultTypes(), isTile);
+}
+
 LogicalResult RolesOp::verify() {
   size_t count = getBodies().size();
   if (count == 0 || getNames().size() != count || getWarps().size() != count ||
@@ -184,6 +195,12 @@ LogicalResult RolesOp::verify() {
     return emitOpError("a program has at most 32 warps");
   if (registers > 65536)
     return emitOpError("asks for ") << registers << " registers; a multiprocessor has 65536";
+  for (Region &role : getBodies())
+    if (puts(role) && role.walk([](Operation *op) {
+                            return takesWarps(op) ? WalkResult::interrupt() : WalkResult::advance();
+                          })
+                          .wasInterrupted())
+      return emitOpError("a role that puts is one thread's: it gets nothing, and has no tiles");
   auto given = (*this)->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(warpsAttrName);
   if (given && given.getInt() != warps)
     return emitOpError("has ") << warps << " warps, and the kernel " << given.getInt();

@@ -40,6 +40,8 @@ inline constexpr llvm::StringLiteral groupAttrName = "tile_gpu.group";
 int64_t numWarpsOf(mlir::Operation *op);
 /// The number of the role that an op stands in.
 unsigned roleOf(RolesOp roles, mlir::Operation *op);
+/// Whether a role starts copies. Such a role is one thread's.
+bool puts(mlir::Region &role);
 /// How many blocks make one program, as a cluster: an attribute of kernels; without it one.
 inline constexpr llvm::StringLiteral blocksAttrName = "tile_gpu.blocks";
 unsigned numBlocks(ir::KernelOp kernel);
