@@ -334,6 +334,8 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
           return Values();
         },
         [&] { return Values(); });
+    inlineAsm(b, Type(), {}, "bar.warp.sync -1;", "~{memory}",
+              true); // barriers that follow are for whole warps
   } else {
     emitPrograms(parallel, body.front());
   }

@@ -241,3 +241,22 @@ tile.kernel @room(%c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.
   }
   tile.return
 }
+
+// -----
+
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @both(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    // expected-error@+1 {{a role that puts is one thread's: it gets nothing, and has no tiles}}
+    tile_gpu.roles "both" warps 4 registers 40 {
+      tile_gpu.put %items[%c0] from %a at [affine_map<(i) -> (i, 0)>](%i) : !items from memref<?x?xbf16> at !tile.span<"i", 64>
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}

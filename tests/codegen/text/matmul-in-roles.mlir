@@ -17,8 +17,11 @@
 // CHECK-NEXT: // tensor map: parameter 1, box 64x256, swizzle 128
 // CHECK: .reqntid 384
 // CHECK: .minnctapersm 1
+// CHECK: setp.ne.b32 [[IDLE:%p[0-9]+]], %r{{[0-9]+}}, 0;
 // CHECK-COUNT-8: mbarrier.init
 // CHECK: setmaxnreg.dec.sync.aligned.u32 40
+// One thread runs all of the role that loads; others leave before its loops.
+// CHECK: @[[IDLE]] bra
 // CHECK: mbarrier.arrive.expect_tx
 // CHECK-COUNT-2: cp.async.bulk.tensor.2d
 // CHECK: setmaxnreg.inc.sync.aligned.u32 232

@@ -109,3 +109,7 @@ def angles(inputs, params):
 def sine_times_cosine(inputs, params):
     x = f64(inputs["x"])
     return {"y": np.sin(x) * np.cos(x)}
+
+
+def one_and_tanh(inputs, params):
+    return {"y": 1 + np.tanh(f64(inputs["x"] * np.float32(8)))}
