@@ -55,9 +55,10 @@ CodeBuilder::Values KernelLowering::startMma(const MmaSource &source, ValueRange
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   MmaOperand a{cast<SharedType>(source.a.getType()), source.aByColumns};
   MmaOperand right{cast<SharedType>(source.b.getType()), source.bByColumns};
-  int64_t columnRepeats = source.layout.repeats()[1];
-  int64_t width = mmaColumns(source.layout.extent(1));
-  int64_t count = static_cast<int64_t>(registers.size()) / columnRepeats;
+  // Columns that repeat follow each other in the registers, as the instruction has them.
+  int64_t columns = source.layout.extent(1);
+  int64_t width = mmaWidth(columns, a.type.getElement()), pieces = columns / width;
+  int64_t count = static_cast<int64_t>(registers.size()) / pieces;
   // Each four warps begin at rows of their own.
   Value groupOfWarps = b.fold<arith::ShRUIOp>(warp, b.integer(i32, 2));
   Value aAddress =
@@ -84,8 +85,8 @@ CodeBuilder::Values KernelLowering::startMma(const MmaSource &source, ValueRange
   int64_t aPlace = a.toPlace(rowRepeat * int64_t(warps) * 16);
   int64_t steps = a.depth() * element.getIntOrFloatBitWidth() / 8 / mmaDepthBytes;
   Values all;
-  for (int64_t repeat = 0; repeat < columnRepeats; ++repeat) {
-    int64_t bPlace = right.toPlace(repeat * width);
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    int64_t bPlace = right.toPlace(piece * width);
     Values descriptors;
     std::string constraints, text = "{\n\twgmma.fence.sync.aligned;\n\t";
     if (adds)
@@ -106,9 +107,9 @@ CodeBuilder::Values KernelLowering::startMma(const MmaSource &source, ValueRange
       descriptors.push_back(b.fold<arith::ExtUIOp>(i32, adds));
       constraints += ",r";
     }
-    if (commits && repeat + 1 == columnRepeats)
+    if (commits && piece + 1 == pieces)
       text += "wgmma.commit_group.sync.aligned;\n\t";
-    llvm::append_range(all, emitTiedAsm(b, registers.slice(repeat * count, count), descriptors,
+    llvm::append_range(all, emitTiedAsm(b, registers.slice(piece * count, count), descriptors,
                                         constraints, text + "}"));
   }
   return all;

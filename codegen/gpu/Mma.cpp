@@ -23,6 +23,13 @@ int64_t tile::codegen::gpu::mmaColumns(int64_t columns) {
   return std::min<int64_t>(256, columns & -columns);
 }
 
+int64_t tile::codegen::gpu::mmaWidth(int64_t columns, mlir::Type element) {
+  // Of integers there is none for odd multiples of 8 beyond 24.
+  constexpr int64_t most = 256, mostOfAny = 32, unit = 16;
+  bool isThere = columns <= mostOfAny || columns % unit == 0 || !element.isInteger(8);
+  return columns <= most && isThere ? columns : mmaColumns(columns);
+}
+
 Layout tile::codegen::gpu::mmaLayout(int64_t rows, int64_t columns, unsigned warps, unsigned blocks,
                                      Sharing sharing) {
   unsigned blocksOfRows = sharing == Sharing::Rows ? blocks : 1;

@@ -41,9 +41,11 @@ bool canMultiply(mlir::Type element, mlir::Type sums);
 /// 13 bits below the greatest term's.
 bool hasCoarseSums(mlir::Type element);
 
-/// Columns that one instruction makes: the greatest multiple of 8 up to 256 that is a power of
-/// two and divides them.
+/// Columns that the layout has before it repeats: the greatest power of two up to 256 that divides
+/// them.
 int64_t mmaColumns(int64_t columns);
+/// Columns that one instruction makes, of a multiple of 8: all, if there is one for so many.
+int64_t mmaWidth(int64_t columns, mlir::Type element);
 
 } // namespace tile::codegen::gpu
 

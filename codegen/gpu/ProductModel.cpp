@@ -99,10 +99,9 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   unsigned blocks = blocksOfRows(block);
   double rows = asDouble(block.rows) / blocks, columns = asDouble(block.columns),
          depth = asDouble(block.depth), bytes = asDouble(extents.bytes);
-  double width = asDouble(mmaColumns(block.columns));
   double multiply = rows * columns * depth / (perCycle * 2 / bytes);
   // Each instruction reads 64 rows and its columns; copies write each operand once.
-  double operands = rows / mmaRows * columns / width * (mmaRows + width) * depth * bytes;
+  double operands = rows / mmaRows * (mmaRows + columns) * depth * bytes;
   double written = (rows + columns) * depth * bytes;
   double fetched = (rows + columns / blocks) * depth * bytes;
   bool isOneGroup = multiplyingWarps(block.rows) == 4;
