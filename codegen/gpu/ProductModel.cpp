@@ -80,13 +80,15 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // and from the second-level cache. Of all and clock: bytes from and to memory, on devices of 132.
   // Measured on an H200 (docs/performance.md).
   constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
-  // Before the first product of a launch, and of one of clusters; at the end of a program; around
-  // each step, where one group of warps multiplies or two; from asking for a slot to having it,
-  // from the cache and from memory. Where sums of a turn are added to others: until the last of
-  // them is there; sums that are added in a cycle; how much longer a step is where nobody
-  // multiplies meanwhile.
-  constexpr double start = 3300, startOfClusters = 900, end = 1200, aroundOne = 70, aroundTwo = 45,
-                   latency = 3000, fromMemory = 6000, drain = 200, added = 128, alone = 1.35;
+  // Before the first product of a launch, and of one of clusters; at the end of a program, and for
+  // each copy of a row's results there (EmitSend.cpp: as many columns as a power of two divides);
+  // around each step of two groups of warps, and the least of one group's, of rows of 128 bytes;
+  // from asking for a slot to having it, from the cache and from memory. Where sums of a turn are
+  // added to others: until the last of them is there; sums that are added in a cycle; how much
+  // longer a step is where nobody multiplies meanwhile.
+  constexpr double start = 3300, startOfClusters = 900, end = 300, leaving = 300, around = 45,
+                   leastOfOne = 330, latency = 2000, fromMemory = 6000, drain = 200, added = 128,
+                   alone = 1.35;
   // Until the blocks of a cluster know of each other's sums; bytes that one reads of the others' in
   // a cycle; bytes that all get from the cache in a cycle, where neighbours ask for different ones;
   // multiprocessors for each that clusters of more than two have room on.
@@ -111,7 +113,7 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double groups = isOneGroup ? 1 : 2, repeats = rows / (mmaRows * groups);
   if (extents.isTwice)
     step = step * (isOneGroup ? alone : 1) + repeats * drain + rows * columns / added / groups;
-  step += isOneGroup ? aroundOne : aroundTwo;
+  step = isOneGroup ? std::max(step, leastOfOne * depth * bytes / panelBytes) : step + around;
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
   double multiprocessors = asDouble(model.multiprocessors);
@@ -122,8 +124,11 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
     step = std::max(step, fetched * std::min(programs, multiprocessors) / apartBytes);
   }
   double rounds = std::ceil(programs * blocks / multiprocessors);
-  double program =
-      step * std::ceil(count(extents.depth, block.depth) / asDouble(block.splits)) + end;
+  constexpr int64_t mostOfCopy = 64;
+  double copies =
+      repeats * columns / asDouble(std::min(mostOfCopy, block.columns & -block.columns));
+  double program = step * std::ceil(count(extents.depth, block.depth) / asDouble(block.splits)) +
+                   end + leaving * copies;
   if (block.splits > 1)
     program += meeting + startOfClusters +
                rows * columns * 4 * (1 - 1 / asDouble(block.splits)) / exchanged;

@@ -2,8 +2,8 @@
 //
 // A block of 128 × 256 sums takes 128 registers of a thread. A bias and a residual beside them
 // would take as many again, and some of it would go to memory. So the ops that follow
-// are emitted for 64 columns, then for the next: each makes only registers of those, and what
-// was made for columns before is stored by then.
+// are emitted for 64 columns at most, then for the next: each makes only registers of those, and
+// what was made for columns before is stored by then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,10 +48,10 @@ static bool isSliced(Operation *op) {
 }
 
 bool KernelLowering::emitInSlices(Operation *sums) {
-  constexpr int64_t width = 64;
+  constexpr int64_t widest = 64;
   Tile tile = this->tile(sums->getResult(0));
-  int64_t columns = tile.layout.extentOfBlock(1);
-  if (columns <= width || columns % width != 0)
+  int64_t columns = tile.layout.extentOfBlock(1), width = std::min(widest, columns & -columns);
+  if (columns <= widest)
     return false;
   SmallVector<Operation *> ops;
   for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())

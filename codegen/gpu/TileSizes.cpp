@@ -322,11 +322,15 @@ bool Chooser::chooseForProduct() {
     splits = {wanted->second};
   else if (splits.empty())
     splits = {1, 2, 4, 8};
+  // There are instructions for all multiples of 16, which leave fewer multiprocessors idle.
+  SmallVector<int64_t> widths;
+  for (int64_t width = 256; width >= 64; width -= 16)
+    widths.push_back(width);
   double best = 0;
   int64_t chosenSplits = 1;
   auto chooseWith = [&](int64_t slots) {
     for (int64_t k : sizesOf(depth, {panelBytes / bytes, 2 * panelBytes / bytes}))
-      for (int64_t j : sizesOf(columns, {256, 128, 64}))
+      for (int64_t j : sizesOf(columns, widths))
         for (int64_t i : sizesOf(rows, {256, 128, 64})) {
           for (int64_t s : splits) {
             ProductBlock block{i, j, k, s};
