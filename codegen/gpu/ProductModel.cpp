@@ -87,7 +87,7 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // added to others: until the last of them is there; sums that are added in a cycle; how much
   // longer a step is where nobody multiplies meanwhile.
   constexpr double start = 3300, startOfClusters = 900, end = 300, leaving = 300, around = 45,
-                   leastOfOne = 330, latency = 2000, fromMemory = 6000, drain = 200, added = 128,
+                   leastOfOne = 330, latency = 3000, fromMemory = 6000, drain = 200, added = 128,
                    alone = 1.35;
   // Until the blocks of a cluster know of each other's sums; bytes that one reads of the others' in
   // a cycle; bytes that all get from the cache in a cycle, where neighbours ask for different ones;

@@ -322,10 +322,12 @@ bool Chooser::chooseForProduct() {
     splits = {wanted->second};
   else if (splits.empty())
     splits = {1, 2, 4, 8};
-  // There are instructions for all multiples of 16, which leave fewer multiprocessors idle.
+  // There are instructions for all multiples of 16, which leave fewer multiprocessors idle. Where a
+  // turn has sums of its own only powers of two have been measured.
   SmallVector<int64_t> widths;
   for (int64_t width = 256; width >= 64; width -= 16)
-    widths.push_back(width);
+    if (!extents.isTwice || llvm::isPowerOf2_64(width))
+      widths.push_back(width);
   double best = 0;
   int64_t chosenSplits = 1;
   auto chooseWith = [&](int64_t slots) {
