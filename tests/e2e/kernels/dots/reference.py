@@ -57,6 +57,7 @@ def integers(inputs, params):
 
 
 integers_split = integers
+integers_odd = integers
 
 
 def integers_across(inputs, params):

@@ -87,3 +87,11 @@ def far(inputs, params):
             if 0 <= first + r < len(x):
                 y[p, r] = w @ x[first + r]
     return {"y": y.reshape(-1, len(w))}
+
+
+def odd_layer(inputs, params):
+    return layer(inputs | {"w": inputs["w"].T}, params)
+
+
+odd_nn = nn
+odd_rounded = rounded
