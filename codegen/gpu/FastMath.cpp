@@ -69,14 +69,22 @@ static bool isAddedToOne(Value tanh) {
          });
 }
 
-/// 1 + tanh(x) = 2 / (1 + exp(−2 x)), which loses nothing where tanh is near −1: to 4 ulp; 0 where
-/// it is less than 2⁻¹²⁵.
+/// 1 + tanh(x) = 1 / (1/2 + 2^t / 2) with t = −2 x · log₂ e, which loses nothing where tanh is near
+/// −1. What t is short of, r, goes into the factor: 2^t / 2 · (1 + r ln 2). Less than 2⁻¹²⁶ is 0,
+/// as for −64, which stands for all that is below; of x = inf the factor is 0 by saturation, not
+/// NaN.
 static Value emitOneAndTanh(CodeBuilder &b, Value x) {
-  Type f32 = x.getType();
-  Value e = emitExp(b, arith::MulFOp::create(b, x, b.number(f32, -2)));
-  Value reciprocal = inlineAsm(b, f32, {Value(arith::AddFOp::create(b, e, b.number(f32, 1)))},
-                               "rcp.approx.ftz.f32 $0, $1;", "=f,f", /*hasSideEffects=*/false);
-  return arith::AddFOp::create(b, reciprocal, reciprocal);
+  static constexpr StringLiteral text =
+      "{ .reg .f32 x, t, r, e; "
+      "max.NaN.f32 x, $1, 0fC2800000; "
+      "mul.rn.f32 t, x, 0fC038AA3B; neg.f32 r, t; " // −2 log₂ e, and the rest of it
+      "fma.rn.f32 r, x, 0fC038AA3B, r; "
+      "fma.rn.f32 r, x, 0fB3257060, r; "
+      "fma.rn.sat.f32 r, r, 0f3EB17218, 0f3F000000; " // ln 2 / 2, 1/2
+      "ex2.approx.ftz.f32 e, t; "
+      "fma.rn.f32 e, e, r, 0f3F000000; "
+      "rcp.approx.ftz.f32 $0, e; }";
+  return inlineAsm(b, x.getType(), x, text.str(), "=f,f", /*hasSideEffects=*/false);
 }
 
 Value KernelLowering::emitFast(Operation *op, ValueRange operands) {

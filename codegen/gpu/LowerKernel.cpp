@@ -426,13 +426,45 @@ static LogicalResult checkFinishes(KernelOp kernel) {
   return success();
 }
 
+/// Two numbers at a time, which is one instruction and leaves both in one word.
+bool KernelLowering::emitPairsOfBf16(Operation *op) {
+  auto round = dyn_cast<arith::TruncFOp>(op);
+  Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
+  if (!round || !isTile(result) || !isTile(round.getIn()) ||
+      !getElementTypeOrSelf(result.getType()).isBF16() ||
+      !getElementTypeOrSelf(round.getIn().getType()).isF32() || !target.hasBf16Rounding ||
+      round.getRoundingmode() == arith::RoundingMode::toward_zero)
+    return false;
+  Tile &made = tiles[result];
+  const Values &numbers = tiles[round.getIn()].registers;
+  made.axes.assign(axesOf(result.getType()).begin(), axesOf(result.getType()).end());
+  made.layout = layoutOf(result.getType());
+  made.registers.resize(made.layout.numRegisters());
+  SmallVector<size_t> wanted;
+  for (int64_t r = 0, count = made.layout.numRegisters(); r < count; ++r)
+    if (isInSlice(made.axes, made.layout, r))
+      wanted.push_back(r);
+  Type i16 = b.getIntegerType(16), i32 = b.getI32Type();
+  for (size_t n = 1; n < wanted.size(); n += 2) {
+    size_t low = wanted[n - 1], high = wanted[n];
+    Value word = inlineAsm(b, i32, {numbers[low], numbers[high]}, "cvt.rn.bf16x2.f32 $0, $2, $1;",
+                           "=r,f,f", /*hasSideEffects=*/false);
+    made.registers[low] = arith::TruncIOp::create(b, i16, word);
+    made.registers[high] =
+        arith::TruncIOp::create(b, i16, b.fold<arith::ShRUIOp>(word, b.integer(i32, 16)));
+  }
+  if (wanted.size() % 2 != 0)
+    made.registers[wanted.back()] = emitElementwise(b, target, op, numbers[wanted.back()]);
+  return true;
+}
+
 void KernelLowering::emitElementwiseOp(Operation *op) {
   if (needsLibrary(op))
     return fail(op, lacksText(op));
   if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && isTile(op->getResult(0)) &&
       !getElementTypeOrSelf(op->getResult(0).getType()).isF64())
     return emitAngles(op);
-  if (emitRowDivision(op))
+  if (emitRowDivision(op) || emitPairsOfBf16(op))
     return;
   for (Value result : op->getResults()) {
     auto emitOne = [&](ArrayRef<Value> operands) {

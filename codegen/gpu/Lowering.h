@@ -169,6 +169,7 @@ private:
   /// Whether a register of a tile is made now.
   bool isInSlice(Axes axes, const Layout &layout, int64_t reg) const;
   void emitElementwiseOp(mlir::Operation *op);
+  bool emitPairsOfBf16(mlir::Operation *op);
   /// Sines, cosines and tangents of f32: all threads compute those of moderate arguments, and where
   /// one has others, those in a branch.
   void emitAngles(mlir::Operation *op);
