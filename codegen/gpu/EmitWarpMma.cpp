@@ -299,8 +299,11 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
   int64_t bytes = 0;
   for (auto [n, operand] : llvm::enumerate(operands)) {
     std::optional<Layout> layout = operandLayout(*how, op, n, sums);
-    if (!layout)
+    if (!layout) {
+      plainDots.emplace_back(op, "blocks of these sizes can't be shared out among warps for their "
+                                 "instructions; others may, above all powers of two");
       return false;
+    }
     DotFragments &made = fragments.emplace_back(fragmentsOf(operand, how->mma, *layout));
     if (!made.isStaged)
       continue;
@@ -311,8 +314,14 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     made.layOut(bytes);
     bytes = static_cast<int64_t>(llvm::alignTo(made.start + made.bytes, 16));
   }
-  if (bytes > mostSharedOfOp)
+  if (bytes > mostSharedOfOp) {
+    plainDots.emplace_back(op, ("its operands take " + Twine(bytes) +
+                                " bytes of shared memory at a time, and there are " +
+                                Twine(mostSharedOfOp) + ": smaller blocks, or shorter ones of `" +
+                                op.getAxis() + "`, have room")
+                                   .str());
     return false;
+  }
   bool isStaged = bytes > 0;
   Value base = isStaged ? shared(bytes) : Value();
   for (auto [operand, made] : llvm::zip(operands, fragments))

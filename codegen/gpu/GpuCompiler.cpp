@@ -166,39 +166,6 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
                                                               : OwningOpRef<KernelOp>();
 }
 
-void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
-  OwningOpRef<KernelOp> copy(kernel.clone());
-  gpu::narrowDots(*copy);
-  gpu::hoistNumbers(*copy);
-  unsigned numDots = 0, numWarpDots = 0;
-  copy->walk([&](DotOp dot) {
-    ++numDots;
-    if (gpu::warpDotOf(dot))
-      ++numWarpDots;
-    else
-      dot->emitRemark("no tensor cores for the `dot` of `")
-          << kernel.getSymName() << "`: " << gpu::whyNoWarpDot(dot);
-  });
-  gpu::GpuModel model = gpu::GpuModel::of(options.target);
-  if (!model.hasPipelines || numDots == 0 || numWarpDots < numDots)
-    return;
-  gpu::FoundProduct found = gpu::findProduct(*copy);
-  if (found.product) {
-    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);
-    if (failed(made) || *made)
-      return;
-    found.op = found.product->dot;
-    found.reason = found.product->splits > 1
-                       ? "the schedule has it split, and what follows its sums moves elements "
-                         "between threads, or shared memory has no room"
-                       : "shared memory has no room for two stages of its blocks, or what follows "
-                         "its sums has them in another layout";
-  }
-  found.op->emitRemark("no pipeline for the `dot` of `")
-      << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;
-}
-
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
   if (failed(checkIsSpecialized(kernel)))
@@ -310,6 +277,57 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   return Lowered{*std::move(onGpu), *std::move(lowered)};
+}
+
+/// Of contractions that only turn out not to fit when code is made of them; whether there is one.
+static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
+                              const GpuOptions &options) {
+  FailureOr<Lowered> made = failure();
+  {
+    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+    GpuShortage shortage;
+    made = lower(compiler, kernel, options, &shortage);
+  }
+  if (failed(made))
+    return false;
+  for (auto &[dot, reason] : made->kernel.plainDots)
+    dot->emitRemark("no tensor cores for the `dot` of `") << kernel.getSymName() << "`: " << reason;
+  return !made->kernel.plainDots.empty();
+}
+
+void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  gpu::narrowDots(*copy);
+  gpu::hoistNumbers(*copy);
+  unsigned numDots = 0, numWarpDots = 0;
+  copy->walk([&](DotOp dot) {
+    ++numDots;
+    if (gpu::warpDotOf(dot))
+      ++numWarpDots;
+    else
+      dot->emitRemark("no tensor cores for the `dot` of `")
+          << kernel.getSymName() << "`: " << gpu::whyNoWarpDot(dot);
+  });
+  if (numWarpDots > 0 && remarkOnPlainDots(*this, kernel, options))
+    return;
+  gpu::GpuModel model = gpu::GpuModel::of(options.target);
+  if (!model.hasPipelines || numDots == 0 || numWarpDots < numDots)
+    return;
+  gpu::FoundProduct found = gpu::findProduct(*copy);
+  if (found.product) {
+    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);
+    if (failed(made) || *made)
+      return;
+    found.op = found.product->dot;
+    found.reason = found.product->splits > 1
+                       ? "the schedule has it split, and what follows its sums moves elements "
+                         "between threads, or shared memory has no room"
+                       : "shared memory has no room for two stages of its blocks, or what follows "
+                         "its sums has them in another layout";
+  }
+  found.op->emitRemark("no pipeline for the `dot` of `")
+      << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;
 }
 
 /// All steps from a specialized kernel to LLVM IR, in order.

@@ -426,15 +426,20 @@ static LogicalResult checkFinishes(KernelOp kernel) {
   return success();
 }
 
-/// Two numbers at a time, which is one instruction and leaves both in one word.
-bool KernelLowering::emitPairsOfBf16(Operation *op) {
+/// Two numbers at a time, which is one instruction and leaves both in one word. Of single ones that
+/// are a product's sums ptxas makes such pairs itself, too early: it then serializes the product.
+bool KernelLowering::emitPairsOfHalves(Operation *op) {
   auto round = dyn_cast<arith::TruncFOp>(op);
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
   if (!round || !isTile(result) || !isTile(round.getIn()) ||
-      !getElementTypeOrSelf(result.getType()).isBF16() ||
-      !getElementTypeOrSelf(round.getIn().getType()).isF32() || !target.hasBf16Rounding ||
+      !getElementTypeOrSelf(round.getIn().getType()).isF32() ||
       round.getRoundingmode() == arith::RoundingMode::toward_zero)
     return false;
+  Type half = getElementTypeOrSelf(result.getType());
+  if (!half.isF16() && !half.isBF16())
+    return false;
+  std::string instruction =
+      half.isF16() ? "cvt.rn.f16x2.f32 $0, $2, $1;" : "cvt.rn.bf16x2.f32 $0, $2, $1;";
   Tile &made = tiles[result];
   const Values &numbers = tiles[round.getIn()].registers;
   made.axes.assign(axesOf(result.getType()).begin(), axesOf(result.getType()).end());
@@ -447,8 +452,8 @@ bool KernelLowering::emitPairsOfBf16(Operation *op) {
   Type i16 = b.getIntegerType(16), i32 = b.getI32Type();
   for (size_t n = 1; n < wanted.size(); n += 2) {
     size_t low = wanted[n - 1], high = wanted[n];
-    Value word = inlineAsm(b, i32, {numbers[low], numbers[high]}, "cvt.rn.bf16x2.f32 $0, $2, $1;",
-                           "=r,f,f", /*hasSideEffects=*/false);
+    Value word = inlineAsm(b, i32, {numbers[low], numbers[high]}, instruction, "=r,f,f",
+                           /*hasSideEffects=*/false);
     made.registers[low] = arith::TruncIOp::create(b, i16, word);
     made.registers[high] =
         arith::TruncIOp::create(b, i16, b.fold<arith::ShRUIOp>(word, b.integer(i32, 16)));
@@ -464,7 +469,7 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
   if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && isTile(op->getResult(0)) &&
       !getElementTypeOrSelf(op->getResult(0).getType()).isF64())
     return emitAngles(op);
-  if (emitRowDivision(op) || emitPairsOfBf16(op))
+  if (emitRowDivision(op) || emitPairsOfHalves(op))
     return;
   for (Value result : op->getResults()) {
     auto emitOne = [&](ArrayRef<Value> operands) {
@@ -627,5 +632,6 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, int64_
   result.blocks = numBlocks(kernel);
   result.sharedBytes = lowering.sharedBytes();
   result.largestOfShared = lowering.largestOfShared();
+  result.plainDots = std::move(lowering.plainDots);
   return result;
 }

@@ -35,6 +35,8 @@ struct LoweredKernel {
   llvm::SmallVector<TensorBox> tensorMaps;
   /// The op that takes most of that, of the kernel that was lowered.
   mlir::Operation *largestOfShared = nullptr;
+  /// Contractions whose types tensor cores have, but not as their tiles are, and why.
+  llvm::SmallVector<std::pair<ir::DotOp, std::string>> plainDots;
   /// Whether there is a function with this suffix (GpuCode::start, finish).
   bool hasStart = false, hasFinish = false;
   /// Whether the function folds copies itself where the launch gives it a counter.
@@ -143,6 +145,8 @@ public:
   }
   /// The op that takes that much.
   mlir::Operation *largestOfShared() const { return mostSharedOp; }
+  /// See LoweredKernel.
+  llvm::SmallVector<std::pair<ir::DotOp, std::string>> plainDots;
 
   /// The state that two make.
   using Combine = llvm::function_ref<CodeBuilder::Values(mlir::ValueRange, mlir::ValueRange)>;
@@ -169,7 +173,7 @@ private:
   /// Whether a register of a tile is made now.
   bool isInSlice(Axes axes, const Layout &layout, int64_t reg) const;
   void emitElementwiseOp(mlir::Operation *op);
-  bool emitPairsOfBf16(mlir::Operation *op);
+  bool emitPairsOfHalves(mlir::Operation *op);
   /// Sines, cosines and tangents of f32: all threads compute those of moderate arguments, and where
   /// one has others, those in a branch.
   void emitAngles(mlir::Operation *op);

@@ -6,6 +6,9 @@ tilec compile $P --entry=product --bind T=bf16 --emit=ptx -o k.ptx && head -1 k.
 tilec compile $P --entry=product --bind T=f32 $D --emit=ptx -o k.ptx && head -1 k.ptx
 tilec compile $P --entry=product --bind T=bf16 $D --emit=ptx --target=sm_80 -o k.ptx && head -1 k.ptx && grep -o "mma.sync[^ ]*\|ldmatrix[^ ]*" k.ptx | sort -u
 tilec compile $P --entry=product --bind T=bf16 $D --set i=128 --set j=256 --set k=256 --emit=ptx -o k.ptx && head -1 k.ptx
+# Nor by single warps, which shows only when code is made: on either target.
+tilec compile $P --entry=product --bind T=bf16 $D --set i=64 --set j=64 --set k=512 --emit=ptx -o k.ptx && grep -c "mma" k.ptx
+tilec compile $P --entry=product --bind T=bf16 $D --set i=64 --set j=64 --set k=512 --emit=ptx --target=sm_80 -o k.ptx && grep -c "mma" k.ptx
 tilec compile $P --entry=staged $D --emit=ptx
 tilec compile $P --entry=ordered $D --emit=ptx
 # Settings that are numbers, as sizes are given; they come before the schedule's.
