@@ -22,6 +22,34 @@ static std::optional<Location> scheduledPlace(Operation *op, StringRef binder, i
   return isSaid && place != kernel.getLoc() ? std::optional(place) : std::nullopt;
 }
 
+static llvm::SmallDenseSet<StringRef> axesOfTiles(Operation *op) {
+  llvm::SmallDenseSet<StringRef> axes;
+  if (op)
+    for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+      for (Type type : types)
+        for (StringAttr axis : axesOf(type))
+          axes.insert(axis.getValue());
+  return axes;
+}
+
+/// Of the sizes that the op's tiles have, or else of the first, the largest one is halved, and then
+/// the one that is largest, until it is so many times less.
+static SmallVector<std::pair<std::string, int64_t>> halvedBlocks(const GpuShortage &shortage) {
+  SmallVector<std::pair<std::string, int64_t>> blocks = shortage.blocks;
+  llvm::SmallDenseSet<StringRef> axes = axesOfTiles(shortage.op);
+  size_t own =
+      llvm::count_if(blocks, [&](const auto &block) { return axes.contains(block.first); });
+  if (own == 0 || blocks[0].first == "stages")
+    own = 1;
+  for (double left = shortage.times; left > 1; left /= 2) {
+    auto largest =
+        llvm::max_element(llvm::make_range(blocks.begin(), blocks.begin() + own),
+                          [](const auto &x, const auto &y) { return x.second < y.second; });
+    largest->second = std::max<int64_t>(1, largest->second / 2);
+  }
+  return blocks;
+}
+
 LogicalResult GpuShortage::report() const {
   // What can be changed stands in the schedule, where that says it.
   std::optional<Location> scheduled;
@@ -34,25 +62,33 @@ LogicalResult GpuShortage::report() const {
     }
   auto diagnostic = emitError(scheduled ? *scheduled : op->getLoc(), setting + what);
   auto &note = diagnostic.attachNote() << "hint: ";
-  if (blocks.empty())
+  if (blocks.empty()) {
     note << "its axes are whole: loop over one of them in blocks";
-  else
-    note << (blocks[0].first == "stages" ? "fewer need less: `"
-                                         : "a smaller tile size needs less: `")
-         << blocks[0].first << "` is " << blocks[0].second << " (--set " << blocks[0].first << "="
-         << blocks[0].second / 2 << ")";
+    return failure();
+  }
+  SmallVector<std::pair<std::string, int64_t>> smaller = halvedBlocks(*this);
+  SmallVector<size_t> changed;
+  for (size_t n : llvm::seq(blocks.size()))
+    if (smaller[n].second != blocks[n].second)
+      changed.push_back(n);
+  note << (isOfStages           ? "fewer need less: "
+           : changed.size() > 1 ? "smaller tile sizes need less: "
+                                : "a smaller tile size needs less: ");
+  llvm::interleaveComma(changed, note, [&](size_t n) {
+    note << "`" << blocks[n].first << "` is " << blocks[n].second;
+  });
+  note << " (";
+  llvm::interleave(
+      changed, [&](size_t n) { note << "--set " << smaller[n].first << "=" << smaller[n].second; },
+      [&] { note << " "; });
+  note << ")";
   return failure();
 }
 
 /// `ownAlone`: only those of the op's tiles.
 static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Operation *op,
                                                              bool ownAlone = false) {
-  llvm::SmallDenseSet<StringRef> axes;
-  if (op)
-    for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-      for (Type type : types)
-        for (StringAttr axis : axesOf(type))
-          axes.insert(axis.getValue());
+  llvm::SmallDenseSet<StringRef> axes = axesOfTiles(op);
   SmallVector<std::pair<std::string, int64_t>> blocks;
   auto add = [&](Attribute name, int64_t size) {
     std::pair<std::string, int64_t> block{cast<StringAttr>(name).str(), size};
@@ -76,21 +112,22 @@ static SmallVector<std::pair<std::string, int64_t>> blocksOf(KernelOp kernel, Op
 }
 
 GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
-  GpuShortage shortage;
+  Operation *worst = nullptr;
+  int64_t needed = most;
   kernel.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes()) {
-      if (!hasLayout(type) || layoutOf(type).numRegisters() <= most)
-        continue;
-      shortage = {op,
-                  "needs " + std::to_string(layoutOf(type).numRegisters()) +
-                      " elements a thread; the GPU backend does not have more than " +
-                      std::to_string(most) + " yet",
-                  blocksOf(kernel, op)};
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+    for (Type type : op->getResultTypes())
+      if (hasLayout(type) && layoutOf(type).numRegisters() > needed) {
+        worst = op;
+        needed = layoutOf(type).numRegisters();
+      }
   });
-  return shortage;
+  if (!worst)
+    return {};
+  return {worst,
+          "needs " + std::to_string(needed) +
+              " elements a thread; the GPU backend does not have more than " +
+              std::to_string(most) + " yet",
+          blocksOf(kernel, worst), /*times=*/double(needed) / double(most)};
 }
 
 GpuShortage gpu::findScanShortage(KernelOp kernel) {
@@ -110,7 +147,7 @@ GpuShortage gpu::findScanShortage(KernelOp kernel) {
                 "needs " + std::to_string(words) +
                     " registers a thread for the states of a scan; " + std::to_string(most) +
                     " are there for them",
-                blocksOf(kernel, scan, /*ownAlone=*/true), /*isSoft=*/true};
+                blocksOf(kernel, scan, /*ownAlone=*/true), /*times=*/2, /*isSoft=*/true};
     return WalkResult::interrupt();
   });
   return shortage;
@@ -124,7 +161,7 @@ GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *o
   GpuShortage shortage{op ? op : kernel.getOperation(),
                        "needs " + std::to_string(bytes) + " bytes of shared memory a program; " +
                            target.str() + " has " + std::to_string(most),
-                       blocksOf(kernel, op)};
+                       blocksOf(kernel, op), /*times=*/double(bytes) / double(most)};
   // A loop takes what its turns to come do (Stages.cpp).
   auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
   if (stages && isa_and_nonnull<ForOp>(op))

@@ -27,6 +27,8 @@ struct GpuShortage {
   /// The binders and loops with blocks, and their sizes: first those that the op's tiles are cut
   /// by, of each kind the largest first.
   llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
+  /// How many times what there is it needs, as far as that is known.
+  double times = 2;
   /// It would only be slow: no error where no size can be smaller.
   bool isSoft = false;
 

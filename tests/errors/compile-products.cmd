@@ -35,3 +35,6 @@ $product --set order=3
 tilec run set.tile --in a=ones:4x4:bf16 --in b=ones:4x4:bf16 --set warps=4 --set stages=3 | tail -5 | head -4
 sed 's/schedule cuda {/schedule {/' large.tile > any.tile
 tilec compile any.tile --dim M=512 --dim N=512 --dim K=512 --emit=ptx --target=sm_80 -o k.ptx && head -1 k.ptx
+# Far too large: the hint halves as often as it takes.
+sed 's/schedule { stages = 3 } schedule cuda { stages = 2 }/schedule cuda { i = 4096; j = 8192 }/' set.tile > huge.tile
+tilec compile huge.tile --dim M=512 --dim N=512 --dim K=512 --emit=ptx
