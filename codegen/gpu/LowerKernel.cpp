@@ -436,7 +436,8 @@ bool KernelLowering::emitPairsOfHalves(Operation *op) {
       round.getRoundingmode() == arith::RoundingMode::toward_zero)
     return false;
   Type half = getElementTypeOrSelf(result.getType());
-  if (!half.isF16() && !half.isBF16())
+  // Elsewhere ptxas pairs f16 when it has registers for it.
+  if (!half.isBF16() && !(half.isF16() && op->getParentOfType<RolesOp>()))
     return false;
   std::string instruction =
       half.isF16() ? "cvt.rn.f16x2.f32 $0, $2, $1;" : "cvt.rn.bf16x2.f32 $0, $2, $1;";
