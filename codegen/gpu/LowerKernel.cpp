@@ -426,8 +426,8 @@ static LogicalResult checkFinishes(KernelOp kernel) {
   return success();
 }
 
-/// Two numbers at a time, which is one instruction and leaves both in one word. Of single ones that
-/// are a product's sums ptxas makes such pairs itself, too early: it then serializes the product.
+/// Two numbers at a time, which is one instruction and leaves both in one word. Where a pipeline's
+/// sums are rounded to f16 one by one, ptxas 13.0 serializes its products (C7514).
 bool KernelLowering::emitPairsOfHalves(Operation *op) {
   auto round = dyn_cast<arith::TruncFOp>(op);
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
@@ -436,7 +436,7 @@ bool KernelLowering::emitPairsOfHalves(Operation *op) {
       round.getRoundingmode() == arith::RoundingMode::toward_zero)
     return false;
   Type half = getElementTypeOrSelf(result.getType());
-  // Elsewhere ptxas pairs f16 when it has registers for it.
+  // Elsewhere f16 stays single: pairs made a sort of f16 spill.
   if (!half.isBF16() && !(half.isF16() && op->getParentOfType<RolesOp>()))
     return false;
   std::string instruction =

@@ -4,9 +4,9 @@
     check_ptx.py TILEC WORK FOLDER…     fails on an error, a spill, or a remark of ptxas on wgmma or setmaxnreg
 
 All dimensions are bound to one odd number, so that every mask is needed. Kernels of products are compiled for other
-lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types. Of some samples, whose rows go in chunks where
-they are long, the code in artifacts is assembled as well: for lengths that aren't known, all variants. Kernels that the GPU
-backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
+lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types. Of some
+samples, whose rows go in chunks where they are long, the code in artifacts is assembled as well: for lengths that aren't
+known, all variants. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
 ptxas the PTX goes unassembled, which the last line says.
 """
 
@@ -22,7 +22,7 @@ import sys
 TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
 EXTENT = "77"
 PRODUCTS = ["dots", "products", "05-matmul-bias", "32-grouped-matmul"]
-PRODUCT_TARGETS, PRODUCT_EXTENTS = ["sm_90a"], ["4096", "1000"] # of types that tensor cores have
+PRODUCT_TARGET, PRODUCT_EXTENTS = "sm_90a", ["4096", "1000"]
 # Contract whole axes at once, which has too few registers where those are long; and 4 bytes behind a condition.
 SPILLING = ["causal", "rows", "widened", "diagonal"]
 WITH_VARIANTS = ["03-softmax/softmax.tile", "04-layer-norm/layer_norm.tile", "12-cross-entropy/cross_entropy.tile"]
@@ -113,9 +113,9 @@ def main():
                 else:
                     jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS]
                     if path.parent.name in PRODUCTS:
-                        jobs += [(tilec, work, path, name, dims, *choice) for choice in
-                                 itertools.product(PRODUCT_TARGETS, PRODUCT_EXTENTS,
-                                  [t for t in types if t != "f32"] or [""])]
+                        fast = [t for t in types if t != "f32"] or [""]  # which tensor cores have
+                        jobs += [(tilec, work, path, name, dims, PRODUCT_TARGET, *choice)
+                                 for choice in itertools.product(PRODUCT_EXTENTS, fast)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results += pool.map(check, jobs)
         results += pool.map(lambda variant: assemble(*variant), variants)
