@@ -153,6 +153,7 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   for (const codegen::TensorBox &box : code->tensorMaps)
     result.maps.push_back(tensorMapOf(kernel.get(), box));
   result.isPersistent = code->isPersistent;
+  result.startsEarly = code->startsEarly;
   auto ptx = std::as_bytes(std::span(code->ptx));
   result.image.assign(ptx.begin(), ptx.end());
   auto programs = countPrograms(kernel.get());

@@ -1,4 +1,4 @@
-// Artifacts as bytes: version 5 of the format (docs/artifact.md). Versions from 1
+// Artifacts as bytes: version 6 of the format (docs/artifact.md). Versions from 1
 // on are read as well.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tile::runtime {
 
-inline constexpr uint32_t artifactVersion = 5, oldestArtifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 6, oldestArtifactVersion = 1;
 inline constexpr size_t artifactHeaderSize = 48;
 
 /// Whether bytes begin as those of an artifact do, of whatever version.

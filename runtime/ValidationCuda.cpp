@@ -109,7 +109,7 @@ bool isValidVariant(const CudaVariant &variant, const Signature &signature,
          std::all_of(code.programs.begin(), code.programs.end(), isProgram) &&
          std::all_of(code.copies.begin(), code.copies.end(), isCopy) &&
          std::all_of(code.maps.begin(), code.maps.end(), isMap) &&
-         (code.maps.empty() || cuda::parseTarget(code.target)->major >= 9) &&
+         ((code.maps.empty() && !code.startsEarly) || cuda::parseTarget(code.target)->major >= 9) &&
          !(code.isPersistent && !code.copies.empty()) &&
          std::all_of(code.sites.begin(), code.sites.end(), isValidSite);
 }

@@ -373,6 +373,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
       code.sites.push_back(isa<AssertOp, PrintOp>(op) ? encodeSite(op, n) : "");
   code.tensorMaps = lowered->tensorMaps;
   code.isPersistent = onGpu->hasAttr(gpu::persistentAttrName);
+  code.startsEarly = gpu::startsEarly(onGpu);
   code.function = makeEntry("", code.threads);
   llvm::Function *function = result.module->getFunction(code.function);
   if (code.blocks > 1)
@@ -444,6 +445,8 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
     code.ptx += ", " + std::to_string(code.blocks) + " blocks a program";
   if (code.isPersistent)
     code.ptx += ", persistent";
+  if (code.startsEarly)
+    code.ptx += ", starts early";
   code.ptx += tileSizesOf(kernel) + "\n";
   // Whose order no source has.
   if (isFused(kernel)) {

@@ -89,6 +89,8 @@ struct GpuCode {
   llvm::SmallVector<TensorBox> tensorMaps;
   /// Whether any number of blocks runs all programs: as many as run at once are best.
   bool isPersistent = false;
+  /// Whether the function waits by itself for the kernel before it (`griddepcontrol`).
+  bool startsEarly = false;
   llvm::SmallVector<ReduceCopies, 1> copies;
   /// Names of functions; empty: there is none.
   std::string start, finish;

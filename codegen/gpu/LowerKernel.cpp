@@ -108,6 +108,7 @@ void KernelLowering::bindParameters() {
     tensor.pointer = given;
     tensor.element = type.getElementType();
     tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
+    tensor.isEarly = startsEarly(kernel);
     tensor.isContended = kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut;
     SmallVector<int64_t> extentDivisors;
     SmallVector<Index> none;
@@ -588,9 +589,10 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   function.addEntryBlock(b);
   // No tensor overlaps another. Copies and `reduce` outputs are exchanged between threads, and what
   // is read and changed is read by all before one of them changes it, or changed by other programs.
+  // What a kernel that starts early has for parameters may change before its programs begin.
   for (auto [n, parameter] : llvm::enumerate(kernel.getArgumentTypes()))
     if (isa<MemRefType>(parameter) && kernel.getParamMode(n) != ParamMode::Reduce &&
-        kernel.getParamMode(n) != ParamMode::InOut)
+        kernel.getParamMode(n) != ParamMode::InOut && !startsEarly(kernel))
       function.setArgAttr(n, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   for (size_t n = firstMap; n < types.size(); ++n) {
     constexpr int64_t mapBytes = 128, mapAlignment = 64; // of CUtensorMap

@@ -217,7 +217,7 @@ static SmallVector<Value> readPredicated(CodeBuilder &b, const Tensor &tensor, V
     ties += "," + std::to_string(n);
     operands.push_back(otherwise[n]);
   }
-  bool invariant = tensor.isInvariant;
+  bool invariant = tensor.isInvariant && !tensor.isEarly;
   std::string text = "@$" + std::to_string(form.words + 1) + " ld" +
                      (tensor.isContended ? ".relaxed.gpu.global"
                       : invariant        ? ".global.nc"
@@ -256,7 +256,8 @@ CodeBuilder::Values KernelLowering::read(const Tensor &tensor, Value address, in
   if (!mask && tensor.isContended)
     mask = b.i1(true);
   if (!mask) {
-    raw = LLVM::LoadOp::create(b, type, address, bits / 8, false, false, tensor.isInvariant);
+    raw = LLVM::LoadOp::create(b, type, address, bits / 8, false, false,
+                               tensor.isInvariant && !tensor.isEarly);
   } else {
     Value rest = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
     if (otherwise)

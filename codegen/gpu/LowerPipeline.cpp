@@ -134,6 +134,8 @@ void KernelLowering::emitChannel(ChannelOp op) {
                      b.integer(b.getI32Type(), n < depth ? 1 : readers * blocksThatRead)},
                     "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", true);
         inlineAsm(b, Type(), {}, "fence.mbarrier_init.release.cluster;", "~{memory}", true);
+        for (const TensorBox &box : tensorMaps)
+          inlineAsm(b, Type(), {tensorMap(box)}, "prefetch.tensormap [$0];", "l", true);
         return Values();
       },
       [&] { return Values(); });
@@ -141,6 +143,11 @@ void KernelLowering::emitChannel(ChannelOp op) {
     meetBlocks("relaxed"); // a fence has ordered the barriers
   else
     barrier();
+  // Blocks of the next kernel may take the places of those that are done, and come as far as here;
+  // what is before this kernel is done behind it, all of it, and may be read.
+  if (startsEarly(kernel))
+    inlineAsm(b, Type(), {}, "griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;",
+              "~{memory}", true);
 }
 
 //===-- Items -------------------------------------------------------------===//

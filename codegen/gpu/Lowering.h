@@ -87,6 +87,8 @@ struct Tensor {
   /// Powers of two that divide the strides.
   llvm::SmallVector<int64_t> strideDivisors;
   bool isInvariant = false;
+  /// What is before the kernel may write it while the kernel's first instructions run.
+  bool isEarly = false;
   /// Other programs may change it meanwhile.
   bool isContended = false;
 };

@@ -69,6 +69,18 @@ unsigned tile::codegen::gpu::roleOf(RolesOp roles, Operation *op) {
   return region->getRegionNumber();
 }
 
+bool tile::codegen::gpu::startsEarly(KernelOp kernel) {
+  bool hasChannel = false;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto parallel = dyn_cast<ParallelOp>(op))
+      return hasChannel && isa<RolesOp>(parallel.getBody().front().front());
+    hasChannel |= isa<ChannelOp>(op);
+    if (!isa<ChannelOp>(op) && !isMemoryEffectFree(&op))
+      return false;
+  }
+  return false;
+}
+
 LogicalResult ChannelOp::verify() {
   if (!isa<KernelOp>((*this)->getParentOp()))
     return emitOpError("stands in the body of the kernel");

@@ -45,6 +45,9 @@ bool puts(mlir::Region &role);
 /// How many blocks make one program, as a cluster: an attribute of kernels; without it one.
 inline constexpr llvm::StringLiteral blocksAttrName = "tile_gpu.blocks";
 unsigned numBlocks(ir::KernelOp kernel);
+/// Whether its code waits by itself for the kernels before it, behind what it does at first: it has
+/// roles, and reads nothing before them.
+bool startsEarly(ir::KernelOp kernel);
 /// The tile with this layout in the place of its encoding.
 mlir::Type withLayout(mlir::Type tile, const Layout &layout);
 } // namespace tile::codegen::gpu

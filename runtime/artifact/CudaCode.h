@@ -82,6 +82,9 @@ struct CudaCode {
   /// Any number of blocks runs all programs: a launch has as many as run at once, not more than
   /// there are programs.
   bool isPersistent = false;
+  /// `function` may be launched while what is before it in the stream still runs: it waits by
+  /// itself (LaunchConfig::isDependent).
+  bool startsEarly = false;
   /// Run before and after it, with the same parameters and any number of blocks.
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;

@@ -49,6 +49,7 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
       return found.takeError();
   if (!kernel->code.function)
     return Error{"the code of `" + name + "` has no kernel", ""};
+  kernel->code.config.isDependent = code.startsEarly;
   kernel->copies = code.copies;
   kernel->foldsItself = code.foldsItself;
   kernel->maps = code.maps;

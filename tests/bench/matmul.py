@@ -132,16 +132,31 @@ def check(result):
         raise RuntimeError(text.value.decode())
 
 
+class Attribute(ctypes.Structure):
+    """CUlaunchAttribute"""
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_char * 60)]
+
+
+class Config(ctypes.Structure):
+    """CUlaunchConfig"""
+    _fields_ = [(name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")] + [
+        ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint)]
+
+
+EARLY = Attribute(6, 0, 1)  # CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+
+
 class Kernel:
     """The kernel of a PTX file, and what its first lines say that a launch needs."""
 
     def __init__(self, path):
         text = pathlib.Path(path).read_text()
         head = re.search(r"// (\w+): (\d+) threads, (\d+) bytes of shared memory(?:, (\d+) blocks a program)?"
-                         r"(, persistent)?(?:; (.*))?", text)
+                         r"(, persistent)?(, starts early)?(?:; (.*))?", text)
         name, self.threads, self.shared = head[1], int(head[2]), int(head[3])
         self.blocks, self.persistent = int(head[4] or 1), bool(head[5])
-        self.sizes = {binder: int(size) for binder, size in re.findall(r"(\w+) = (\d+)", head[6] or "")}
+        self.early = bool(head[6])
+        self.sizes = {binder: int(size) for binder, size in re.findall(r"(\w+) = (\d+)", head[7] or "")}
         self.maps = [(int(n), [int(x) for x in box.split("x")], int(swizzle), bool(rounds)) for n, box, swizzle, rounds in
                      re.findall(r"// tensor map: parameter (\d+), box ([\dx]+), swizzle (\d+)(, to tf32)?", text)]
         named = re.search(r"^// parameters: (.*); dimensions:", text, re.M)
@@ -188,8 +203,8 @@ class Kernel:
 
         def launch(keep=(values, memory, tensors)):
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-            check(cuda.cuLaunchKernel(self.function, blocks, 1, 1, self.threads, 1, 1, self.shared, stream, arguments,
-                                      None))
+            config = Config(blocks, 1, 1, self.threads, 1, 1, self.shared, stream, ctypes.addressof(EARLY), self.early)
+            check(cuda.cuLaunchKernelEx(ctypes.byref(config), self.function, arguments, None))
         return launch
 
 

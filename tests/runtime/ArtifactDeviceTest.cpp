@@ -235,7 +235,8 @@ TEST_F(ArtifactDevice, MachineCodeComesBeforePtx) {
   EXPECT_NE(fake.lastImage.find(".target sm_90a"), std::string::npos);
 }
 
-/// bump, with a map of rows of 8 elements of x, whose last may be missing, and persistent.
+/// bump, with a map of rows of 8 elements of x, whose last may be missing, persistent, and
+/// started early.
 static ArtifactData artifactWithMap() {
   ArtifactData data = testArtifact();
   CudaCode &code = data.kernels[1].cuda[0].code;
@@ -244,6 +245,7 @@ static ArtifactData artifactWithMap() {
   code.target = "sm_90a";
   code.maps = {{0, 8, {{constant(8)}, {dim(0)}}, {4, 2}, 32}};
   code.isPersistent = true;
+  code.startsEarly = true;
   return data;
 }
 
@@ -269,6 +271,9 @@ TEST_F(ArtifactDevice, TensorMapsAreThoseOfTheLaunch) {
   EXPECT_EQ(parts[7], uint64_t(9) << 32 | 2 << 8 | 1);
   EXPECT_EQ(parts[12], 64u);
   EXPECT_EQ(fake.launches.back().config.gridDimX, 3u); // as many as there are programs
+  const auto &attributes = fake.launches.back().attributes;
+  ASSERT_EQ(attributes.size(), 1u);
+  EXPECT_EQ(attributes[0].id, cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 }
 
 TEST_F(ArtifactDevice, PersistentKernelsHaveTheBlocksThatRunAtOnce) {

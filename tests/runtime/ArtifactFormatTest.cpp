@@ -102,6 +102,25 @@ TEST(ArtifactFormat, ReadsVersion4) {
   EXPECT_EQ(serialize(*artifact), serialize(sampleArtifact()));
 }
 
+/// A file of the same that was written when no kernel started before those in front of it ended.
+TEST(ArtifactFormat, ReadsVersion5) {
+  std::ifstream file(TILE_TEST_DATA "/version-5.tileart", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  Result<ArtifactData> artifact = parseArtifact(bytesOf(text));
+  ASSERT_TRUE(artifact) << artifact.error().str();
+  EXPECT_EQ(serialize(*artifact), serialize(sampleArtifact()));
+}
+
+TEST(ArtifactFormat, KeepsWhichStartEarly) {
+  CudaVariant variant = sampleArtifact().kernels[0].cuda[0];
+  for (bool early : {true, false}) {
+    variant.code.startsEarly = early;
+    std::optional<CudaVariant> back = parseCudaVariant(serialize(variant));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->code.startsEarly, early);
+  }
+}
+
 TEST(ArtifactFormat, KeepsWhichMapsRound) {
   CudaVariant variant = sampleArtifact().kernels[0].cuda[0];
   for (bool rounds : {true, false}) {
@@ -133,10 +152,10 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  for (int version : {0, 6}) {
+  for (int version : {0, 7}) {
     other[8] = std::byte(version);
     EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
-                                  " of the format; this program reads versions 1 to 5");
+                                  " of the format; this program reads versions 1 to 6");
   }
   other = bytes;
   other.pop_back();
@@ -277,6 +296,8 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(
       refused([&](ArtifactData &a) { a.kernels[0].cuda[1].code.maps = {map(a)}; })); // sm_80
   EXPECT_TRUE(refused([&](ArtifactData &a) { a.kernels[1].cuda[0].code.isPersistent = true; }));
+  EXPECT_TRUE(
+      refused([&](ArtifactData &a) { a.kernels[0].cuda[1].code.startsEarly = true; })); // sm_80
   auto plan = [](ArtifactData &a) -> GraphPlan & { return a.graphs[0]; };
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 5; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { plan(a).numTensors = 4000000000u; }));

@@ -33,15 +33,23 @@
 // CHECK: tile.load %arg3
 // CHECK: tile_gpu.send
 //
-// PTX: // layer: 384 threads, 230400 bytes of shared memory, persistent
+// PTX: // layer: 384 threads, 230400 bytes of shared memory, persistent, starts early
 // PTX-NEXT: // tensor map: parameter 0, box 64x128, swizzle 128
 // PTX-NEXT: // tensor map: parameter 1, box 64x64, swizzle 128
 // PTX-NEXT: // tensor map: parameter 4, box 64x16, swizzle 128
+// Before the kernel in front of it has ended, it makes ready what depends on nothing.
+// PTX: mbarrier.init
+// PTX-COUNT-3: prefetch.tensormap
+// PTX: bar.sync
+// PTX: griddepcontrol.launch_dependents
+// PTX-NEXT: griddepcontrol.wait
 // What follows the sums is made 64 columns at a time: not all of the residual is in registers.
 // PTX: wgmma.wait_group.sync.aligned 0
 // PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
 // PTX: cp.async.bulk.tensor.2d.global.shared::cta
-// PTX: ld.global.nc
+// What that kernel may have written is no constant.
+// PTX-NOT: ld.global.nc
+// PTX: ld.global.b32
 // PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
 // The first of a program's products doesn't add.
 // PTX: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 0, 1
