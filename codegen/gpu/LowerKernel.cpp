@@ -319,14 +319,23 @@ void KernelLowering::emitBlock(Block &block) {
       std::exchange(bindLater, nullptr)();
     if (watches && isa<PutOp>(op))
       return fail(&op, "the GPU backend does not have --sanitize of channels yet");
+    bool isSums = !isRegion && makesSums(op);
+    if (isSums)
+      planSlices(&op);
+    if (isSums && isa<MmaEndOp>(op) && slices.count) // the last product runs
+      emitSlice(slices.loads, 0);
     if (!waiting.contains(&op))
       emitOp(&op);
-    if (isRegion || !makesSums(op))
+    if (!isSums)
       continue;
     if (bindLater) // what follows the sums has to know
       std::exchange(bindLater, nullptr)();
-    if (emitInSlices(&op))
-      break;
+    if (!slices.count)
+      continue;
+    if (!isa<MmaEndOp>(op))
+      emitSlice(slices.loads, 0);
+    emitSlices();
+    break;
   }
   if (isRegion)
     assumeAccesses();

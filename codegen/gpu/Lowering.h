@@ -169,9 +169,12 @@ private:
   void bindProgram(ir::ParallelOp op, Value number);
   /// How many programs there are, as i64.
   Value programCount(ir::ParallelOp op);
-  /// What follows a pipeline's sums, some columns at a time, so that few registers hold what is
-  /// made of them; false where an op needs all of a tile.
-  bool emitInSlices(mlir::Operation *sums);
+  /// Whether what follows a pipeline's sums is emitted some columns at a time, so that few
+  /// registers hold what is made of them: not where an op needs all of a tile.
+  void planSlices(mlir::Operation *sums);
+  void emitSlice(mlir::ArrayRef<mlir::Operation *> ops, int64_t number);
+  /// All of them but the first one's loads.
+  void emitSlices();
   /// Whether a register of a tile is made now.
   bool isInSlice(Axes axes, const Layout &layout, int64_t reg) const;
   void emitElementwiseOp(mlir::Operation *op);
@@ -552,6 +555,13 @@ private:
     int64_t begin = 0, end = 0;
   };
   std::optional<Slice> slice;
+  /// Of what follows the sums; without any it is emitted as a whole. Loads are emitted a slice
+  /// ahead of the rest.
+  struct Slices {
+    mlir::StringAttr axis;
+    int64_t width = 0, count = 0;
+    llvm::SmallVector<mlir::Operation *> loads, rest;
+  } slices;
   /// Finds out which program runs, where that is still to do; null: it is done.
   std::function<void()> bindLater;
   Values dims;

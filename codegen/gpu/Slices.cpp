@@ -3,7 +3,8 @@
 // A block of 128 × 256 sums takes 128 registers of a thread. A bias and a residual beside them
 // would take as many again, and some of it would go to memory. So the ops that follow
 // are emitted for 64 columns at most, then for the next: each makes only registers of those, and
-// what was made for columns before is stored by then.
+// what was made for columns before is stored by then. What is loaded is asked for a slice ahead,
+// the first while the last product runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,28 +48,57 @@ static bool isSliced(Operation *op) {
          op->getNumRegions() == 0;
 }
 
-bool KernelLowering::emitInSlices(Operation *sums) {
+/// Of ops that follow each other, loads of tiles, and what those need: they depend on nothing else
+/// there.
+static SmallVector<Operation *> findLoads(ArrayRef<Operation *> ops) {
+  SmallPtrSet<Operation *, 16> others;
+  SmallVector<Operation *> loads;
+  for (Operation *op : ops) {
+    bool isFree = isa<LoadOp>(op) || (!hasTile(op) && isMemoryEffectFree(op));
+    bool isHere = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !others.contains(operand.getDefiningOp());
+    });
+    if (isFree && isHere && op->getNumRegions() == 0)
+      loads.push_back(op);
+    else
+      others.insert(op);
+  }
+  return loads;
+}
+
+void KernelLowering::emitSlice(ArrayRef<Operation *> ops, int64_t number) {
+  int64_t width = slices.width;
+  slice = Slice{slices.axis, number * width, (number + 1) * width};
+  for (Operation *op : ops) {
+    if (failed)
+      break;
+    b.setLoc(op->getLoc());
+    currentOp = op;
+    if (hasTile(op) || number == 0)
+      emitOp(op);
+  }
+  slice.reset();
+}
+
+void KernelLowering::planSlices(Operation *sums) {
   constexpr int64_t widest = 64;
-  Tile tile = this->tile(sums->getResult(0));
-  int64_t columns = tile.layout.extentOfBlock(1), width = std::min(widest, columns & -columns);
-  if (columns <= widest)
-    return false;
+  slices = {};
+  Type tile = sums->getResult(0).getType();
+  int64_t columns = layoutOf(tile).extentOfBlock(1), width = std::min(widest, columns & -columns);
   SmallVector<Operation *> ops;
   for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())
     ops.push_back(op);
-  if (watches || !llvm::all_of(ops, isSliced))
-    return false;
-  for (int64_t begin = 0; begin < columns; begin += width) {
-    slice = Slice{tile.axes[1], begin, begin + width};
-    for (Operation *op : ops) {
-      if (failed)
-        break;
-      b.setLoc(op->getLoc());
-      currentOp = op;
-      if (hasTile(op) || begin == 0)
-        emitOp(op);
-    }
+  if (columns <= widest || watches || !llvm::all_of(ops, isSliced))
+    return;
+  slices = {axesOf(tile)[1], width, columns / width, findLoads(ops), {}};
+  llvm::copy_if(ops, std::back_inserter(slices.rest),
+                [&](Operation *op) { return !llvm::is_contained(slices.loads, op); });
+}
+
+void KernelLowering::emitSlices() {
+  for (int64_t n = 0; n < slices.count; ++n) {
+    if (n + 1 < slices.count)
+      emitSlice(slices.loads, n + 1);
+    emitSlice(slices.rest, n);
   }
-  slice.reset();
-  return true;
 }

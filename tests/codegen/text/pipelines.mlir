@@ -43,12 +43,16 @@
 // PTX: bar.sync
 // PTX: griddepcontrol.launch_dependents
 // PTX-NEXT: griddepcontrol.wait
-// What follows the sums is made 64 columns at a time: not all of the residual is in registers.
+// What follows the sums is made 64 columns at a time: not all of the residual is in registers. The
+// first is asked for while the last product runs, the next before the one before it leaves. What
+// that kernel may have written is no constant.
+// PTX-NOT: ld.global.nc
+// PTX: ld.global.b32
 // PTX: wgmma.wait_group.sync.aligned 0
+// PTX-NOT: ld.global.nc
+// PTX: ld.global.b32
 // PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
 // PTX: cp.async.bulk.tensor.2d.global.shared::cta
-// What that kernel may have written is no constant.
-// PTX-NOT: ld.global.nc
 // PTX: ld.global.b32
 // PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
 // The first of a program's products doesn't add.
