@@ -1,6 +1,7 @@
 //===- BuildPipeline.cpp - from a loop of products to roles and a channel -===//
 
 #include "codegen/gpu/BuildPipeline.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
@@ -498,6 +499,7 @@ public:
 
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
+      loopContractions(kernel);
       hoistNumbers(kernel);
       FoundProduct found = findProduct(kernel);
       if (!found.product) {

@@ -152,6 +152,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
+  gpu::loopContractions(*copy);
   gpu::narrowDots(*copy);
   gpu::hoistNumbers(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
@@ -180,6 +181,8 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
     gpu::foldCounts(*copy);
+    if (!kernel->hasAttr(fixedOrderAttrName))
+      gpu::loopContractions(*copy);
     gpu::makeRoom(*copy);
     gpu::narrowDots(*copy);
     FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
@@ -297,6 +300,7 @@ static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
 
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   OwningOpRef<KernelOp> copy(kernel.clone());
+  gpu::loopContractions(*copy);
   gpu::narrowDots(*copy);
   gpu::hoistNumbers(*copy);
   unsigned numDots = 0, numWarpDots = 0;

@@ -20,7 +20,14 @@ public:
   explicit AxisLooping(AxisOp axis)
       : axis(axis), span(axis.getSpan()), name(axisOf(span)),
         kernel(axis->getParentOfType<KernelOp>()), body(kernel.getParallel().getBody().front()) {}
+  StringAttr nameOfLoop(unsigned phase) const {
+    return StringAttr::get(name.getContext(), name.getValue() + "@" + Twine(phase));
+  }
   std::optional<LoopedAxis> analyze();
+  /// Whether contractions are all that the axis is for, one loop's.
+  bool isContracted();
+  /// How many of its elements make 128 bytes of the operands.
+  int64_t elementsOfLine() const;
   void run(int64_t chunk);
 
 private:
@@ -98,6 +105,8 @@ static Operation *createCombine(OpBuilder &b, Location loc, CombineKind kind, Va
 }
 
 bool AxisLooping::isFold(Operation *op) const {
+  if (auto dot = dyn_cast<DotOp>(op))
+    return dot.getAxisAttr() == name;
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && llvm::is_contained(reduce.getAxes(), Attribute(name));
 }
@@ -108,6 +117,8 @@ bool AxisLooping::isSupported(Operation *op) const {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != CombineKind::fmax && reduce.getKind() != CombineKind::fmin &&
            !isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType()));
+  if (isa<DotOp>(op)) // of others the axis is one of the result's
+    return isFold(op);
   return isa<LoadOp, StoreOp, UpdateOp, BroadcastOp, CoordsOp, arith::ConstantOp, arith::SelectOp>(
              op) ||
          (op->hasTrait<OpTrait::Elementwise>() && op->getNumRegions() == 0);
@@ -214,6 +225,21 @@ std::optional<LoopedAxis> AxisLooping::analyze() {
   return result;
 }
 
+bool AxisLooping::isContracted() {
+  std::optional<LoopedAxis> looped = analyze();
+  return looped && looped->phases == 1 &&
+         llvm::all_of(rootsOf(0), [](Operation *op) { return isa<DotOp>(op); });
+}
+
+int64_t AxisLooping::elementsOfLine() const {
+  constexpr int64_t bitsOfLine = 1024;
+  unsigned bits = 8;
+  for (Operation *op : rootsOf(0))
+    bits = std::max(
+        bits, getElementTypeOrSelf(cast<DotOp>(op).getLhs().getType()).getIntOrFloatBitWidth());
+  return bitsOfLine / bits;
+}
+
 //===-- The loops ---------------------------------------------------------===//
 
 Type AxisLooping::retyped(Type type, StringAttr span, int64_t chunk) const {
@@ -243,26 +269,35 @@ Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &
     std::replace(axes.begin(), axes.end(), Attribute(name), Attribute(spanType.getName()));
     reduce.setAxesAttr(builder.getArrayAttr(axes));
   }
+  if (auto dot = dyn_cast<DotOp>(copy))
+    dot.setAxisAttr(spanType.getName());
   return copy;
+}
+
+/// What a fold begins with.
+static Value initOf(OpBuilder &builder, Operation *fold) {
+  if (auto dot = dyn_cast<DotOp>(fold))
+    return dot.getAcc();
+  auto reduce = cast<ReduceOp>(fold);
+  Type type = reduce.getType();
+  TypedAttr identity = identityOf(reduce.getKind(), getElementTypeOrSelf(type));
+  Value init = arith::ConstantOp::create(builder, fold->getLoc(), identity);
+  return axesOf(type).empty() ? init
+                              : Value(BroadcastOp::create(builder, fold->getLoc(), type, init));
 }
 
 void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   OpBuilder builder(body.getTerminator());
   Location loc = axis.getLoc();
   SmallVector<Operation *> roots = rootsOf(phase);
-  SmallVector<ReduceOp> folds;
+  SmallVector<Operation *> folds;
   SmallVector<Value> inits;
   for (Operation *op : roots)
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && isFold(op)) {
-      folds.push_back(reduce);
-      Type type = reduce.getType();
-      TypedAttr identity = identityOf(reduce.getKind(), getElementTypeOrSelf(type));
-      Value init = arith::ConstantOp::create(builder, op->getLoc(), identity);
-      if (!axesOf(type).empty())
-        init = BroadcastOp::create(builder, op->getLoc(), type, init);
-      inits.push_back(init);
+    if (isFold(op)) {
+      folds.push_back(op);
+      inits.push_back(initOf(builder, op));
     }
-  auto chunkName = builder.getStringAttr(name.getValue() + "@" + Twine(phase));
+  StringAttr chunkName = nameOfLoop(phase);
   SmallVector<Type> types = llvm::map_to_vector(inits, [](Value v) { return v.getType(); });
   auto loop = ForOp::create(builder, loc, TypeRange(types), axis.getLower(), axis.getUpper(), inits,
                             chunkName, builder.getI64IntegerAttr(chunk),
@@ -288,9 +323,14 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
         rescaled.append({m, n});
         continue;
       }
-      next[n] =
-          createCombine(builder, op->getLoc(), (*found).getKind(), carried, copy->getResult(0))
-              ->getResult(0);
+      if (auto dot = dyn_cast<DotOp>(copy)) {
+        dot.getAccMutable().assign(carried);
+        next[n] = dot.getResult();
+        continue;
+      }
+      next[n] = createCombine(builder, op->getLoc(), cast<ReduceOp>(op).getKind(), carried,
+                              copy->getResult(0))
+                    ->getResult(0);
       if (isMaximum(op))
         mapping.map(op->getResult(0), subtractedFor(builder, op->getLoc(), next[n]));
     }
@@ -312,7 +352,7 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
           finishedSum(builder, loc, results[rescaled[n + 1]], results[rescaled[n]], hasElements);
   }
   for (auto [fold, result] : llvm::zip(folds, results))
-    fold.getResult().replaceAllUsesWith(result);
+    fold->getResult(0).replaceAllUsesWith(result);
 }
 
 void AxisLooping::run(int64_t chunk) {
@@ -342,6 +382,21 @@ void AxisLooping::run(int64_t chunk) {
 
 std::optional<LoopedAxis> tile::codegen::gpu::canLoop(AxisOp axis) {
   return AxisLooping(axis).analyze();
+}
+
+llvm::StringMap<int64_t> tile::codegen::gpu::loopContractions(KernelOp kernel) {
+  llvm::StringMap<int64_t> sizes;
+  if (kernel.isGrid())
+    return sizes;
+  for (auto axis : llvm::make_early_inc_range(kernel.getBody().getOps<AxisOp>())) {
+    AxisLooping looping(axis);
+    if (!looping.isContracted())
+      continue;
+    int64_t chunk = looping.elementsOfLine();
+    sizes[looping.nameOfLoop(0).getValue()] = chunk;
+    AxisLooping(axis).run(chunk);
+  }
+  return sizes;
 }
 
 void tile::codegen::gpu::loopAxis(AxisOp axis, int64_t chunk) { AxisLooping(axis).run(chunk); }

@@ -25,6 +25,7 @@
 
 #include "ir/TileOps.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -56,11 +57,17 @@ struct LoopedAxis {
 };
 
 /// Whether the axis can be cut: all that has it stands in the body of the program space itself, and
-/// is a load, a store, an update, an elementwise op, or a reduction with an op that joins two.
+/// is a load, a store, an update, an elementwise op, a contraction of it, or a reduction with an op
+/// that joins two.
 std::optional<LoopedAxis> canLoop(ir::AxisOp axis);
 
 /// Cuts the axis into chunks of so many elements. `canLoop` has said that it can be.
 void loopAxis(ir::AxisOp axis, int64_t chunk);
+
+/// Cuts all axes that can be cut and are there to be contracted and for nothing else,
+/// `dot(a[i, :], b[:, j], K)`, of whatever length: what a loop over its tiles would be. Gives the
+/// loops' names and the sizes of their blocks, in which a row has 128 bytes.
+llvm::StringMap<int64_t> loopContractions(ir::KernelOp kernel);
 
 /// Whether all that a reduction is for is to be joined with what its loop carries. Threads then
 /// fold what they have themselves in the loop, and each other's once it ends; any other reduction

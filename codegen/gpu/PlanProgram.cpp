@@ -441,6 +441,7 @@ public:
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       foldCounts(kernel);
+      loopContractions(kernel);
       makeRoom(kernel);
       FailureOr<ProgramPlan> plan = planProgram(kernel, GpuModel());
       if (failed(plan))

@@ -1,6 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/WarpMma.h"
@@ -473,5 +474,15 @@ llvm::StringMap<int64_t> Chooser::choose() {
 llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
                                                          const GpuModel &model, bool fixed) {
-  return Chooser(kernel, dims, given, model, fixed).choose();
+  if (fixed)
+    return Chooser(kernel, dims, given, model, fixed).choose();
+  // Contractions of whole axes are loops by then, whose sizes are not the caller's.
+  OwningOpRef<KernelOp> looped(kernel.clone());
+  llvm::StringMap<int64_t> loops = loopContractions(*looped), known = given;
+  for (const auto &[name, size] : loops)
+    known[name] = size;
+  llvm::StringMap<int64_t> sizes = Chooser(*looped, dims, known, model, fixed).choose();
+  for (const auto &[name, size] : loops)
+    sizes.erase(name);
+  return sizes;
 }

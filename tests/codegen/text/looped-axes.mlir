@@ -268,3 +268,50 @@ tile.kernel @passing(
   }
   tile.return
 }
+
+// -----
+
+// Contractions of a whole axis, and what they need, are a loop of their own, whatever its length. A
+// row of a block has 128 bytes.
+
+// CHECK-LABEL: tile.kernel @gated(
+// CHECK: %[[K:.*]] = tile.dim "K"
+// CHECK-NOT: tile.axis
+// CHECK: tile.parallel (%[[I:.*]] = tiles "i" {{.*}}, %[[J:.*]] = tiles "j"
+// CHECK: %[[ZERO:.*]] = tile.broadcast
+// CHECK: %[[SUMS:.*]]:2 = tile.for fold %[[KK:.*]] = "K@0" %{{.*}} to %[[K]] by 64 iter_args(%[[G:.*]] = %[[ZERO]] : {{.*}}, %[[H:.*]] = %[[ZERO]] : {{.*}}) {
+// CHECK-NEXT: %[[X:.*]] = tile.load %arg0 at {{.*}}(%[[I]], %[[KK]]) [] <exact> {{.*}} -> tensor<64x64xbf16, #tile.axes<"i", "K@0">>
+// CHECK-NEXT: %[[W:.*]] = tile.load %arg1 at {{.*}}(%[[KK]], %[[J]])
+// CHECK-NEXT: %[[G1:.*]] = tile.dot %[[X]], %[[W]] over "K@0" acc %[[G]]
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[X]]
+// CHECK-NEXT: %[[H1:.*]] = tile.dot %[[N]], %[[W]] over "K@0" acc %[[H]]
+// CHECK-NEXT: tile.yield %[[G1]], %[[H1]]
+// CHECK: arith.mulf %[[SUMS]]#0, %[[SUMS]]#1
+#a = affine_map<()[m, n, k] -> (m, k)>
+#b = affine_map<()[m, n, k] -> (k, n)>
+#c = affine_map<()[m, n, k] -> (m, n)>
+#id = affine_map<(i, n) -> (i, n)>
+!acc = tensor<64x32xf32, #tile.axes<"i", "j">>
+tile.kernel @gated(
+    %x: memref<?x?xbf16> {tile.name = "x", tile.mode = "in", tile.shape = #a},
+    %w: memref<?x?xbf16> {tile.name = "w", tile.mode = "in", tile.shape = #b},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #c})
+    attributes {dims = ["M", "N", "K"]} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = tile.dim "K"
+  %k = tile.axis %c0 to %K : !tile.span<"K">
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %N by 32) {
+    %none = tile.broadcast %zero : f32 to !acc
+    %t = tile.load %x at #id(%i, %k) [] <exact> : memref<?x?xbf16>, (!tile.span<"i", 64>, !tile.span<"K">) -> tensor<64x?xbf16, #tile.axes<"i", "K">>
+    %u = tile.load %w at #id(%k, %j) [] <exact> : memref<?x?xbf16>, (!tile.span<"K">, !tile.span<"j", 32>) -> tensor<?x32xbf16, #tile.axes<"K", "j">>
+    %g = tile.dot %t, %u over "K" acc %none : tensor<64x?xbf16, #tile.axes<"i", "K">>, tensor<?x32xbf16, #tile.axes<"K", "j">> -> !acc
+    %v = arith.negf %t : tensor<64x?xbf16, #tile.axes<"i", "K">>
+    %h = tile.dot %v, %u over "K" acc %none : tensor<64x?xbf16, #tile.axes<"i", "K">>, tensor<?x32xbf16, #tile.axes<"K", "j">> -> !acc
+    %s = arith.mulf %g, %h : !acc
+    tile.store %s, %y at #id(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 32>)
+  }
+  tile.return
+}

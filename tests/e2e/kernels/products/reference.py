@@ -95,3 +95,22 @@ def odd_layer(inputs, params):
 
 odd_nn = nn
 odd_rounded = rounded
+
+
+entire = nn
+entire_i8 = nt
+
+
+def gated(inputs, params):
+    x = f64(inputs["x"])
+    return {"y": np.maximum(x @ f64(inputs["w"]), 0) * (2 * x @ f64(inputs["v"]))}
+
+
+def chained(inputs, params):
+    return {"y": f64(inputs["a"]) @ f64(inputs["b"]).T + f64(inputs["c"]) @ f64(inputs["d"])}
+
+
+def divided(inputs, params):
+    x = f64(inputs["x"])
+    rest = np.where(x == x.max(1, keepdims=True, initial=-np.inf), 0, x)
+    return {"y": rest @ f64(inputs["w"]) / (np.abs(x).sum(1, keepdims=True) + 1)}
