@@ -16,3 +16,4 @@ def matmul_bias(inputs, params):
 
 
 layer = matmul_bias
+product = matmul
