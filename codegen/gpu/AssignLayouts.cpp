@@ -4,6 +4,7 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
@@ -65,7 +66,7 @@ FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
       auto diagnostic =
           emitSettingError(kernel, "warps", "a program has 1, 2, 4, 8, 16 or 32 warps, not ")
           << warps;
-      diagnostic.attachNote() << "hint: `warps` in the schedule of `" << kernel.getSymName() << "`";
+      diagnostic.attachNote() << "hint: without `warps` the compiler chooses";
       return failure();
     }
     return static_cast<unsigned>(warps);

@@ -3,6 +3,7 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
 #include "ir/fusion/Transplant.h"
@@ -24,22 +25,12 @@ GivenLayout tile::codegen::gpu::layoutFor(const Product &product) {
                     sharingOf(product))};
 }
 
-/// Rows of programs that go together before those to the right: what the schedule says, 1 for
-/// rowmajor; 0 for what there is not.
+/// Rows of programs that go together before those to the right.
 static int64_t groupOf(KernelOp kernel, const Product &product) {
-  auto order = dyn_cast_or_null<StringAttr>(settingOf(kernel, "order"));
+  if (int64_t asked = groupedRows(kernel))
+    return asked;
   // Programs that run together share most where what they compute together is a square.
-  if (!order)
-    return product.block().rows >= product.block().columns ? 8 : 16;
-  constexpr int64_t mostRows = 65535;
-  StringRef text = order.getValue();
-  int64_t rows = 0;
-  if (text == "rowmajor")
-    return 1;
-  if (!text.consume_front("grouped(") || !text.consume_back(")") || text.getAsInteger(10, rows) ||
-      rows < 1 || rows > mostRows)
-    return 0;
-  return rows;
+  return product.block().rows >= product.block().columns ? 8 : 16;
 }
 
 LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
@@ -66,15 +57,6 @@ LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &
     else if (least > 2)
       diagnostic.attachNote()
           << "hint: programs that split what they contract exchange their sums there";
-    return failure();
-  }
-  if (groupOf(kernel, product) == 0) {
-    auto diagnostic = emitSettingError(kernel, "order", "`order = ")
-                      << cast<StringAttr>(settingOf(kernel, "order")).getValue()
-                      << "` is no order of programs";
-    diagnostic.attachNote()
-        << "hint: the orders are rowmajor, and grouped(n) for n rows of programs "
-           "that go together, such as grouped(8)";
     return failure();
   }
   return success();

@@ -10,6 +10,7 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
@@ -169,7 +170,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
 
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
-  if (failed(checkIsSpecialized(kernel)))
+  if (failed(checkIsSpecialized(kernel)) || failed(gpu::checkSettings(kernel)))
     return failure();
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
   FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, model);
@@ -257,17 +258,16 @@ struct Lowered {
 static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
                                 const GpuOptions &options, GpuShortage *shortage) {
   auto lacks = [&](GpuShortage found) {
+    bool stops = found && (shortage || !found.isSoft);
     if (found && shortage)
       *shortage = std::move(found), shortage->op = nullptr;
-    else if (found && !found.isSoft)
+    else if (found)
       (void)found.report();
-    else
-      return false;
-    return true;
+    return stops;
   };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
   if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu, options.mostElements)) ||
-      lacks(gpu::findScanShortage(**onGpu)))
+      lacks(gpu::findScanShortage(**onGpu)) || lacks(gpu::findCarriedShortage(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
   int64_t room = sharedBytesOf(options.target);
@@ -296,6 +296,16 @@ static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
   for (auto &[dot, reason] : made->kernel.plainDots)
     dot->emitRemark("no tensor cores for the `dot` of `") << kernel.getSymName() << "`: " << reason;
   return !made->kernel.plainDots.empty();
+}
+
+void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
+  FailureOr<OwningOpRef<KernelOp>> onGpu = failure();
+  {
+    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+    onGpu = lowerToTileGpu(kernel);
+  }
+  if (succeeded(onGpu))
+    gpu::remarkOnSettings(kernel, **onGpu);
 }
 
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {

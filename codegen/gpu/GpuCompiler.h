@@ -129,6 +129,8 @@ public:
   /// Says in a remark, at the place, why a contraction of the kernel stays apart from the tensor
   /// cores, or has them by single warps where there are pipelines; nothing where none does.
   void remarkOnProducts(ir::KernelOp kernel) const;
+  /// Says in a remark what of the kernel's schedule has no effect on its code.
+  void remarkOnSettings(ir::KernelOp kernel) const;
 
 private:
   GpuOptions options;

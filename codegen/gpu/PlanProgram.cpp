@@ -5,6 +5,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Specialize.h"
@@ -27,40 +28,6 @@ GpuModel GpuModel::of(StringRef target) {
   if (target.starts_with("sm_100"))
     return {.multiprocessors = 148, .hasPipelines = false};
   return {};
-}
-
-Attribute tile::codegen::gpu::settingOf(KernelOp kernel, StringRef name) {
-  if (llvm::is_contained(countSettings, name) && !isCountSetting(kernel, name))
-    return {}; // a binder is called so
-  DictionaryAttr schedule = kernel.getScheduleAttr();
-  auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
-  Attribute value = own ? own.get(name) : Attribute();
-  if (!value && schedule)
-    value = schedule.get(name);
-  if (auto list = dyn_cast_or_null<ArrayAttr>(value))
-    value = list.empty() ? Attribute() : list[0];
-  return value;
-}
-
-InFlightDiagnostic tile::codegen::gpu::emitSettingError(KernelOp kernel, StringRef name,
-                                                        const Twine &message) {
-  return emitError(placeOfEntry(kernel, name, "cuda"), message);
-}
-
-/// The blocks that the schedule asks for; 0: it doesn't.
-static FailureOr<unsigned> scheduledBlocks(KernelOp kernel, const GpuModel &model) {
-  auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "cluster"));
-  if (!number || model.mostBlocks == 1)
-    return 0;
-  int64_t blocks = number.getInt();
-  if (blocks < 1 || blocks > model.mostBlocks || !llvm::isPowerOf2_64(blocks)) {
-    auto diagnostic =
-        emitSettingError(kernel, "cluster", "a cluster has 1, 2, 4, 8 or 16 blocks, not ")
-        << blocks;
-    diagnostic.attachNote() << "hint: `cluster` in the schedule of `" << kernel.getSymName() << "`";
-    return failure();
-  }
-  return static_cast<unsigned>(blocks);
 }
 
 /// Whether blocks of a cluster can share programs: elements move between them in reductions alone,
@@ -357,8 +324,10 @@ static unsigned blocksForPass(int64_t elements, unsigned most) {
 
 FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
   ProgramPlan plan;
-  FailureOr<unsigned> warps = chooseWarps(kernel), blocks = scheduledBlocks(kernel, model);
-  if (failed(warps) || failed(blocks))
+  FailureOr<unsigned> warps = chooseWarps(kernel);
+  // 0: the schedule doesn't say.
+  unsigned asked = model.mostBlocks > 1 ? numberOf(kernel, "cluster") : 0;
+  if (failed(warps))
     return failure();
   bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
   plan.warps = isWarpsGiven ? *warps : adjustWarps(kernel, *warps);
@@ -370,14 +339,14 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
   bool isOpen = ShapedType::isDynamic(axis.getSpan().getType().getExtent());
   unsigned most = model.mostBlocks > 1 && canCluster(kernel) ? model.mostBlocks : 1;
   int64_t live = isOpen ? 0 : liveRegisters(kernel);
-  if (*blocks)
-    plan.blocks = std::min(*blocks, most);
+  if (asked)
+    plan.blocks = std::min(asked, most);
   else if (!isOpen && live > mostWithoutCluster) {
     int64_t good = storesAlong(kernel, axis) ? mostOfBlock : goodOfReader;
     while (plan.blocks < std::min(most, usualBlocks) && live / plan.blocks > good)
       plan.blocks *= 2;
   }
-  if (!*blocks && live / plan.blocks > mostOfBlock)
+  if (!asked && live / plan.blocks > mostOfBlock)
     plan.blocks = most;
   std::optional<LoopedAxis> looped = canLoop(axis);
   bool isTooLong =
@@ -387,7 +356,7 @@ FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const Gp
   // What is gone through once need not be held.
   bool isOnePass = looped && looped->phases == 1 && live > mostWithoutCluster;
   if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > mostOfBlock)) {
-    if (!*blocks && (isOpen || isOnePass))
+    if (!asked && (isOpen || isOnePass))
       plan.blocks = isOpen ? 1 : blocksForPass(live, most);
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
     return plan;

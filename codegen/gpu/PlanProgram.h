@@ -33,12 +33,6 @@ struct GpuModel {
   static GpuModel of(llvm::StringRef target);
 };
 
-/// A setting of the schedule for GPUs, or null: `schedule cuda` comes before what is for all.
-mlir::Attribute settingOf(ir::KernelOp kernel, llvm::StringRef name);
-/// An error at the place where the source has it.
-mlir::InFlightDiagnostic emitSettingError(ir::KernelOp kernel, llvm::StringRef name,
-                                          const llvm::Twine &message);
-
 /// Of a kernel: so many programs ahead each asks for rows (Prefetch.cpp).
 inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
 

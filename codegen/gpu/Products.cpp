@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "ir/Domain.h"
 

@@ -3,6 +3,7 @@
 #include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Specialize.h"
 
@@ -11,6 +12,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
+using namespace tile::codegen::gpu;
 
 /// Where the source's schedule says it, if it does.
 static std::optional<Location> scheduledPlace(Operation *op, StringRef binder, int64_t size) {
@@ -60,7 +62,9 @@ LogicalResult GpuShortage::report() const {
       setting = "with `" + name + " = " + std::to_string(size) + "` the kernel ";
       break;
     }
-  auto diagnostic = emitError(scheduled ? *scheduled : op->getLoc(), setting + what);
+  Location place = scheduled ? *scheduled : op->getLoc();
+  auto diagnostic = isSoft ? emitRemark(place, setting + what + ": it will be slow")
+                           : emitError(place, setting + what);
   auto &note = diagnostic.attachNote() << "hint: ";
   if (blocks.empty()) {
     note << "its axes are whole: loop over one of them in blocks";
@@ -130,17 +134,27 @@ GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
           blocksOf(kernel, worst), /*times=*/double(needed) / double(most)};
 }
 
-GpuShortage gpu::findScanShortage(KernelOp kernel) {
+/// Of a thread, so that all of a block have them.
+static int64_t registersOfThread(KernelOp kernel) {
   constexpr int64_t registersOfBlock = 65536, mostOfThread = 255;
   int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
-  int64_t most = std::min(mostOfThread, registersOfBlock / (32 * warps)) / 2;
+  return std::min(mostOfThread, registersOfBlock / (32 * warps));
+}
+
+static int64_t wordsOf(ValueRange tiles) {
+  int64_t words = 0;
+  for (Value tile : tiles)
+    if (hasLayout(tile.getType()))
+      words += layoutOf(tile.getType()).numRegisters() *
+               std::max(1u, getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 32);
+  return words;
+}
+
+GpuShortage gpu::findScanShortage(KernelOp kernel) {
+  int64_t most = registersOfThread(kernel) / 2;
   GpuShortage shortage;
   kernel.walk([&](ScanOp scan) {
-    int64_t words = 0;
-    for (Value state : scan.getScanned()) {
-      unsigned bits = getElementTypeOrSelf(state.getType()).getIntOrFloatBitWidth();
-      words += layoutOf(state.getType()).numRegisters() * std::max(1u, bits / 32);
-    }
+    int64_t words = wordsOf(scan.getScanned());
     if (words <= most)
       return WalkResult::advance();
     shortage = {scan,
@@ -148,6 +162,27 @@ GpuShortage gpu::findScanShortage(KernelOp kernel) {
                     " registers a thread for the states of a scan; " + std::to_string(most) +
                     " are there for them",
                 blocksOf(kernel, scan, /*ownAlone=*/true), /*times=*/2, /*isSoft=*/true};
+    return WalkResult::interrupt();
+  });
+  return shortage;
+}
+
+GpuShortage gpu::findCarriedShortage(KernelOp kernel) {
+  int64_t registers = registersOfThread(kernel), most = registers - registers / 8;
+  GpuShortage shortage;
+  kernel.walk([&](ForOp loop) {
+    if (loop->getParentOfType<RolesOp>()) // which share out registers
+      return WalkResult::advance();
+    int64_t words = wordsOf(loop.getInits());
+    if (words <= most)
+      return WalkResult::advance();
+    // By the axes of what it carries.
+    shortage = {loop,
+                "needs " + std::to_string(words) +
+                    " registers a thread for what a loop carries, and there are " +
+                    std::to_string(registers),
+                blocksOf(kernel, loop, /*ownAlone=*/true), double(words) / double(most),
+                /*isSoft=*/true};
     return WalkResult::interrupt();
   });
   return shortage;

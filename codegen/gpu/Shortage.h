@@ -29,11 +29,11 @@ struct GpuShortage {
   llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
   /// How many times what there is it needs, as far as that is known.
   double times = 2;
-  /// It would only be slow: no error where no size can be smaller.
+  /// It would only be slow: a remark where no size can be smaller.
   bool isSoft = false;
 
   explicit operator bool() const { return !what.empty(); }
-  /// An error at the op.
+  /// An error, or a remark, where the schedule says the size, or at the op. Fails in either case.
   mlir::LogicalResult report() const;
 };
 
@@ -46,6 +46,10 @@ GpuShortage findElementShortage(ir::KernelOp kernel, int64_t most);
 /// A scan has all of its states in registers at once: where they are more than half of what a
 /// thread has, some go to memory. Soft.
 GpuShortage findScanShortage(ir::KernelOp kernel);
+
+/// What a loop carries is in registers in all of its turns: where that is more than threads have,
+/// some goes to memory in each. Soft.
+GpuShortage findCarriedShortage(ir::KernelOp kernel);
 
 /// Of a kernel that takes so many bytes, most of them at `op`.
 GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operation *op,

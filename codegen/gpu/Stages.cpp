@@ -18,6 +18,7 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Specialize.h"
 
@@ -113,7 +114,11 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
     auto diagnostic = isForGpus ? emitSettingError(kernel, "stages", "`stages = ")
                                 : emitRemark(placeOfEntry(kernel, "stages", "cuda"), "`stages = ");
     diagnostic << depth << "`: a turn's operands take " << stages.bytes
-               << " bytes of shared memory, which has room for " << fitting << " of them";
+               << " bytes of shared memory, which has room for ";
+    if (fitting > 0)
+      diagnostic << fitting << " of them";
+    else
+      diagnostic << room << " beside the rest";
     diagnostic.attachNote() << "hint: smaller tile sizes have room for more";
     failed = isForGpus;
     depth = isForGpus ? 0 : fitting;

@@ -4,6 +4,7 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
+#include "codegen/gpu/Settings.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 

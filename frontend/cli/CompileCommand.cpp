@@ -263,6 +263,7 @@ Outcome<std::string> Compile::emitForGpu() {
   if (!kernel)
     return Failure::reported();
   compiler.remarkOnProducts(*kernel);
+  compiler.remarkOnSettings(*kernel);
   if (options.emit == "gpu" || options.emit == "llvm")
     return text;
   if (options.emit == "ptx")
