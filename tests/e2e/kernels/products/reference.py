@@ -114,3 +114,13 @@ def divided(inputs, params):
     x = f64(inputs["x"])
     rest = np.where(x == x.max(1, keepdims=True, initial=-np.inf), 0, x)
     return {"y": rest @ f64(inputs["w"]) / (np.abs(x).sum(1, keepdims=True) + 1)}
+
+
+def tower(inputs, params):
+    def bf16(a):
+        bits = np.asarray(a, dtype=np.float32).view(np.uint32)
+        return f64(((bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)).view(np.float32))
+
+    x, w = f64(inputs["x"]), f64(inputs["w"])
+    a, b = bf16(x @ w), bf16(w @ x)
+    return {"y": bf16(bf16(a @ b.T) @ a)}
