@@ -82,7 +82,7 @@ struct CudaCode {
   /// Any number of blocks runs all programs: a launch has as many as run at once, not more than
   /// there are programs.
   bool isPersistent = false;
-  /// `function` may be launched while what is before it in the stream still runs: it waits by
+  /// `function` may begin before what is in front of it in the stream has ended: it waits by
   /// itself (LaunchConfig::isDependent).
   bool startsEarly = false;
   /// Run before and after it, with the same parameters and any number of blocks.

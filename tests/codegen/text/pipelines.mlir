@@ -41,8 +41,8 @@
 // PTX: mbarrier.init
 // PTX-COUNT-3: prefetch.tensormap
 // PTX: bar.sync
-// PTX: griddepcontrol.launch_dependents
-// PTX-NEXT: griddepcontrol.wait
+// PTX-NOT: griddepcontrol.launch_dependents
+// PTX: griddepcontrol.wait
 // What follows the sums is made 64 columns at a time: not all of the residual is in registers. The
 // first is asked for while the last product runs, the next before the one before it leaves. What
 // that kernel may have written is no constant.
