@@ -280,13 +280,6 @@ void PipelineBuilder::load(Block &block) {
   PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split, rounds);
 }
 
-/// Whether the sums begin with zeros, which the first product then needn't be added to.
-static bool isZero(Value init) {
-  if (auto broadcast = init.getDefiningOp<BroadcastOp>())
-    init = broadcast.getInput();
-  return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
-}
-
 /// Of the item before one.
 void PipelineBuilder::release(Value item) {
   ReleaseOp::create(b, loc, channel, arith::SubIOp::create(b, loc, item, one));
@@ -482,6 +475,7 @@ public:
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       loopContractions(kernel);
+      sinkBehindProducts(kernel);
       hoistNumbers(kernel);
       FoundProduct found = findProduct(kernel);
       if (!found.product) {

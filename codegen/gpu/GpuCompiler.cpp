@@ -10,6 +10,7 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -154,6 +155,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
   gpu::loopContractions(*copy);
+  gpu::sinkBehindProducts(*copy);
   gpu::narrowDots(*copy);
   gpu::hoistNumbers(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
@@ -184,6 +186,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     gpu::foldCounts(*copy);
     if (!kernel->hasAttr(fixedOrderAttrName))
       gpu::loopContractions(*copy);
+    gpu::sinkBehindProducts(*copy);
     gpu::makeRoom(*copy);
     gpu::narrowDots(*copy);
     FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
@@ -311,6 +314,7 @@ void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::loopContractions(*copy);
+  gpu::sinkBehindProducts(*copy);
   gpu::narrowDots(*copy);
   gpu::hoistNumbers(*copy);
   unsigned numDots = 0, numWarpDots = 0;

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/RescaledSums.h"
 #include "ir/Domain.h"
 
@@ -24,6 +25,8 @@ public:
     return StringAttr::get(name.getContext(), name.getValue() + "@" + Twine(phase));
   }
   std::optional<LoopedAxis> analyze();
+  /// Whether no op has it.
+  bool isUnused() const;
   /// Whether contractions are all that the axis is for, one loop's.
   bool isContracted();
   /// How many of its elements make 128 bytes of the operands.
@@ -35,6 +38,15 @@ private:
   bool hasAxis(Operation *op) const;
   bool isSupported(Operation *op) const;
   bool isFold(Operation *op) const;
+  /// The contraction of the axis whose sums this one adds to, and nothing else does; or null.
+  DotOp chainedTo(Operation *op) const;
+  /// The first and the last of such contractions; any other op itself.
+  DotOp headOf(Operation *op) const;
+  Operation *tailOf(Operation *op) const;
+  /// What a fold begins with. What contractions add to, if it isn't zero, they get behind the loop,
+  /// in which it would take registers.
+  Value initOf(OpBuilder &builder, Operation *fold) const;
+  Value resultOf(OpBuilder &builder, Operation *fold, Value folded) const;
   /// Of a sum in the same phase.
   bool isMaximum(Operation *op) const {
     return llvm::any_of(maxima, [&](const auto &pair) { return pair.second == op; });
@@ -111,6 +123,27 @@ bool AxisLooping::isFold(Operation *op) const {
   return reduce && llvm::is_contained(reduce.getAxes(), Attribute(name));
 }
 
+DotOp AxisLooping::chainedTo(Operation *op) const {
+  auto dot = dyn_cast<DotOp>(op);
+  auto before = dot ? dot.getAcc().getDefiningOp<DotOp>() : DotOp();
+  bool isAlone = before && before->hasOneUse() && before->getBlock() == dot->getBlock();
+  auto known = phases.find(op); // none while they are looked for
+  bool isHere = known == phases.end() || known->second == phases.lookup(before);
+  return isAlone && isHere && isFold(op) && isFold(before) ? before : DotOp();
+}
+
+DotOp AxisLooping::headOf(Operation *op) const {
+  while (DotOp before = chainedTo(op))
+    op = before;
+  return cast<DotOp>(op);
+}
+
+Operation *AxisLooping::tailOf(Operation *op) const {
+  while (isa<DotOp>(op) && op->hasOneUse() && chainedTo(*op->user_begin()) == op)
+    op = *op->user_begin();
+  return op;
+}
+
 bool AxisLooping::isSupported(Operation *op) const {
   if (op->getBlock() != &body)
     return isa<arith::ConstantOp>(op);
@@ -140,6 +173,12 @@ void AxisLooping::findPhases() {
       for (Value operand : inner->getOperands())
         most = std::max(most, phaseOf(operand));
     });
+    // Contractions that add to each other's sums are one loop's.
+    if (DotOp before = chainedTo(&op)) {
+      most = std::max(first, phases.lookup(before));
+      for (Value operand : {cast<DotOp>(op).getLhs(), cast<DotOp>(op).getRhs()})
+        most = std::max(most, phaseOf(operand));
+    }
     auto sum = dyn_cast<ReduceOp>(op);
     ReduceOp maximum = sum && isFold(sum) ? maximumOf(sum) : ReduceOp();
     if (maximum && phases.lookup(maximum) >= first && maximum->getBlock() == &body) {
@@ -225,6 +264,14 @@ std::optional<LoopedAxis> AxisLooping::analyze() {
   return result;
 }
 
+bool AxisLooping::isUnused() const {
+  KernelOp all = kernel;
+  return !all.walk([&](Operation *op) {
+               return op != axis && hasAxis(op) ? WalkResult::interrupt() : WalkResult::advance();
+             })
+              .wasInterrupted();
+}
+
 bool AxisLooping::isContracted() {
   std::optional<LoopedAxis> looped = analyze();
   return looped && looped->phases == 1 &&
@@ -234,9 +281,12 @@ bool AxisLooping::isContracted() {
 int64_t AxisLooping::elementsOfLine() const {
   constexpr int64_t bitsOfLine = 1024;
   unsigned bits = 8;
-  for (Operation *op : rootsOf(0))
-    bits = std::max(
-        bits, getElementTypeOrSelf(cast<DotOp>(op).getLhs().getType()).getIntOrFloatBitWidth());
+  for (Operation *op : rootsOf(0)) {
+    Value operand = cast<DotOp>(op).getLhs();
+    if (auto wide = operand.getDefiningOp<arith::ExtSIOp>()) // multiplied as it is (WarpMma.h)
+      operand = wide.getIn();
+    bits = std::max(bits, getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth());
+  }
   return bitsOfLine / bits;
 }
 
@@ -274,16 +324,23 @@ Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &
   return copy;
 }
 
-/// What a fold begins with.
-static Value initOf(OpBuilder &builder, Operation *fold) {
-  if (auto dot = dyn_cast<DotOp>(fold))
-    return dot.getAcc();
-  auto reduce = cast<ReduceOp>(fold);
-  Type type = reduce.getType();
-  TypedAttr identity = identityOf(reduce.getKind(), getElementTypeOrSelf(type));
+Value AxisLooping::initOf(OpBuilder &builder, Operation *fold) const {
+  if (isa<DotOp>(fold) && isZero(headOf(fold).getAcc()))
+    return headOf(fold).getAcc();
+  auto reduce = dyn_cast<ReduceOp>(fold);
+  Type type = fold->getResult(0).getType(), element = getElementTypeOrSelf(type);
+  TypedAttr identity =
+      reduce ? identityOf(reduce.getKind(), element) : builder.getZeroAttr(element);
   Value init = arith::ConstantOp::create(builder, fold->getLoc(), identity);
   return axesOf(type).empty() ? init
                               : Value(BroadcastOp::create(builder, fold->getLoc(), type, init));
+}
+
+Value AxisLooping::resultOf(OpBuilder &builder, Operation *fold, Value folded) const {
+  if (!isa<DotOp>(fold) || isZero(headOf(fold).getAcc()))
+    return folded;
+  return createCombine(builder, fold->getLoc(), CombineKind::add, headOf(fold).getAcc(), folded)
+      ->getResult(0);
 }
 
 void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
@@ -293,7 +350,7 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   SmallVector<Operation *> folds;
   SmallVector<Value> inits;
   for (Operation *op : roots)
-    if (isFold(op)) {
+    if (isFold(op) && tailOf(op) == op) {
       folds.push_back(op);
       inits.push_back(initOf(builder, op));
     }
@@ -313,6 +370,13 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   SmallVector<int64_t> rescaled;
   for (Operation *op : sliceOf(phase)) {
     Operation *copy = cloneInto(builder, op, mapping, loop.getSpan());
+    if (auto dot = dyn_cast<DotOp>(copy)) {
+      auto n = llvm::find(folds, tailOf(op)) - folds.begin();
+      if (!chainedTo(op))
+        dot.getAccMutable().assign(loop.getCarried()[n]);
+      next[n] = dot.getResult(); // the tail's is the last
+      continue;
+    }
     if (auto found = llvm::find(folds, op); found != folds.end()) {
       auto n = found - folds.begin();
       Value carried = loop.getCarried()[n];
@@ -321,11 +385,6 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
         next[n] = rescaledSum(builder, op->getLoc(), carried, loop.getCarried()[m], next[m],
                               copy->getResult(0));
         rescaled.append({m, n});
-        continue;
-      }
-      if (auto dot = dyn_cast<DotOp>(copy)) {
-        dot.getAccMutable().assign(carried);
-        next[n] = dot.getResult();
         continue;
       }
       next[n] = createCombine(builder, op->getLoc(), cast<ReduceOp>(op).getKind(), carried,
@@ -351,8 +410,9 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
       results[rescaled[n + 1]] =
           finishedSum(builder, loc, results[rescaled[n + 1]], results[rescaled[n]], hasElements);
   }
+  builder.setInsertionPointAfter(loop);
   for (auto [fold, result] : llvm::zip(folds, results))
-    fold->getResult(0).replaceAllUsesWith(result);
+    fold->getResult(0).replaceAllUsesWith(resultOf(builder, fold, result));
 }
 
 void AxisLooping::run(int64_t chunk) {
@@ -388,8 +448,17 @@ llvm::StringMap<int64_t> tile::codegen::gpu::loopContractions(KernelOp kernel) {
   llvm::StringMap<int64_t> sizes;
   if (kernel.isGrid())
     return sizes;
+  SmallVector<DotOp> dots; // templates have some that nothing uses
+  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+  for (DotOp dot : llvm::reverse(dots))
+    if (dot->use_empty())
+      dot.erase();
   for (auto axis : llvm::make_early_inc_range(kernel.getBody().getOps<AxisOp>())) {
     AxisLooping looping(axis);
+    if (looping.isUnused()) {
+      axis.erase();
+      continue;
+    }
     if (!looping.isContracted())
       continue;
     int64_t chunk = looping.elementsOfLine();

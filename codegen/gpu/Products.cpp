@@ -61,6 +61,43 @@ bool tile::codegen::gpu::isRepeatable(Value value) {
   return (isElement || isNumber || isa<DimOp>(op)) && llvm::all_of(op->getOperands(), isRepeatable);
 }
 
+bool tile::codegen::gpu::isZero(Value init) {
+  if (auto broadcast = init.getDefiningOp<BroadcastOp>())
+    init = broadcast.getInput();
+  return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
+}
+
+/// Whether an op gives the same behind a loop.
+static bool isMovable(Operation *op, KernelOp kernel) {
+  if (op->getNumRegions() > 0 || op->use_empty())
+    return false;
+  auto load = dyn_cast<LoadOp>(op);
+  auto source = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
+  return source ? kernel.getParamMode(source.getArgNumber()) == ParamMode::In
+                : isMemoryEffectFree(op);
+}
+
+void tile::codegen::gpu::sinkBehindProducts(KernelOp kernel) {
+  llvm::SetVector<Operation *> loops;
+  kernel.walk([&](DotOp dot) {
+    if (auto loop = dyn_cast<ForOp>(dot->getParentOp());
+        loop && isa<ParallelOp>(loop->getParentOp()))
+      loops.insert(loop);
+  });
+  for (Operation *loop : loops) {
+    Block *block = loop->getBlock();
+    for (Operation *op = loop->getPrevNode(); op;) {
+      Operation *before = op->getPrevNode();
+      bool isForLater = llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return loop->isBeforeInBlock(block->findAncestorOpInBlock(*user));
+      });
+      if (isForLater && isMovable(op, kernel))
+        op->moveAfter(loop);
+      op = before;
+    }
+  }
+}
+
 void tile::codegen::gpu::hoistNumbers(KernelOp kernel) {
   kernel.walk([](DotOp dot) {
     auto loop = dyn_cast<ForOp>(dot->getParentOp());

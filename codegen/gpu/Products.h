@@ -62,6 +62,13 @@ ir::LoadOp multipliedLoad(mlir::Value operand);
 /// dimensions, and elements of tensors that nobody changes.
 bool isRepeatable(mlir::Value number);
 
+/// Whether sums begin with zeros, to which the first product needn't be added.
+bool isZero(mlir::Value init);
+
+/// Moves behind loops that contract, out of the registers that those need, what is made and read
+/// before them but used only after them.
+void sinkBehindProducts(ir::KernelOp kernel);
+
 /// Has loops that contract begin after the numbers that are the same in all of their turns.
 void hoistNumbers(ir::KernelOp kernel);
 

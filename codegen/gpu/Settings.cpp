@@ -68,6 +68,13 @@ static LogicalResult checkOrder(KernelOp kernel) {
 
 LogicalResult tile::codegen::gpu::checkSettings(KernelOp kernel) {
   constexpr int64_t mostBlocks = 16;
+  for (StringRef name : countSettings)
+    if (Attribute value = settingOf(kernel, name); value && !isa<IntegerAttr>(value))
+      return emitSettingError(kernel, name, "`") << name << "` is a number";
+  if (Attribute value = settingOf(kernel, "order"); value && !isa<StringAttr>(value))
+    return emitSettingError(kernel, "order", "`order` is rowmajor, or grouped(n)");
+  if (Attribute value = settingOf(kernel, "persistent"); value && !isa<UnitAttr, BoolAttr>(value))
+    return emitSettingError(kernel, "persistent", "`persistent` takes no value");
   if (settingOf(kernel, "cluster")) {
     int64_t blocks = numberOf(kernel, "cluster");
     if (blocks < 1 || blocks > mostBlocks || !llvm::isPowerOf2_64(blocks)) {

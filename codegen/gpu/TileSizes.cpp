@@ -480,6 +480,7 @@ llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayR
   // Contractions of whole axes are loops by then, whose sizes are not the caller's.
   OwningOpRef<KernelOp> looped(kernel.clone());
   llvm::StringMap<int64_t> loops = loopContractions(*looped), known = given;
+  narrowDots(*looped);
   for (const auto &[name, size] : loops)
     known[name] = size;
   llvm::StringMap<int64_t> sizes = Chooser(*looped, dims, known, model, fixed).choose();

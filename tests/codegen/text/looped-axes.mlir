@@ -315,3 +315,45 @@ tile.kernel @gated(
   }
   tile.return
 }
+
+// -----
+
+// What a contraction is added to comes behind its loop, and what adds to its sums is in the loop.
+
+// CHECK-LABEL: tile.kernel @added(
+// CHECK: %[[ZERO:.*]] = tile.broadcast %{{.*}} : f32
+// CHECK: %[[SUM:.*]] = tile.for fold %[[KK:.*]] = "K@0" {{.*}} iter_args(%[[ACC:.*]] = %[[ZERO]]
+// CHECK: %[[FIRST:.*]] = tile.dot %[[X:.*]], %[[W:.*]] over "K@0" acc %[[ACC]]
+// CHECK: %[[LAST:.*]] = tile.dot %{{.*}}, %[[W]] over "K@0" acc %[[FIRST]]
+// CHECK: tile.yield %[[LAST]]
+// CHECK: %[[ALL:.*]] = arith.addf %{{.*}}, %[[SUM]]
+// CHECK: tile.store %[[ALL]]
+// CHECK-NOT: tile.dot
+#a = affine_map<()[m, n, k] -> (m, k)>
+#b = affine_map<()[m, n, k] -> (k, n)>
+#c = affine_map<()[m, n, k] -> (m, n)>
+#id = affine_map<(i, n) -> (i, n)>
+!acc = tensor<64x32xf32, #tile.axes<"i", "j">>
+tile.kernel @added(
+    %x: memref<?x?xbf16> {tile.name = "x", tile.mode = "in", tile.shape = #a},
+    %w: memref<?x?xbf16> {tile.name = "w", tile.mode = "in", tile.shape = #b},
+    %r: memref<?x?xf32> {tile.name = "r", tile.mode = "in", tile.shape = #c},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #c})
+    attributes {dims = ["M", "N", "K"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = tile.dim "K"
+  %k = tile.axis %c0 to %K : !tile.span<"K">
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %N by 32) {
+    %more = tile.load %r at #id(%i, %j) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 32>) -> !acc
+    %t = tile.load %x at #id(%i, %k) [] <exact> : memref<?x?xbf16>, (!tile.span<"i", 64>, !tile.span<"K">) -> tensor<64x?xbf16, #tile.axes<"i", "K">>
+    %u = tile.load %w at #id(%k, %j) [] <exact> : memref<?x?xbf16>, (!tile.span<"K">, !tile.span<"j", 32>) -> tensor<?x32xbf16, #tile.axes<"K", "j">>
+    %g = tile.dot %t, %u over "K" acc %more : tensor<64x?xbf16, #tile.axes<"i", "K">>, tensor<?x32xbf16, #tile.axes<"K", "j">> -> !acc
+    %v = arith.negf %t : tensor<64x?xbf16, #tile.axes<"i", "K">>
+    %h = tile.dot %v, %u over "K" acc %g : tensor<64x?xbf16, #tile.axes<"i", "K">>, tensor<?x32xbf16, #tile.axes<"K", "j">> -> !acc
+    %dead = tile.dot %t, %u over "K" acc %more : tensor<64x?xbf16, #tile.axes<"i", "K">>, tensor<?x32xbf16, #tile.axes<"K", "j">> -> !acc
+    tile.store %h, %y at #id(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 32>)
+  }
+  tile.return
+}

@@ -99,6 +99,15 @@ odd_rounded = rounded
 
 entire = nn
 entire_i8 = nt
+entire_x3 = nt
+
+
+def entire_biased(inputs, params):
+    return {"c": (f64(inputs["a"]) @ f64(inputs["b"]) + f64(inputs["bias"])) * f64(inputs["r"])}
+
+
+def summed(inputs, params):
+    return {"c": f64(inputs["a"]) @ (f64(inputs["b"]) + f64(inputs["d"]).T) + 1}
 
 
 def gated(inputs, params):
