@@ -66,7 +66,8 @@ void loopAxis(ir::AxisOp axis, int64_t chunk);
 
 /// Cuts all axes that can be cut and are there to be contracted and for nothing else,
 /// `dot(a[i, :], b[:, j], K)`, of whatever length: what a loop over its tiles would be. Gives the
-/// loops' names and the sizes of their blocks, in which a row has 128 bytes.
+/// loops' names and the sizes of their blocks, in which a row has 128 bytes. Contractions that
+/// nothing uses go, and axes that nothing has.
 llvm::StringMap<int64_t> loopContractions(ir::KernelOp kernel);
 
 /// Whether all that a reduction is for is to be joined with what its loop carries. Threads then
