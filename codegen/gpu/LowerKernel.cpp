@@ -97,6 +97,7 @@ void KernelLowering::bindParameters() {
     behind = behind.drop_front();
   }
   DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
+  bool isEarly = startsEarly(kernel);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
     auto type = dyn_cast<MemRefType>(argument.getType());
@@ -108,7 +109,7 @@ void KernelLowering::bindParameters() {
     tensor.pointer = given;
     tensor.element = type.getElementType();
     tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
-    tensor.isEarly = startsEarly(kernel);
+    tensor.isEarly = isEarly;
     tensor.isContended = kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut;
     SmallVector<int64_t> extentDivisors;
     SmallVector<Index> none;

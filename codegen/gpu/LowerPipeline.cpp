@@ -144,8 +144,8 @@ void KernelLowering::emitChannel(ChannelOp op) {
   else
     barrier();
   // Blocks come as far as here once the last ones of the kernel before have ended; behind it all of
-  // that is done, and may be read. Had that kernel let them come before (`launch_dependents`), they
-  // would lie scattered: clusters then found no room, and products of few programs lost a quarter.
+  // that is done, and may be read. Had that kernel let them come before (`launch_dependents`),
+  // clusters and products of few programs would lose a fifth to a half (docs/performance.md).
   if (startsEarly(kernel))
     inlineAsm(b, Type(), {}, "griddepcontrol.wait;", "~{memory}", true);
 }

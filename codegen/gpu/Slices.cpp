@@ -48,10 +48,10 @@ static bool isSliced(Operation *op) {
          op->getNumRegions() == 0;
 }
 
-/// Of ops that follow each other, loads of tiles, and what those need: they depend on nothing else
-/// there.
-static SmallVector<Operation *> findLoads(ArrayRef<Operation *> ops) {
-  SmallPtrSet<Operation *, 16> others;
+/// Of the ops that follow the sums, loads of tiles, and what those need: they depend on nothing
+/// else there, nor on the sums.
+static SmallVector<Operation *> findLoads(Operation *sums, ArrayRef<Operation *> ops) {
+  SmallPtrSet<Operation *, 16> others = {sums};
   SmallVector<Operation *> loads;
   for (Operation *op : ops) {
     bool isFree = isa<LoadOp>(op) || (!hasTile(op) && isMemoryEffectFree(op));
@@ -90,7 +90,7 @@ void KernelLowering::planSlices(Operation *sums) {
     ops.push_back(op);
   if (columns <= widest || watches || !llvm::all_of(ops, isSliced))
     return;
-  slices = {axesOf(tile)[1], width, columns / width, findLoads(ops), {}};
+  slices = {axesOf(tile)[1], width, columns / width, findLoads(sums, ops), {}};
   llvm::copy_if(ops, std::back_inserter(slices.rest),
                 [&](Operation *op) { return !llvm::is_contained(slices.loads, op); });
 }
