@@ -3,6 +3,7 @@
 #include "ir/FormFma.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -41,7 +42,35 @@ void formFma(Operation *op, Value lhs, Value rhs) {
   if (product->use_empty())
     product.erase();
 }
+
+bool isOne(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return matchPattern(broadcast ? broadcast.getInput() : value, m_OneFloat());
+}
+
+constexpr StringLiteral addedToOneAttr = "tile.added_to_one";
+
+void markTanh(arith::AddFOp sum) {
+  if (!getElementTypeOrSelf(sum.getType()).isF32())
+    return;
+  for (unsigned n : {0u, 1u}) {
+    auto tanh = sum->getOperand(n).getDefiningOp<math::TanhOp>();
+    if (!tanh || !isOne(sum->getOperand(1 - n)))
+      continue;
+    // Others, of which one may be shown, keep tanh itself.
+    Operation *own = OpBuilder(sum).clone(*tanh);
+    own->setAttr(addedToOneAttr, UnitAttr::get(sum.getContext()));
+    sum->setOperand(n, own->getResult(0));
+    if (tanh->use_empty())
+      tanh->erase();
+    return;
+  }
+}
 } // namespace
+
+bool tile::ir::isAddedToOne(Operation *tanh) {
+  return isa_and_nonnull<math::TanhOp>(tanh) && tanh->hasAttr(addedToOneAttr);
+}
 
 static constexpr StringLiteral closedAttr = "tile.fma_formed";
 
@@ -60,6 +89,9 @@ void tile::ir::formFma(KernelOp kernel) {
     if (isa<arith::AddFOp, arith::SubFOp>(op))
       additions.push_back(op);
   });
+  for (Operation *op : additions)
+    if (auto sum = dyn_cast<arith::AddFOp>(op))
+      markTanh(sum);
   for (Operation *op : additions)
     ::formFma(op, op->getOperand(0), op->getOperand(1));
 }

@@ -557,10 +557,16 @@ void Assignment::convertOperands() {
       if (!layout || *layout == layoutOf(operand.get().getType()))
         continue;
       OpBuilder builder(op);
+      Type type = withLayout(operand.get().getType(), *layout);
+      // A number that all elements are is made anew, not moved.
+      if (auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
+          broadcast && !isTile(broadcast.getInput())) {
+        operand.set(BroadcastOp::create(builder, op->getLoc(), type, broadcast.getInput()));
+        continue;
+      }
       if (canHold(op, operand.get(), *layout))
         builder.setInsertionPointAfter(operand.get().getDefiningOp());
-      operand.set(ConvertOp::create(builder, op->getLoc(),
-                                    withLayout(operand.get().getType(), *layout), operand.get()));
+      operand.set(ConvertOp::create(builder, op->getLoc(), type, operand.get()));
     }
   });
 }

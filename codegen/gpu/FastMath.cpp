@@ -7,8 +7,7 @@
 
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/Lowering.h"
-
-#include "mlir/IR/Matchers.h"
+#include "ir/FormFma.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -56,19 +55,6 @@ static Value emitTanh(CodeBuilder &b, Value x) {
   return math::CopySignOp::create(b, b.select(isSmall, small, large), x);
 }
 
-/// Whether all that asks for it adds 1, as GELU's approximation does.
-static bool isAddedToOne(Value tanh) {
-  auto isOne = [](Value value) {
-    auto broadcast = value.getDefiningOp<BroadcastOp>();
-    return matchPattern(broadcast ? broadcast.getInput() : value, m_OneFloat());
-  };
-  return tanh.getDefiningOp<math::TanhOp>() && !tanh.use_empty() &&
-         llvm::all_of(tanh.getUsers(), [&](Operation *user) {
-           return isa<arith::AddFOp>(user) &&
-                  (isOne(user->getOperand(0)) || isOne(user->getOperand(1)));
-         });
-}
-
 /// 1 + tanh(x) = 1 / (1/2 + 2^t / 2) with t = −2 x · log₂ e, which loses nothing where tanh is near
 /// −1. What t is short of, r, goes into the factor: 2^t / 2 · (1 + r ln 2). Less than 2⁻¹²⁶ is 0,
 /// as for −64, which stands for all that is below; of x = inf the factor is 0 by saturation, not
@@ -93,13 +79,16 @@ Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
   if (isa<math::ExpOp>(op))
     return emitExp(b, operands[0]);
   if (isa<math::TanhOp>(op))
-    return isAddedToOne(op->getResult(0)) ? emitOneAndTanh(b, operands[0])
-                                          : emitTanh(b, operands[0]);
-  // The sum is there already.
+    return isAddedToOne(op) ? emitOneAndTanh(b, operands[0]) : emitTanh(b, operands[0]);
+  // The sum is there already, maybe in another layout.
   if (isa<arith::AddFOp>(op))
-    for (auto [value, operand] : llvm::zip(op->getOperands(), operands))
-      if (isAddedToOne(value))
+    for (auto [value, operand] : llvm::zip(op->getOperands(), operands)) {
+      Operation *made = value.getDefiningOp();
+      while (auto convert = dyn_cast_or_null<ConvertOp>(made))
+        made = convert.getInput().getDefiningOp();
+      if (isAddedToOne(made))
         return operand;
+    }
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
+#include "codegen/gpu/Workarounds.h"
 #include "ir/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -23,10 +24,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PatternMatch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -87,36 +86,6 @@ static void markConvergent(llvm::Module &module) {
         if (auto *text = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
             text && gpu::isConvergent(text->getAsmString()))
           call->setConvergent();
-}
-
-/// ptxas (12.8 to 13.3) takes a minimum or maximum of three as one instruction, and forgets the
-/// sign of an operand that is a negation: max(a, max(b, -c)) is max(a, max(b, c)) then. It doesn't
-/// see one in ~x + 1.
-static void hideNegations(llvm::Module &module) {
-  using namespace llvm::PatternMatch;
-  bool hasExtremes = false;
-  llvm::SmallVector<llvm::BinaryOperator *> negations;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &op : llvm::instructions(function)) {
-      if (!op.getType()->isIntegerTy() || op.getType()->getIntegerBitWidth() > 32)
-        continue;
-      hasExtremes |= llvm::isa<llvm::MinMaxIntrinsic>(op);
-      if (match(&op, m_Neg(m_Value())))
-        negations.push_back(llvm::cast<llvm::BinaryOperator>(&op));
-    }
-  if (!hasExtremes)
-    return;
-  for (llvm::BinaryOperator *negation : negations) {
-    llvm::IRBuilder<> builder(negation);
-    llvm::Type *word = builder.getInt32Ty();
-    auto *text = llvm::InlineAsm::get(llvm::FunctionType::get(word, word, false),
-                                      "not.b32 $0, $1;\n\tadd.s32 $0, $0, 1;", "=r,r",
-                                      /*hasSideEffects=*/false);
-    llvm::Value *input = builder.CreateZExt(negation->getOperand(1), word);
-    llvm::Value *negated = builder.CreateCall(text, input);
-    negation->replaceAllUsesWith(builder.CreateTrunc(negated, negation->getType()));
-    negation->eraseFromParent();
-  }
 }
 
 /// What is left to do on code that is straight already; the code generator has passes of its own
@@ -408,7 +377,8 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   if (lowered->hasFinish)
     code.finish = makeEntry(gpu::LoweredKernel::finishSuffix, GpuCode::threadsOfFinish);
   optimize(*result.module, *result.machine);
-  hideNegations(*result.module);
+  gpu::hideNegations(*result.module);
+  gpu::hideMinima(*result.module);
   return result;
 }
 

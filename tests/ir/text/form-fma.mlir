@@ -170,3 +170,42 @@ tile.kernel @loop(%a: f32, %b: f32, %y: memref<?xf32> {tile.name = "y", tile.mod
   }
   tile.return
 }
+
+// A tanh that 1 is added to is its own, beside the one that is stored; that of another sum is none.
+// CHECK-LABEL: tile.kernel @added_to_one
+tile.kernel @added_to_one(%a: f32, %d: f64, %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n},
+    %z: memref<?xf64> {tile.name = "z", tile.mode = "out", tile.shape = #n})
+    attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %wide = arith.constant 1.0 : f64
+  tile.parallel (%i = tiles "i" %c0 to %N by 8) {
+    %ta = tile.broadcast %a : f32 to !t
+    %ones = tile.broadcast %one : f32 to !t
+    %twos = tile.broadcast %two : f32 to !t
+    // CHECK: %[[T:.*]] = math.tanh %[[A:.*]] : tensor
+    %t = math.tanh %ta : !t
+    tile.store %t, %y at #id(%i)[] : !t, memref<?xf32>, (!tile.span<"i", 8>)
+    // CHECK: %[[OWN:.*]] = math.tanh %[[A]] {tile.added_to_one} : tensor
+    // CHECK-NEXT: arith.addf %{{.*}}, %[[OWN]]
+    %sum = arith.addf %ones, %t : !t
+    tile.store %sum, %y at #id(%i)[] : !t, memref<?xf32>, (!tile.span<"i", 8>)
+    // CHECK: arith.addf %{{.*}}, %[[T]]
+    %other = arith.addf %twos, %t : !t
+    tile.store %other, %y at #id(%i)[] : !t, memref<?xf32>, (!tile.span<"i", 8>)
+    // Of scalars, on the right; the one that nobody asks for any more is gone.
+    // CHECK-NOT: math.tanh %arg0 : f32
+    // CHECK: math.tanh %arg0 {tile.added_to_one} : f32
+    %s = math.tanh %a : f32
+    %r = arith.addf %s, %one : f32
+    tile.store %r, %y at #id(%i)[] : f32, memref<?xf32>, (!tile.span<"i", 8>)
+    // f64 has no such function.
+    // CHECK: math.tanh %arg1 : f64
+    %v = math.tanh %d : f64
+    %w = arith.addf %v, %wide : f64
+    tile.store %w, %z at #id(%i)[] : f64, memref<?xf64>, (!tile.span<"i", 8>)
+  }
+  tile.return
+}

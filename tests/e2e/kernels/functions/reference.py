@@ -113,3 +113,11 @@ def sine_times_cosine(inputs, params):
 
 def one_and_tanh(inputs, params):
     return {"y": 1 + np.tanh(f64(inputs["x"] * np.float32(8)))}
+
+
+def zeros_of(inputs, params):
+    zero = inputs["x"] * np.float32(1e-30) * np.float32(1e-30)
+    by = {"low": np.where(zero < 0, zero, 0), "high": np.where(zero > 0, zero, np.float32(-0.0)),
+          "left": np.where(zero < 0, 0, zero)}
+    with np.errstate(all="ignore"):
+        return {name: np.abs(inputs["x"]) / zeros for name, zeros in by.items()}

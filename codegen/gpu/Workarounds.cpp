@@ -1,0 +1,71 @@
+//===- Workarounds.cpp - what LLVM and ptxas get wrong --------------------===//
+
+#include "codegen/gpu/Workarounds.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+
+void tile::codegen::gpu::hideNegations(llvm::Module &module) {
+  using namespace llvm::PatternMatch;
+  bool hasExtremes = false;
+  llvm::SmallVector<llvm::BinaryOperator *> negations;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function)) {
+      if (!op.getType()->isIntegerTy() || op.getType()->getIntegerBitWidth() > 32)
+        continue;
+      hasExtremes |= llvm::isa<llvm::MinMaxIntrinsic>(op);
+      if (match(&op, m_Neg(m_Value())))
+        negations.push_back(llvm::cast<llvm::BinaryOperator>(&op));
+    }
+  if (!hasExtremes)
+    return;
+  for (llvm::BinaryOperator *negation : negations) {
+    llvm::IRBuilder<> builder(negation);
+    llvm::Type *word = builder.getInt32Ty();
+    auto *text = llvm::InlineAsm::get(llvm::FunctionType::get(word, word, false),
+                                      "not.b32 $0, $1;\n\tadd.s32 $0, $0, 1;", "=r,r",
+                                      /*hasSideEffects=*/false);
+    llvm::Value *input = builder.CreateZExt(negation->getOperand(1), word);
+    llvm::Value *negated = builder.CreateCall(text, input);
+    negation->replaceAllUsesWith(builder.CreateTrunc(negated, negation->getType()));
+    negation->eraseFromParent();
+  }
+}
+
+/// The one of two values whose other one is a zero, of either sign; null without a zero.
+static llvm::Value *besideZero(llvm::Value *a, llvm::Value *b) {
+  using namespace llvm::PatternMatch;
+  return match(a, m_AnyZeroFP()) ? b : match(b, m_AnyZeroFP()) ? a : nullptr;
+}
+
+void tile::codegen::gpu::hideMinima(llvm::Module &module) {
+  using namespace llvm::PatternMatch;
+  llvm::SmallVector<llvm::SelectInst *> selects;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op : llvm::instructions(function)) {
+      llvm::Value *left, *right, *ifTrue, *ifFalse;
+      if (!match(&op, m_Select(m_FCmp(m_Value(left), m_Value(right)), m_Value(ifTrue),
+                               m_Value(ifFalse))) ||
+          !op.getType()->isFPOrFPVectorTy())
+        continue;
+      llvm::Value *compared = besideZero(left, right);
+      if (compared && compared == besideZero(ifTrue, ifFalse))
+        selects.push_back(llvm::cast<llvm::SelectInst>(&op));
+    }
+  for (llvm::SelectInst *select : selects) {
+    llvm::IRBuilder<> builder(select);
+    llvm::Type *type = select->getType();
+    llvm::Type *bits = builder.getIntNTy(type->getScalarSizeInBits());
+    if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+      bits = llvm::FixedVectorType::get(bits, vector->getNumElements());
+    llvm::Value *selected = builder.CreateSelect(
+        select->getCondition(), builder.CreateBitCast(select->getTrueValue(), bits),
+        builder.CreateBitCast(select->getFalseValue(), bits));
+    select->replaceAllUsesWith(builder.CreateBitCast(selected, type));
+    select->eraseFromParent();
+  }
+}
