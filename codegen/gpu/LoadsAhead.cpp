@@ -9,6 +9,7 @@
 #include "codegen/gpu/Access.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/WarpMma.h"
 
 #include "mlir/IR/Matchers.h"
@@ -50,7 +51,8 @@ bool KernelLowering::isReadAhead(LoadOp load) {
 }
 
 SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
-  constexpr int64_t mostRegisters = 48;
+  // Beside the sums, for fragments and addresses.
+  constexpr int64_t mostAhead = 48, ofTurn = 64;
   if (watches || kernel.isGrid())
     return {};
   SmallVector<LoadOp> loads;
@@ -76,7 +78,8 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
   int64_t registers = 0;
   for (LoadOp load : loads)
     registers += registersOf(load);
-  return registers <= mostRegisters ? loads : SmallVector<LoadOp>();
+  int64_t left = registersOfThread(kernel) - wordsOf(op.getInits()) - ofTurn;
+  return registers <= std::min(mostAhead, left) ? loads : SmallVector<LoadOp>();
 }
 
 /// Elements of one vector that a load gave stay together: taken apart they would be waited for.

@@ -134,14 +134,13 @@ GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
           blocksOf(kernel, worst), /*times=*/double(needed) / double(most)};
 }
 
-/// Of a thread, so that all of a block have them.
-static int64_t registersOfThread(KernelOp kernel) {
+int64_t gpu::registersOfThread(KernelOp kernel) {
   constexpr int64_t registersOfBlock = 65536, mostOfThread = 255;
   int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   return std::min(mostOfThread, registersOfBlock / (32 * warps));
 }
 
-static int64_t wordsOf(ValueRange tiles) {
+int64_t gpu::wordsOf(ValueRange tiles) {
   int64_t words = 0;
   for (Value tile : tiles)
     if (hasLayout(tile.getType()))

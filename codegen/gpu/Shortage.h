@@ -39,6 +39,12 @@ struct GpuShortage {
 
 namespace gpu {
 
+/// Registers of a thread, so that all of a block have as many.
+int64_t registersOfThread(ir::KernelOp kernel);
+
+/// How many of them tiles take; of numbers below 32 bits each takes one.
+int64_t wordsOf(mlir::ValueRange tiles);
+
 /// A program whose threads hold more elements than any has registers for would only be slow; one
 /// with far more would take minutes to compile. For a kernel with layouts.
 GpuShortage findElementShortage(ir::KernelOp kernel, int64_t most);
