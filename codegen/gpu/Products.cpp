@@ -67,13 +67,29 @@ bool tile::codegen::gpu::isZero(Value init) {
   return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
 }
 
+/// Whether all that a kernel reads of a tensor is read before anything is written there, and the
+/// latter behind the loop: of an `inout`, such as what the product is added to.
+static bool isReadFirst(Value tensor, Operation *loop) {
+  SmallVector<Operation *> reads, writes;
+  for (Operation *user : tensor.getUsers()) {
+    if (user->getBlock() != loop->getBlock())
+      return false;
+    (isa<LoadOp>(user) ? reads : writes).push_back(user);
+  }
+  return llvm::all_of(writes, [&](Operation *write) {
+    return loop->isBeforeInBlock(write) &&
+           llvm::all_of(reads, [&](Operation *read) { return read->isBeforeInBlock(write); });
+  });
+}
+
 /// Whether an op gives the same behind a loop.
-static bool isMovable(Operation *op, KernelOp kernel) {
+static bool isMovable(Operation *op, Operation *loop, KernelOp kernel) {
   if (op->getNumRegions() > 0 || op->use_empty())
     return false;
   auto load = dyn_cast<LoadOp>(op);
   auto source = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  return source ? kernel.getParamMode(source.getArgNumber()) == ParamMode::In
+  return source ? kernel.getParamMode(source.getArgNumber()) == ParamMode::In ||
+                      isReadFirst(source, loop)
                 : isMemoryEffectFree(op);
 }
 
@@ -91,7 +107,7 @@ void tile::codegen::gpu::sinkBehindProducts(KernelOp kernel) {
       bool isForLater = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return loop->isBeforeInBlock(block->findAncestorOpInBlock(*user));
       });
-      if (isForLater && isMovable(op, kernel))
+      if (isForLater && isMovable(op, loop, kernel))
         op->moveAfter(loop);
       op = before;
     }
@@ -174,8 +190,7 @@ bool Product::canSend(StoreOp store) const {
   AffineMap map = store.getMap();
   unsigned rank = map.getNumResults();
   if (!argument || rank < 2 || rank > 5 || store.getDrops() ||
-      axesOf(store.getValue().getType()).size() != 2 ||
-      kernel.getParamMode(argument.getArgNumber()) != ParamMode::Out)
+      axesOf(store.getValue().getType()).size() != 2)
     return false;
   Type element = getElementTypeOrSelf(store.getValue().getType());
   unsigned bits = element.getIntOrFloatBitWidth();
@@ -227,6 +242,7 @@ private:
   }
   bool isAlone(Operation *op) const;
   bool checkKernel();
+  bool checkChanged(ForOp loop);
   bool checkLoop(ForOp loop, DotOp dot);
   bool checkOperand(ProductOperand &operand, StringAttr axis);
   bool checkRows(LoadOp load);
@@ -248,8 +264,17 @@ bool Finder::checkKernel() {
   if (speaks(kernel))
     return no(kernel, "a kernel that asserts or prints runs program after program");
   for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
-    if (kernel.getParamMode(n) != ParamMode::In && kernel.getParamMode(n) != ParamMode::Out)
-      return no(kernel, "`" + kernel.getParamName(n) + "` is changed while others are read");
+    if (kernel.getParamMode(n) == ParamMode::Reduce)
+      return no(kernel, "`" + kernel.getParamName(n) + "` is what all programs add up to");
+  return true;
+}
+
+/// Operands come by copies that wait for no write; and what follows the sums, some columns at a
+/// time.
+bool Finder::checkChanged(ForOp loop) {
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+    if (kernel.getParamMode(n) == ParamMode::InOut && !isReadFirst(kernel.getArgument(n), loop))
+      return no(loop, "`" + kernel.getParamName(n) + "` is changed while it is read");
   return true;
 }
 
@@ -310,6 +335,8 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
 bool Finder::checkLoop(ForOp loop, DotOp dot) {
   if (!isAlone(loop) || loop.getNumResults() != 1 || loop.getKind() == LoopKind::sequential)
     return no(dot, "the loop around it stands in another one, or does more than add up");
+  if (!checkChanged(loop))
+    return false;
   ArrayRef<StringAttr> axes = axesOf(dot.getType());
   SmallVector<StringAttr> all(axes);
   all.push_back(loop.getNameAttr());

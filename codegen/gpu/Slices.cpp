@@ -80,17 +80,30 @@ void KernelLowering::emitSlice(ArrayRef<Operation *> ops, int64_t number) {
   slice.reset();
 }
 
+/// How many bits of a column's element loads bring.
+static unsigned bitsOf(ArrayRef<Operation *> loads) {
+  unsigned bits = 0;
+  for (Operation *op : loads)
+    if (auto load = dyn_cast<LoadOp>(op); load && axesOf(load.getType()).size() > 1)
+      bits += getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
+  return bits;
+}
+
 void KernelLowering::planSlices(Operation *sums) {
   constexpr int64_t widest = 64;
+  constexpr unsigned mostAhead = 32; // bits of a column's element
   slices = {};
   Type tile = sums->getResult(0).getType();
-  int64_t columns = layoutOf(tile).extentOfBlock(1), width = std::min(widest, columns & -columns);
   SmallVector<Operation *> ops;
   for (Operation *op = sums->getNextNode(); op; op = op->getNextNode())
     ops.push_back(op);
+  int64_t columns = layoutOf(tile).extentOfBlock(1), width = std::min(widest, columns & -columns);
   if (columns <= widest || watches || !llvm::all_of(ops, isSliced))
     return;
-  slices = {axesOf(tile)[1], width, columns / width, findLoads(sums, ops), {}};
+  SmallVector<Operation *> loads = findLoads(sums, ops);
+  if (bitsOf(loads) > mostAhead) // too much for what two slices have at a time
+    loads.clear();
+  slices = {axesOf(tile)[1], width, columns / width, std::move(loads), {}};
   llvm::copy_if(ops, std::back_inserter(slices.rest),
                 [&](Operation *op) { return !llvm::is_contained(slices.loads, op); });
 }

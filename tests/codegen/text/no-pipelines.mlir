@@ -293,3 +293,35 @@ tile.kernel @k(
   }
   tile.return
 }
+
+// -----
+
+// What is there is added after it was written: columns that follow would read it too early.
+#at = affine_map<(x, y) -> (x, y)>
+!acc = tensor<128x128xf32, #tile.axes<"i", "j">>
+tile.kernel @k(
+    %a: memref<?x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x4096xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "inout", tile.shape = affine_map<()[m, n, k] -> (m, n)>},
+    %d: memref<?x?xf32> {tile.name = "d", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 4096 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 4096 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !acc
+    // expected-remark@+1 {{no tensor cores for it: `c` is changed while it is read}}
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
+      %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
+      tile.yield %next : !acc
+    }
+    tile.store %sum, %c at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
+    %again = tile.load %c at #at(%i, %j) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>) -> !acc
+    tile.store %again, %d at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
+  }
+  tile.return
+}

@@ -125,6 +125,15 @@ def divided(inputs, params):
     return {"y": rest @ f64(inputs["w"]) / (np.abs(x).sum(1, keepdims=True) + 1)}
 
 
+def onto(inputs, params):
+    return {"c": np.maximum(f64(inputs["c"]), 0) + f64(inputs["a"]) @ f64(inputs["b"]).T}
+
+
+def onto_both(inputs, params):
+    p = (f64(inputs["a"]) @ f64(inputs["b"])) * f64(inputs["s"]) + f64(inputs["d"])
+    return {"d": p, "c": p + f64(inputs["c"])}
+
+
 def tower(inputs, params):
     def bf16(a):
         bits = np.asarray(a, dtype=np.float32).view(np.uint32)
