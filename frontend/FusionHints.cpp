@@ -62,6 +62,9 @@ static constexpr Hint hints[] = {
     {"parameters", "pass what belongs together as one tensor with a dimension more"},
     {"with extents that are not proved to be those of",
      "declare the two dimensions under one name, or as one number"},
+    {"a contraction would have", "two kernels are faster than rows that don't fit; else write the "
+                                 "two as one kernel with a loop "
+                                 "over blocks, as std.nn has `attention`"},
     {"a program's loop would carry",
      "shorter rows fit: reduce parts of a row, and the parts in a second kernel"},
 };

@@ -29,6 +29,7 @@ Work &Work::operator+=(const Work &other) {
   bytesAccessed += other.bytesAccessed;
   functions += other.functions;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
+  contractedBytes = std::max(contractedBytes, other.contractedBytes);
   for (const auto &[unit, count] : other.operations)
     operations[unit] += count;
   isExact &= other.isExact;
@@ -80,7 +81,8 @@ private:
               bool reads, bool writes);
   void compute(Operation *op);
   double blockOf(StringAttr axis);
-  void carry(ValueRange values);
+  double bytesOfBlocks(ValueRange values);
+  void contract(ir::DotOp dot);
 
   ir::KernelOp kernel;
   ir::Domains domains;
@@ -417,6 +419,7 @@ void Counter::compute(Operation *op) {
     SmallVector<StringAttr> axes(ir::axesOf(dot.getResult().getType()));
     axes.push_back(dot.getAxisAttr());
     add(Unit::Matrix, dot.getLhs().getType(), 2 * times(op, axes));
+    contract(dot);
   } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
     if (isFloat(reduce.getInput().getType()))
       add(Unit::Vector, reduce.getInput().getType(),
@@ -449,7 +452,8 @@ double Counter::blockOf(StringAttr axis) {
   return extent;
 }
 
-void Counter::carry(ValueRange values) {
+/// Of a program's blocks of these tiles.
+double Counter::bytesOfBlocks(ValueRange values) {
   double bytes = 0;
   for (Value value : values) {
     double each = std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
@@ -457,7 +461,29 @@ void Counter::carry(ValueRange values) {
       each = product(each, blockOf(axis));
     bytes += each;
   }
-  work.carriedBytes = std::max(work.carriedBytes, bytes);
+  return bytes;
+}
+
+/// Whether a value is computed from what loops or reductions make.
+static bool isReduced(Value value) {
+  SmallVector<Value> open = {value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<ir::DotOp, ir::ReduceOp, ir::ScanOp, ir::ForOp>(op))
+      return true;
+    if (op && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+void Counter::contract(ir::DotOp dot) {
+  Value span = domains.spanOf(dot.getAxisAttr());
+  bool isWhole = span && span.getDefiningOp<ir::AxisOp>();
+  if (isWhole && (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
+    work.contractedBytes =
+        std::max(work.contractedBytes, bytesOfBlocks({dot.getLhs(), dot.getRhs()}));
 }
 
 Work Counter::count() {
@@ -479,7 +505,7 @@ Work Counter::count() {
     else
       compute(op);
     if (isa<ir::ForOp, scf::ForOp, scf::WhileOp>(op))
-      carry(op->getResults());
+      work.carriedBytes = std::max(work.carriedBytes, bytesOfBlocks(op->getResults()));
     // A scan's combination was counted with it.
     return isa<ir::ScanOp>(op) ? WalkResult::skip() : WalkResult::advance();
   });

@@ -31,6 +31,9 @@ struct Work {
   double functions = 0;
   /// The most that a program's loop carries from block to block: what has to stay in registers.
   double carriedBytes = 0;
+  /// The most that a contraction of a whole axis has of its operands at a time, where one of them
+  /// is made by loops or reductions itself, so that it can't go block by block.
+  double contractedBytes = 0;
   /// False if conditions or data decide, so that something is an estimate.
   bool isExact = true;
 

@@ -12,6 +12,7 @@
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/InlineAsm.h"
+#include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
@@ -19,9 +20,6 @@
 #include "llvm/ADT/MapVector.h"
 
 namespace tile::codegen::gpu {
-
-/// What one op takes of shared memory at most, if it can do with less: any device has so much.
-inline constexpr int64_t mostSharedOfOp = 99 << 10;
 
 /// What a lowered kernel needs of its launch.
 struct LoweredKernel {

@@ -39,6 +39,9 @@ struct GpuShortage {
 
 namespace gpu {
 
+/// What one op takes of shared memory at most, if it can do with less: any device has so much.
+inline constexpr int64_t mostSharedOfOp = 99 << 10;
+
 /// Registers of a thread, so that all of a block have as many.
 int64_t registersOfThread(ir::KernelOp kernel);
 

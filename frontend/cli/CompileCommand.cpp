@@ -13,7 +13,9 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/TargetList.h"
+#include "ir/AffineEval.h"
 #include "ir/UserError.h"
+#include "ir/fusion/GraphShapes.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
@@ -61,6 +63,7 @@ private:
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
   Outcome<std::monostate> checkTarget() const;
+  void bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel);
   Outcome<ir::KernelOp> oneKernel(bool isForGpus);
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
@@ -166,6 +169,31 @@ Outcome<std::string> Compile::emitTile() {
   return text;
 }
 
+/// Dims that were given of the graph, as those that its only call binds of its kernel.
+void Compile::bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel) {
+  ir::GraphShapes shapes(graph);
+  SmallVector<std::optional<int64_t>> values(shapes.numSymbols());
+  for (auto [n, name] : llvm::enumerate(graph.getDims().getAsValueRange<StringAttr>()))
+    if (auto given = dims.find(name); given != dims.end())
+      values[n] = given->second;
+  SmallVector<int64_t> numbers;
+  for (std::optional<int64_t> value : values)
+    numbers.push_back(value.value_or(0));
+  dims.clear();
+  auto call = *graph.getBody().getOps<ir::CallOp>().begin();
+  for (auto [name, extent] :
+       llvm::zip(kernel.getDims().getAsValueRange<StringAttr>(), shapes.dimsOf(call))) {
+    bool isGiven = true;
+    extent.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        isGiven &= values[symbol.getPosition()].has_value();
+    });
+    if (isGiven)
+      if (std::optional<int64_t> value = ir::evaluateAffine(extent, {}, numbers))
+        dims[name] = *value;
+  }
+}
+
 /// LLVM IR, assembly, objects and code for GPUs are those of one kernel, or of a graph that becomes
 /// one.
 Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
@@ -185,6 +213,7 @@ Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
                                  sourceName(name).str() + "` has " + std::to_string(calls.size()) +
                                  " calls: " + llvm::join(calls, ", "),
                              "tilec fuse shows why; --emit=artifact takes graphs as they are"});
+    bindDimsOfCall(session.module().lookupSymbol<ir::GraphOp>(*fused), kernels.front());
   }
   if (kernels.size() == 1)
     return kernels.front();
