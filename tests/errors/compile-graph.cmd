@@ -28,5 +28,5 @@ tilec compile layer.tile:layer $D --emit=ptx --fuse=off
 tilec compile layer.tile:two $D --emit=ptx
 # The graph's dims are not the kernel's.
 D="--dim M=64 --dim K=64 --dim L=64 --dim N=32"
-tilec compile layer.tile:lines $D --emit=ptx | head -1
+tilec compile layer.tile:lines $D --emit=ptx 2>&1 | grep "^// line"
 tilec compile layer.tile:lines --dim M=64 --dim L=64 --emit=ptx | head -1
