@@ -130,8 +130,7 @@ void tile::codegen::gpu::hoistNumbers(KernelOp kernel) {
   });
 }
 
-/// Whether the first results of a map are the same in all of a block: no axis is in them.
-static bool isUniform(AffineMap map, ValueRange dims, unsigned count) {
+bool tile::codegen::gpu::isUniform(AffineMap map, ValueRange dims, unsigned count) {
   for (unsigned n = 0; n < count; ++n)
     for (auto [d, dim] : llvm::enumerate(dims))
       if (isa<SpanType>(dim.getType()) && map.getResult(n).isFunctionOfDim(d))

@@ -69,6 +69,9 @@ bool isZero(mlir::Value init);
 /// before them but used only after them.
 void sinkBehindProducts(ir::KernelOp kernel);
 
+/// Whether the first results of a map are the same in all of a block: no axis is in them.
+bool isUniform(mlir::AffineMap map, mlir::ValueRange dims, unsigned count);
+
 /// Has loops that contract begin after the numbers that are the same in all of their turns.
 void hoistNumbers(ir::KernelOp kernel);
 

@@ -249,7 +249,9 @@ void Chooser::chooseForElements() {
 /// An operand of a contraction that bulk copies may bring.
 bool Chooser::isCopied(LoadOp load) {
   auto argument = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  return argument && load.getSource().getType().getRank() > 1 &&
+  int64_t rank = load ? load.getSource().getType().getRank() : 0;
+  return argument && rank > 1 &&
+         isUniform(load.getMap(), load.getDims(), static_cast<unsigned>(rank - 2)) &&
          load.getBounds() != BoundsMode::clamp &&
          (!load.getPad() || matchPattern(load.getPad(), m_AnyZeroFloat()) ||
           matchPattern(load.getPad(), m_Zero())) &&
