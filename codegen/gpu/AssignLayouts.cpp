@@ -58,19 +58,10 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
-FailureOr<unsigned> tile::codegen::gpu::chooseWarps(KernelOp kernel) {
-  constexpr int64_t mostWarps = 32, elementsPerThread = 16, usual = 8;
-  if (auto number = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "warps"))) {
-    int64_t warps = number.getInt();
-    if (warps < 1 || warps > mostWarps || !llvm::isPowerOf2_64(warps)) {
-      auto diagnostic =
-          emitSettingError(kernel, "warps", "a program has 1, 2, 4, 8, 16 or 32 warps, not ")
-          << warps;
-      diagnostic.attachNote() << "hint: without `warps` the compiler chooses";
-      return failure();
-    }
-    return static_cast<unsigned>(warps);
-  }
+unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
+  constexpr int64_t elementsPerThread = 16, usual = 8;
+  if (int64_t given = numberOf(kernel, "warps"))
+    return static_cast<unsigned>(given);
   int64_t most = 1;
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
@@ -640,8 +631,7 @@ public:
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       narrowDots(kernel);
-      FailureOr<unsigned> warps = chooseWarps(kernel);
-      if (failed(warps) || failed(assignLayouts(kernel, *warps)))
+      if (failed(checkSettings(kernel)) || failed(assignLayouts(kernel, chooseWarps(kernel))))
         signalPassFailure();
     });
   }

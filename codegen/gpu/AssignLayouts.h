@@ -18,9 +18,9 @@
 
 namespace tile::codegen::gpu {
 
-/// Warps of a program: what the schedule says, or as many as the largest tile keeps busy. A power
-/// of two up to 32; none, with an error at the kernel, where the schedule says something else.
-mlir::FailureOr<unsigned> chooseWarps(ir::KernelOp kernel);
+/// Warps of a program, a power of two: what the schedule says, or as many as the largest tile keeps
+/// busy. For a kernel that has passed `checkSettings`.
+unsigned chooseWarps(ir::KernelOp kernel);
 
 /// A layout that tiles with these axes have to have, in this order of axes.
 struct GivenLayout {

@@ -1,7 +1,6 @@
 //===- BuildPipeline.cpp - from a loop of products to roles and a channel -===//
 
 #include "codegen/gpu/BuildPipeline.h"
-#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -35,8 +34,6 @@ static int64_t groupOf(KernelOp kernel, const Product &product) {
 
 LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
                                                 const GpuModel &model) {
-  if (failed(chooseWarps(kernel))) // they are the product's, but no others are meant either
-    return failure();
   ProductBlock block = product.block();
   if (block.splits < 1 || block.splits > mostSplits || !llvm::isPowerOf2_64(block.splits)) {
     auto diagnostic = emitSettingError(kernel, "split", "`split = ")
@@ -474,9 +471,9 @@ public:
 
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
-      loopContractions(kernel);
-      sinkBehindProducts(kernel);
-      hoistNumbers(kernel);
+      if (failed(checkSettings(kernel)))
+        return signalPassFailure();
+      prepareProduct(kernel);
       FoundProduct found = findProduct(kernel);
       if (!found.product) {
         if (!found.reason.empty())

@@ -123,10 +123,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
-  gpu::loopContractions(*copy);
-  gpu::sinkBehindProducts(*copy);
-  gpu::narrowDots(*copy);
-  gpu::hoistNumbers(*copy);
+  gpu::prepareProduct(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (!found.product)
     return OwningOpRef<KernelOp>();
@@ -158,21 +155,19 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     gpu::sinkBehindProducts(*copy);
     gpu::makeRoom(*copy);
     gpu::narrowDots(*copy);
-    FailureOr<gpu::ProgramPlan> plan = gpu::planProgram(*copy, model);
-    if (failed(plan))
-      return failure();
-    gpu::applyPlan(*copy, *plan);
-    if (failed(gpu::assignLayouts(*copy, plan->warps, plan->blocks)))
+    gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
+    gpu::applyPlan(*copy, plan);
+    if (failed(gpu::assignLayouts(*copy, plan.warps, plan.blocks)))
       return failure();
     bool moves = false, folds = true;
     copy->walk([&](gpu::ConvertOp) { moves = true; });
     copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsInCluster(reduce); });
-    if (plan->blocks == 1 || (!moves && folds)) {
+    if (plan.blocks == 1 || (!moves && folds)) {
       gpu::limitKeptChunks(*copy, model);
       return copy;
     }
     // Conversions stay within a block, and blocks fold all together, once.
-    model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan->blocks / 2;
+    model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan.blocks / 2;
   }
 }
 
@@ -282,10 +277,7 @@ void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
 
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   OwningOpRef<KernelOp> copy(kernel.clone());
-  gpu::loopContractions(*copy);
-  gpu::sinkBehindProducts(*copy);
-  gpu::narrowDots(*copy);
-  gpu::hoistNumbers(*copy);
+  gpu::prepareProduct(*copy);
   unsigned numDots = 0, numWarpDots = 0;
   copy->walk([&](DotOp dot) {
     ++numDots;

@@ -322,15 +322,13 @@ static unsigned blocksForPass(int64_t elements, unsigned most) {
   return blocks;
 }
 
-FailureOr<ProgramPlan> tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
+ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
   ProgramPlan plan;
-  FailureOr<unsigned> warps = chooseWarps(kernel);
+  unsigned warps = chooseWarps(kernel);
   // 0: the schedule doesn't say.
   unsigned asked = model.mostBlocks > 1 ? numberOf(kernel, "cluster") : 0;
-  if (failed(warps))
-    return failure();
   bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
-  plan.warps = isWarpsGiven ? *warps : adjustWarps(kernel, *warps);
+  plan.warps = isWarpsGiven ? warps : adjustWarps(kernel, warps);
   if (kernel->hasAttr(fixedOrderAttrName))
     return plan;
   AxisOp axis = longestAxis(kernel);
@@ -409,16 +407,16 @@ public:
 
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
+      if (failed(checkSettings(kernel)))
+        return signalPassFailure();
       foldCounts(kernel);
       loopContractions(kernel);
       makeRoom(kernel);
-      FailureOr<ProgramPlan> plan = planProgram(kernel, GpuModel());
-      if (failed(plan))
-        return signalPassFailure();
-      applyPlan(kernel, *plan);
+      ProgramPlan plan = planProgram(kernel, GpuModel());
+      applyPlan(kernel, plan);
       Builder builder(kernel.getContext());
-      kernel->setAttr(warpsAttrName, builder.getI64IntegerAttr(plan->warps));
-      kernel->setAttr(blocksAttrName, builder.getI64IntegerAttr(plan->blocks));
+      kernel->setAttr(warpsAttrName, builder.getI64IntegerAttr(plan.warps));
+      kernel->setAttr(blocksAttrName, builder.getI64IntegerAttr(plan.blocks));
     });
   }
 };

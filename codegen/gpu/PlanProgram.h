@@ -58,9 +58,8 @@ struct ProgramPlan {
 /// Makes room for the longest that axes of unknown length may be (limitsAttrName).
 void makeRoom(ir::KernelOp kernel);
 
-/// The plan for a specialized kernel. Fails, with an error at the kernel, if its schedule asks for
-/// what there is not.
-mlir::FailureOr<ProgramPlan> planProgram(ir::KernelOp kernel, const GpuModel &model);
+/// The plan for a specialized kernel that has passed `checkSettings`.
+ProgramPlan planProgram(ir::KernelOp kernel, const GpuModel &model);
 
 /// Cuts the axis, if the plan says so.
 void applyPlan(ir::KernelOp kernel, const ProgramPlan &plan);

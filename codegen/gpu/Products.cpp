@@ -2,8 +2,10 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
+#include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -114,7 +116,8 @@ void tile::codegen::gpu::sinkBehindProducts(KernelOp kernel) {
   }
 }
 
-void tile::codegen::gpu::hoistNumbers(KernelOp kernel) {
+/// Has loops that contract begin after the numbers that are the same in all of their turns.
+static void hoistNumbers(KernelOp kernel) {
   kernel.walk([](DotOp dot) {
     auto loop = dyn_cast<ForOp>(dot->getParentOp());
     if (!loop)
@@ -128,6 +131,13 @@ void tile::codegen::gpu::hoistNumbers(KernelOp kernel) {
         op.moveBefore(loop);
     }
   });
+}
+
+void tile::codegen::gpu::prepareProduct(KernelOp kernel) {
+  loopContractions(kernel);
+  sinkBehindProducts(kernel);
+  narrowDots(kernel);
+  hoistNumbers(kernel);
 }
 
 bool tile::codegen::gpu::isUniform(AffineMap map, ValueRange dims, unsigned count) {

@@ -69,11 +69,9 @@ bool isZero(mlir::Value init);
 /// before them but used only after them.
 void sinkBehindProducts(ir::KernelOp kernel);
 
-/// Whether the first results of a map are the same in all of a block: no axis is in them.
-bool isUniform(mlir::AffineMap map, mlir::ValueRange dims, unsigned count);
-
-/// Has loops that contract begin after the numbers that are the same in all of their turns.
-void hoistNumbers(ir::KernelOp kernel);
+/// All that makes a product of what is one in another spelling, before `findProduct`: whole axes
+/// loop, what is used behind them is made there, integers are narrow, numbers stand before.
+void prepareProduct(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {
@@ -84,6 +82,9 @@ struct FoundProduct {
   mlir::Operation *op = nullptr;
 };
 FoundProduct findProduct(ir::KernelOp kernel);
+
+/// Whether the first results of a map are the same in all of a block: no axis is in them.
+bool isUniform(mlir::AffineMap map, mlir::ValueRange dims, unsigned count);
 
 /// Whether all rows of a tensor parameter begin at multiples of 16 bytes, as bulk copies ask. Of a
 /// template `dims` may give values of the dimensions, in their order; negative where they are not

@@ -66,6 +66,17 @@ static LogicalResult checkOrder(KernelOp kernel) {
   return failure();
 }
 
+/// Of a setting that is a power of two, up to `most`.
+static LogicalResult checkPower(KernelOp kernel, StringRef name, int64_t most,
+                                const Twine &message) {
+  int64_t number = numberOf(kernel, name);
+  if (!settingOf(kernel, name) || (number >= 1 && number <= most && llvm::isPowerOf2_64(number)))
+    return success();
+  auto diagnostic = emitSettingError(kernel, name, message) << number;
+  diagnostic.attachNote() << "hint: without `" << name << "` the compiler chooses";
+  return failure();
+}
+
 LogicalResult tile::codegen::gpu::checkSettings(KernelOp kernel) {
   constexpr int64_t mostBlocks = 16;
   for (StringRef name : countSettings)
@@ -75,16 +86,11 @@ LogicalResult tile::codegen::gpu::checkSettings(KernelOp kernel) {
     return emitSettingError(kernel, "order", "`order` is rowmajor, or grouped(n)");
   if (Attribute value = settingOf(kernel, "persistent"); value && !isa<UnitAttr, BoolAttr>(value))
     return emitSettingError(kernel, "persistent", "`persistent` takes no value");
-  if (settingOf(kernel, "cluster")) {
-    int64_t blocks = numberOf(kernel, "cluster");
-    if (blocks < 1 || blocks > mostBlocks || !llvm::isPowerOf2_64(blocks)) {
-      auto diagnostic =
-          emitSettingError(kernel, "cluster", "a cluster has 1, 2, 4, 8 or 16 blocks, not ")
-          << blocks;
-      diagnostic.attachNote() << "hint: without `cluster` the compiler chooses";
-      return failure();
-    }
-  }
+  if (failed(checkPower(kernel, "cluster", mostBlocks,
+                        "a cluster has 1, 2, 4, 8 or 16 blocks, not ")) ||
+      failed(
+          checkPower(kernel, "warps", mostWarps, "a program has 1, 2, 4, 8, 16 or 32 warps, not ")))
+    return failure();
   return checkOrder(kernel);
 }
 

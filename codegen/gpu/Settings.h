@@ -24,7 +24,10 @@ mlir::InFlightDiagnostic emitSettingError(ir::KernelOp kernel, llvm::StringRef n
 /// schedule doesn't say. For a kernel that has passed `checkSettings`.
 int64_t groupedRows(ir::KernelOp kernel);
 
-/// Refuses numbers of blocks and orders that no GPU has.
+/// Warps of a program, at most.
+inline constexpr int64_t mostWarps = 32;
+
+/// Refuses numbers of blocks and warps, and orders, that no GPU has.
 mlir::LogicalResult checkSettings(ir::KernelOp kernel);
 
 /// A remark for each setting of the kernel that what became of it, on the tile_gpu level, makes no
