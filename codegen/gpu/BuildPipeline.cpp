@@ -423,7 +423,7 @@ LogicalResult PipelineBuilder::run() {
   layout = layoutFor(product).layout;
   if (layoutOf(product.loop.getResult(0).getType()) != layout || (sharing > 1 && !canShare(kernel)))
     return failure();
-  SmallVector<Type> parts = {partOf(product.rows, block.rows / ofRows),
+  SmallVector<Type> parts = {partOf(product.rows, block.heldRows() / ofRows),
                              partOf(product.columns, block.columns)};
   int64_t slots =
       slotsFor(product.block(), product.elementBytes(), model, bytesOfConversions(kernel));

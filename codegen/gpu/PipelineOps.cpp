@@ -326,6 +326,9 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
                 llvm::popcount(layoutOf(acc).freeBits(Part::Block)) ==
                     static_cast<int>(layoutOf(acc).bases(Part::Block).size());
   int64_t blocks = isPart ? 1 : numBlocks(kernel);
+  // Rows that one instruction has and the operand doesn't are nobody's.
+  if (!aTurned && blocks == 1 && acc.getRank() == 2 && acc.getDimSize(0) == mmaRows)
+    rows = std::max(rows, mmaRows);
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;
   int64_t warps = numWarpsOf(op);

@@ -15,6 +15,13 @@ unsigned tile::codegen::gpu::multiplyingWarps(int64_t rows) { return rows <= mma
 /// Of a thread, for results.
 static constexpr int64_t mostRegisters = 128;
 
+int64_t ProductBlock::heldRows() const {
+  constexpr int64_t together = 8; // of a swizzle
+  // Those that are missing the instruction reads from what follows: the other operand.
+  bool isSafe = rows == mmaRows && columns >= mmaRows;
+  return present > 0 && isSafe ? std::min<int64_t>(rows, llvm::alignTo(present, together)) : rows;
+}
+
 unsigned tile::codegen::gpu::blocksOfRows(const ProductBlock &block) {
   return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostRegisters ? 2 : 1;
 }
@@ -57,7 +64,7 @@ static int64_t slotBytes(const ProductBlock &block, int64_t bytes) {
   auto sizeOf = [&](int64_t length) {
     return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
   };
-  return sizeOf(block.rows / blocksOfRows(block)) + sizeOf(block.columns);
+  return sizeOf(block.heldRows() / blocksOfRows(block)) + sizeOf(block.columns);
 }
 
 int64_t tile::codegen::gpu::leastSlots(const ProductBlock &block, int64_t bytes) {

@@ -29,6 +29,11 @@ struct ProductBlock {
   int64_t rows = 0, columns = 0, depth = 0;
   /// Blocks of threads that each contract a part of all and add up what they have, as a cluster.
   int64_t splits = 1;
+  /// Rows that there are at all, where those are fewer than an instruction has; 0: all.
+  int64_t present = 0;
+
+  /// Rows of the operand that are held in shared memory.
+  int64_t heldRows() const;
 };
 
 /// Warps of a block of threads that multiply: four for each 64 rows, eight at most.

@@ -188,9 +188,21 @@ bool Product::hasTwoSums() const {
   return hasCoarseSums(LoadOp(rows.load).getSource().getType().getElementType());
 }
 
+/// Rows of all programs, where they are known and lie in memory as they are; else 0.
+static int64_t presentRows(const Product &product) {
+  ParallelOp parallel = ForOp(product.loop)->getParentOfType<KernelOp>().getParallel();
+  APInt upper;
+  for (auto [n, name] : llvm::enumerate(parallel.getNames()))
+    if (name == product.axes[0] && !product.rows.isByColumns &&
+        matchPattern(parallel.getLower()[n], m_Zero()) &&
+        matchPattern(parallel.getUpper()[n], m_ConstantInt(&upper)))
+      return std::max<int64_t>(0, upper.getSExtValue());
+  return 0;
+}
+
 ProductBlock Product::block() const {
   return {extentAlong(*this, axes[0]), extentAlong(*this, axes[1]),
-          static_cast<int64_t>(ForOp(loop).getSize()), splits};
+          static_cast<int64_t>(ForOp(loop).getSize()), splits, presentRows(*this)};
 }
 
 bool Product::canSend(StoreOp store) const {

@@ -339,7 +339,7 @@ bool Chooser::chooseForProduct() {
       for (int64_t j : sizesOf(columns, widths))
         for (int64_t i : sizesOf(rows, {256, 128, 64})) {
           for (int64_t s : splits) {
-            ProductBlock block{i, j, k, s};
+            ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0};
             if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned)
                      .empty() ||
                 slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||

@@ -407,3 +407,36 @@ tile.kernel @eights(
   }
   tile.return
 }
+
+// Of 12 rows 16 are held, those of two swizzles: the instruction reads on into the other operand, for rows of the
+// result that are nobody's.
+//
+// CHECK-LABEL: tile.kernel @few
+// CHECK: tile_gpu.channel {{.*}}shared<tensor<16x64xbf16>
+// CHECK: tile_gpu.mma {{.*}}tensor<64x128xf32
+//
+// PTX: // few: 256 threads
+// PTX: // tensor map: parameter 0, box 64x16, swizzle 128
+!few_rows = tensor<64x128xf32, #tile.axes<"i", "j">>
+tile.kernel @few(
+    %a: memref<12x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[n] -> (12, 4096)>},
+    %b: memref<?x4096xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[n] -> (n, 4096)>},
+    %c: memref<12x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[n] -> (12, n)>})
+    attributes {dims = ["N"], tile.bound = {}} {
+  %c0 = arith.constant 0 : i64
+  %c12 = arith.constant 12 : i64
+  %zero = arith.constant 0.0 : f32
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %c12 by 64, %j = tiles "j" %c0 to %N by 128) {
+    %K = arith.constant 4096 : i64
+    %zeros = tile.broadcast %zero : f32 to !few_rows
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !few_rows) {
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<12x4096xbf16>, (!tile.span<"i", 64>, !tile.span<"k", 64>) -> tensor<64x64xbf16, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<64x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !few_rows
+      tile.yield %next : !few_rows
+    }
+    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !few_rows, memref<12x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 128>)
+  }
+  tile.return
+}
