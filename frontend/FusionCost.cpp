@@ -83,7 +83,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
                     std::to_string(int(work.carriedBytes / 1024)) +
                     " KiB from block to block, more than " + std::to_string(int(most / 1024)) +
                     " KiB of a multiprocessor's registers";
-  if (work.contractedBytes > codegen::gpu::mostSharedOfOp && device.isGpu)
+  if (work.contractedBytes > codegen::gpu::mostSharedOfOp && device.isGpu && cost.obstacle.empty())
     cost.obstacle = "a contraction would have " + std::to_string(int(work.contractedBytes / 1024)) +
                     " KiB of its operands at a time, more than " +
                     std::to_string(codegen::gpu::mostSharedOfOp / 1024) + " KiB of shared memory";

@@ -58,7 +58,9 @@ void markTanh(arith::AddFOp sum) {
     if (!tanh || !isOne(sum->getOperand(1 - n)))
       continue;
     // Others, of which one may be shown, keep tanh itself.
-    Operation *own = OpBuilder(sum).clone(*tanh);
+    OpBuilder builder(tanh);
+    builder.setInsertionPointAfter(tanh);
+    Operation *own = builder.clone(*tanh);
     own->setAttr(addedToOneAttr, UnitAttr::get(sum.getContext()));
     sum->setOperand(n, own->getResult(0));
     if (tanh->use_empty())

@@ -150,11 +150,8 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
     gpu::foldCounts(*copy);
-    if (!kernel->hasAttr(fixedOrderAttrName))
-      gpu::loopContractions(*copy);
-    gpu::sinkBehindProducts(*copy);
+    gpu::prepareProduct(*copy);
     gpu::makeRoom(*copy);
-    gpu::narrowDots(*copy);
     gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
     gpu::applyPlan(*copy, plan);
     if (failed(gpu::assignLayouts(*copy, plan.warps, plan.blocks)))

@@ -43,11 +43,17 @@ int64_t KernelLowering::registersOf(LoadOp op) {
 
 bool KernelLowering::isReadAhead(LoadOp load) {
   auto op = cast<ForOp>(load->getParentOp());
+  auto isThere = [&](Value operand) {
+    return operand == op.getSpan() || !op.getBody().isAncestor(operand.getParentRegion());
+  };
+  // What restricts its axes says where it is masked.
+  auto isMaskThere = [&](RestrictOp restrict) {
+    return llvm::all_of(restrict->getOperands(), isThere);
+  };
   return !load->hasAttr(keepAttrName) && !load->hasAttr(keptAttrName) &&
          tensors.lookup(load.getSource()).isInvariant &&
-         llvm::all_of(load->getOperands(), [&](Value operand) {
-           return operand == op.getSpan() || !op.getBody().isAncestor(operand.getParentRegion());
-         });
+         llvm::all_of(load->getOperands(), isThere) &&
+         llvm::all_of(domains.restrictsOn(axesOf(load.getType())), isMaskThere);
 }
 
 SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {

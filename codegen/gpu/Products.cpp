@@ -134,7 +134,8 @@ static void hoistNumbers(KernelOp kernel) {
 }
 
 void tile::codegen::gpu::prepareProduct(KernelOp kernel) {
-  loopContractions(kernel);
+  if (!kernel->hasAttr(fixedOrderAttrName))
+    loopContractions(kernel);
   sinkBehindProducts(kernel);
   narrowDots(kernel);
   hoistNumbers(kernel);

@@ -70,7 +70,8 @@ bool isZero(mlir::Value init);
 void sinkBehindProducts(ir::KernelOp kernel);
 
 /// All that makes a product of what is one in another spelling, before `findProduct`: whole axes
-/// loop, what is used behind them is made there, integers are narrow, numbers stand before.
+/// loop, where the order of sums isn't fixed, what is used behind them is made there, integers are
+/// narrow, numbers stand before.
 void prepareProduct(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.

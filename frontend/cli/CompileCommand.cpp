@@ -176,10 +176,10 @@ void Compile::bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel) {
   for (auto [n, name] : llvm::enumerate(graph.getDims().getAsValueRange<StringAttr>()))
     if (auto given = dims.find(name); given != dims.end())
       values[n] = given->second;
+  llvm::StringMap<int64_t> bound;
   SmallVector<int64_t> numbers;
   for (std::optional<int64_t> value : values)
     numbers.push_back(value.value_or(0));
-  dims.clear();
   auto call = *graph.getBody().getOps<ir::CallOp>().begin();
   for (auto [name, extent] :
        llvm::zip(kernel.getDims().getAsValueRange<StringAttr>(), shapes.dimsOf(call))) {
@@ -188,10 +188,15 @@ void Compile::bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel) {
       if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
         isGiven &= values[symbol.getPosition()].has_value();
     });
-    if (isGiven)
-      if (std::optional<int64_t> value = ir::evaluateAffine(extent, {}, numbers))
-        dims[name] = *value;
+    // A name of the graph's may be another dimension's of the kernel. One that the graph hasn't is
+    // the kernel's own.
+    bool isOfGraph = llvm::is_contained(graph.getDims().getAsValueRange<StringAttr>(), name);
+    if (std::optional<int64_t> value = ir::evaluateAffine(extent, {}, numbers); isGiven && value)
+      bound[name] = *value;
+    else if (auto given = dims.find(name); given != dims.end() && !isOfGraph)
+      bound[name] = given->second;
   }
+  dims = std::move(bound);
 }
 
 /// LLVM IR, assembly, objects and code for GPUs are those of one kernel, or of a graph that becomes

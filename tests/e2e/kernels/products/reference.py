@@ -134,6 +134,12 @@ def onto_both(inputs, params):
     return {"d": p, "c": p + f64(inputs["c"])}
 
 
+def fewer(inputs, params):
+    a, b = f64(inputs["a"]), f64(inputs["b"])
+    parts = [max(0, int(length)) for length in inputs["lengths"]]
+    return {"c": np.stack([x[:, :part] @ y[:, :part].T for x, y, part in zip(a, b, parts)])}
+
+
 def tower(inputs, params):
     def bf16(a):
         bits = np.asarray(a, dtype=np.float32).view(np.uint32)
