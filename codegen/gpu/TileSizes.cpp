@@ -314,6 +314,14 @@ bool Chooser::chooseForProduct() {
                      return isLocal ? WalkResult::advance() : WalkResult::interrupt();
                    })
                    .wasInterrupted();
+  // What is stored across goes through shared memory, beside the slots.
+  int64_t bytesAcross = 0;
+  kernel.walk([&](StoreOp store) {
+    SmallVector<StringAttr> names = mapAxes(store.getMap(), store.getDims()).names;
+    Type stored = getElementTypeOrSelf(store.getValue().getType());
+    if (names.size() == 2 && names[0] == both[1] && names[1] == both[0])
+      bytesAcross = std::max<int64_t>(bytesAcross, stored.getIntOrFloatBitWidth() / 8);
+  });
   // 0: neither the caller nor the schedule says.
   auto countOf = [&](StringRef name) -> int64_t {
     auto scheduled = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, name));
@@ -342,7 +350,8 @@ bool Chooser::chooseForProduct() {
             ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0};
             if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned)
                      .empty() ||
-                slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||
+                slotsFor(block, extents.bytes, model, i * (j + 4) * bytesAcross) <
+                    std::max(slots, leastSlots(block, bytes)) ||
                 ((blocksOfRows(block) > 1 || s > 1) && moves))
               continue;
             double cycles = cyclesOf(extents, block, model);

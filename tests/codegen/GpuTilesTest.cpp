@@ -1,4 +1,5 @@
 // Tile sizes and plans for GPUs: what the schedule says stays, and what is chosen fits the device.
+#include "codegen/gpu/ProductModel.h"
 #include "codegen/gpu/TileSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -165,7 +166,7 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
   for (const Case &known :
        {Case{{8192, 8192, 8192}, {128, 256, 64}}, Case{{4096, 4096, 4096}, {128, 256, 64}},
         Case{{2048, 2048, 2048}, {128, 256, 64}}, Case{{1024, 1024, 1024}, {64, 128, 64}},
-        Case{{64, 8192, 8192}, {64, 64, 128}}, Case{{16, 16384, 4096}, {64, 128, 64}}}) {
+        Case{{64, 8192, 8192}, {64, 64, 128}}, Case{{16, 16384, 4096}, {64, 128, 128}}}) {
     auto sizes = choose(product("bf16"), known.dims);
     std::array<int64_t, 3> chosen = {sizes["i"], sizes["j"], sizes["k"]};
     EXPECT_EQ(chosen, known.sizes) << known.dims[0] << " × " << known.dims[1];
@@ -194,6 +195,22 @@ TEST_F(GpuTilesTest, BlocksOfProductsAreThoseThatWereMeasured) {
   auto sizes = choose(turned, {1024, 1024, 1024});
   EXPECT_EQ((std::array<int64_t, 3>{sizes["i"], sizes["j"], sizes["k"]}),
             (std::array<int64_t, 3>{128, 64, 256}));
+}
+
+/// A result that is stored across goes through shared memory, beside the slots: 128 × 256 of f32
+/// would leave room for one slot.
+TEST_F(GpuTilesTest, WhatIsStoredAcrossHasRoom) {
+  std::string across = product("bf16");
+  for (auto [from, to] :
+       {std::pair<std::string, std::string>("(i, j) -> (i, j)>", "(i, j) -> (j, i)>"),
+        std::pair<std::string, std::string>("-> (m, n)>}", "-> (n, m)>}")})
+    across.replace(across.find(from), from.size(), to);
+  for (int64_t extent : {2048, 4096, 8192}) {
+    auto sizes = choose(across, {extent, extent, extent});
+    ProductBlock block{sizes["i"], sizes["j"], sizes["k"]};
+    EXPECT_GE(slotsFor(block, 2, GpuModel(), block.rows * (block.columns + 4) * 4), 2);
+    EXPECT_GE(block.rows * block.columns, 128 * 128);
+  }
 }
 
 TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {
