@@ -179,7 +179,7 @@ GpuShortage gpu::findCarriedShortage(KernelOp kernel) {
     shortage = {loop,
                 "needs " + std::to_string(words) +
                     " registers a thread for what a loop carries, and there are " +
-                    std::to_string(registers),
+                    std::to_string(most) + " of " + std::to_string(registers) + " for it",
                 blocksOf(kernel, loop, /*ownAlone=*/true), double(words) / double(most),
                 /*isSoft=*/true};
     return WalkResult::interrupt();
