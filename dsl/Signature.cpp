@@ -138,17 +138,25 @@ AffineExpr tile::dsl::extentExpr(MLIRContext *context, dsl::DiagnosticEngine &di
 
 //===-- Schedules ---------------------------------------------------------===//
 
+static bool isNegative(const dsl::Expr &expr) {
+  return expr.kind == dsl::Expr::Kind::Unary && expr.unary == UnaryOp::Neg &&
+         expr.children[0]->kind == dsl::Expr::Kind::Int;
+}
+
 /// One value of a schedule: an integer, a list of them, a word or `grouped(8)`.
 static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
                                const SourceFile &file, const dsl::Expr &expr) {
+  auto refuseNumber = [&] {
+    diags.error(&file, expr.range,
+                "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize));
+    return Attribute();
+  };
   switch (expr.kind) {
   case dsl::Expr::Kind::Int: {
     std::optional<ir::WideInteger> value = ir::parseInteger(expr.text);
     if (value && 1 <= *value && *value <= ir::maxTileSize)
       return builder.getI64IntegerAttr(static_cast<int64_t>(*value));
-    diags.error(&file, expr.range,
-                "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize));
-    return {};
+    return refuseNumber();
   }
   case dsl::Expr::Kind::Bool:
     return builder.getBoolAttr(expr.text == "true");
@@ -157,7 +165,8 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
   case dsl::Expr::Kind::Call: {
     std::string text = expr.children[0]->text + "(";
     for (const Arg &arg : expr.args)
-      text += (text.back() == '(' ? "" : ", ") + arg.value->text;
+      text += (text.back() == '(' ? "" : ", ") +
+              (isNegative(*arg.value) ? "-" + arg.value->children[0]->text : arg.value->text);
     return builder.getStringAttr(text + ")");
   }
   case dsl::Expr::Kind::List: {
@@ -170,6 +179,8 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
     return builder.getArrayAttr(values);
   }
   default:
+    if (isNegative(expr))
+      return refuseNumber();
     diags.error(&file, expr.range, "a schedule's values are numbers, words and lists of them");
     return {};
   }

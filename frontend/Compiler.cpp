@@ -10,6 +10,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <map>
 
@@ -95,6 +96,30 @@ std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindi
   return open;
 }
 
+SmallVector<std::pair<std::string, int64_t>> Compiler::fittingSizes(ir::KernelOp source,
+                                                                    ir::Bindings bindings,
+                                                                    codegen::GpuShortage shortage,
+                                                                    MakeGpuCode make) {
+  ScopedDiagnosticHandler quiet(source.getContext(), [](Diagnostic &) { return success(); });
+  auto unseen = std::exchange(observer, nullptr);
+  auto restore = llvm::make_scope_exit([&] { observer = std::move(unseen); });
+  std::map<std::string, int64_t> sizes;
+  while (shortage) {
+    std::vector<std::string> all;
+    for (const auto &[name, size] : shortage.blocks)
+      all.push_back(name);
+    auto next = codegen::gpu::smallerTile(source, shortage, all);
+    if (!next)
+      return {};
+    sizes[next->first] = bindings.sizes[next->first] = next->second;
+    OwningOpRef<ir::KernelOp> kernel = compile(source, bindings);
+    shortage = {};
+    if (!kernel || (failed(make(*kernel, &shortage)) && !shortage))
+      return {};
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
 OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindings &bindings,
                                                   ArrayRef<std::string> open, MakeGpuCode make) {
   // By binder: the size at first, and the last one.
@@ -113,8 +138,10 @@ OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindi
     if (!shortage)
       return {};
     auto next = codegen::gpu::smallerTile(source, shortage, open);
-    if (!next) // it is told, or goes on
-      return succeeded(make(*kernel, nullptr)) ? std::move(kernel) : OwningOpRef<ir::KernelOp>();
+    if (!next) { // it is told, or goes on
+      shortage.fitting = fittingSizes(source, bindings, shortage, make);
+      return succeeded(make(*kernel, &shortage)) ? std::move(kernel) : OwningOpRef<ir::KernelOp>();
+    }
     auto [name, size] = *next;
     int64_t old = llvm::find_if(shortage.blocks, [&](auto &b) { return b.first == name; })->second;
     smaller.try_emplace(name, old, 0).first->second.second = size;

@@ -94,6 +94,12 @@ public:
   /// arguments alone. Null after reported errors.
   mlir::OwningOpRef<ir::KernelOp> compileForGpu(ir::KernelOp kernel, ir::Bindings &bindings,
                                                 llvm::ArrayRef<std::string> open, MakeGpuCode make);
+  /// Smaller sizes with which a template lacks nothing any more, of binders and of what else the
+  /// shortage names; empty where there are none.
+  llvm::SmallVector<std::pair<std::string, int64_t>> fittingSizes(ir::KernelOp kernel,
+                                                                  ir::Bindings bindings,
+                                                                  codegen::GpuShortage shortage,
+                                                                  MakeGpuCode make);
   /// The object of what `compile` gave: from the cache, or generated and stored there; none after
   /// reported errors.
   mlir::FailureOr<std::string> object(ir::KernelOp kernel, const codegen::CpuOptions &options = {});

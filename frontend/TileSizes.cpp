@@ -24,6 +24,12 @@ static bool isMeant(const std::string &name, ir::KernelOp kernel) {
 }
 
 static Failure badSize(StringRef binder, const Twine &size) {
+  // Of `kernel.stages` what is behind the last dot; a name without one comes first.
+  auto [kernel, name] = binder.rsplit('.');
+  if (llvm::is_contained(ir::scheduleSettings, name.empty() ? kernel : name))
+    return Failure::usage(
+        {("'" + binder + "' is '" + size + "'").str(),
+         "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize)});
   return Failure::usage(
       {("the tile size of '" + binder + "' is '" + size + "'").str(),
        "a tile size is a whole number from 1 to " + std::to_string(ir::maxTileSize)});

@@ -156,6 +156,8 @@ public:
         given ? SmallVector<GivenLayout, 0>{*given} : layoutsOfDots(kernel, warps);
     for (const GivenLayout &one : all)
       layouts.try_emplace(keyOf(one.axes), one.axes, one.layout);
+    if (given)
+      ofPipeline = keyOf(given->axes);
   }
   LogicalResult run();
 
@@ -203,6 +205,7 @@ private:
   /// Axes along which elements of tiles with such axes meet.
   std::map<Key, std::set<StringRef>> joined;
   std::map<Key, std::pair<Axes, Layout>> layouts;
+  Key ofPipeline; // the axes of its sums, if there is one
   llvm::DenseMap<Value, Layout> chosen;
 };
 } // namespace
@@ -379,7 +382,9 @@ static int firstAxis(const Layout &layout) {
 
 std::optional<Layout> Assignment::preferred(const Walk &walk, ArrayRef<StringAttr> axes,
                                             const Layout &given) const {
-  if (!walk.isUnit || axes.size() < 2)
+  // What follows a pipeline's sums stays where these are: eight neighbours of a column are a
+  // sector's, and what is stored across goes so by bulk copies.
+  if (!walk.isUnit || axes.size() < 2 || keyOf(axes) == ofPipeline)
     return std::nullopt;
   auto wanted = llvm::find(axes, walk.order.front()) - axes.begin();
   if (firstAxis(given) == wanted || extentOf(walk.order.front()) == 1)

@@ -65,7 +65,7 @@ public:
   PipelineBuilder(KernelOp kernel, const Product &product, const GpuModel &model)
       : parallel(kernel.getParallel()), kernel(kernel), product(product), model(model), b(kernel),
         loc(ForOp(product.loop).getLoc()) {}
-  LogicalResult run();
+  std::string run();
 
 private:
   SharedType partOf(const ProductOperand &operand, int64_t length) const;
@@ -282,24 +282,26 @@ void PipelineBuilder::release(Value item) {
   ReleaseOp::create(b, loc, channel, arith::SubIOp::create(b, loc, item, one));
 }
 
-/// All products of a program, from `begun` on; at least one if `isFresh`.
+/// All products of a program, at least one, from `begun` on.
 Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
-  auto loop = scf::ForOp::create(b, loc, zero, blocks, one, begun);
+  auto start = [&](Value item, Value acc, Value adds) {
+    auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
+    return MmaOp::create(b, loc, acc.getType(), parts[0], parts[1], acc, adds,
+                         product.rows.isByColumns, product.columns.isByColumns);
+  };
+  // The first one stands alone: where it is known to begin with zeros, registers need no room for
+  // sums before it, while those of the program before are still used.
+  Value none = isFresh ? Value(arith::ConstantIntOp::create(b, loc, 0, 1)) : Value();
+  Value running = start(first, begun, none);
+  auto loop = scf::ForOp::create(b, loc, one, blocks, one, running);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value k = loop.getInductionVar(), item = arith::AddIOp::create(b, loc, first, k);
-    Value isLater = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, k, zero);
-    auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
-    Value started = MmaOp::create(b, loc, begun.getType(), parts[0], parts[1],
-                                  loop.getRegionIterArgs()[0], isFresh ? isLater : Value(),
-                                  product.rows.isByColumns, product.columns.isByColumns);
+    Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
+    Value started = start(item, loop.getRegionIterArgs()[0], Value());
     // The block before is read; this one's product runs on.
-    Value running = MmaWaitOp::create(b, loc, begun.getType(), started, 1);
-    auto branch = scf::IfOp::create(b, loc, isLater);
-    b.setInsertionPointToStart(branch.thenBlock());
+    running = MmaWaitOp::create(b, loc, begun.getType(), started, 1);
     release(item);
-    b.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(b, loc, running);
   }
   return loop.getResult(0);
@@ -417,20 +419,28 @@ static bool canShare(KernelOp kernel) {
               .wasInterrupted();
 }
 
-LogicalResult PipelineBuilder::run() {
+std::string PipelineBuilder::run() {
   ProductBlock block = product.block();
   unsigned sharing = blocksOf(product), ofRows = blocksOfRows(block);
   layout = layoutFor(product).layout;
-  if (layoutOf(product.loop.getResult(0).getType()) != layout || (sharing > 1 && !canShare(kernel)))
-    return failure();
+  if (layoutOf(product.loop.getResult(0).getType()) != layout)
+    return "what follows its sums has them in another layout";
+  if (sharing > 1 && !canShare(kernel))
+    return "what follows its sums moves elements between threads, and those are of " +
+           std::to_string(sharing) + " blocks of a cluster";
   SmallVector<Type> parts = {partOf(product.rows, block.heldRows() / ofRows),
                              partOf(product.columns, block.columns)};
-  int64_t slots =
-      slotsFor(product.block(), product.elementBytes(), model, bytesOfConversions(kernel));
-  if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages")))
-    slots = stages.getInt();
-  if (slots < leastSlots(block, product.elementBytes()))
-    return failure();
+  int64_t bytes = product.elementBytes(), moved = bytesOfConversions(kernel);
+  int64_t slots = slotsFor(block, bytes, model, moved), asked = numberOf(kernel, "stages");
+  int64_t least = std::max(asked, leastSlots(block, bytes));
+  if (slots < least)
+    return "shared memory has room for " + std::to_string(std::max<int64_t>(0, slots)) +
+           (slots == 1 ? " stage" : " stages") + " of blocks of " + std::to_string(block.rows) +
+           " × " + std::to_string(block.columns) + " × " + std::to_string(block.depth) +
+           (moved > 0 ? ", beside " + std::to_string(moved) + " bytes for what goes across" : "") +
+           ", which need " + std::to_string(least);
+  if (asked > 0)
+    slots = asked;
   type = ChannelType::get(b.getContext(), slots, parts);
   int64_t group = groupOf(kernel, product);
   makeChannel();
@@ -448,11 +458,11 @@ LogicalResult PipelineBuilder::run() {
   // Programs that run together share operands; with more binders the last ones do.
   if (parallel.getNames().size() == 2 && group > 1)
     kernel->setAttr(groupAttrName, b.getI64IntegerAttr(group));
-  return success();
+  return "";
 }
 
-LogicalResult tile::codegen::gpu::buildPipeline(KernelOp kernel, Product product,
-                                                const GpuModel &model) {
+std::string tile::codegen::gpu::buildPipeline(KernelOp kernel, Product product,
+                                              const GpuModel &model) {
   return PipelineBuilder(kernel, product, model).run();
 }
 
@@ -482,9 +492,13 @@ public:
       }
       if (failed(checkSchedule(kernel, *found.product, GpuModel())) ||
           failed(assignLayouts(kernel, warpsOf(*found.product), blocksOf(*found.product),
-                               layoutFor(*found.product))) ||
-          failed(buildPipeline(kernel, *found.product, GpuModel())))
+                               layoutFor(*found.product))))
+        return signalPassFailure();
+      std::string refusal = buildPipeline(kernel, *found.product, GpuModel());
+      if (!refusal.empty()) {
+        kernel.emitError("no pipeline: ") << refusal;
         signalPassFailure();
+      }
     });
   }
 };

@@ -27,9 +27,8 @@ mlir::LogicalResult checkSchedule(ir::KernelOp kernel, const Product &product,
                                   const GpuModel &model);
 
 /// Of a kernel with layouts, `layoutFor(product)` among them, and a schedule that was checked.
-/// Fails, and changes nothing, if the product has come to another layout or shared memory has no
-/// room for two slots.
-mlir::LogicalResult buildPipeline(ir::KernelOp kernel, Product product, const GpuModel &model);
+/// Gives, and changes nothing, why there can't be one: empty if there is now.
+std::string buildPipeline(ir::KernelOp kernel, Product product, const GpuModel &model);
 
 /// For tile-opt: `tile-gpu-build-pipeline`, for a device of compute capability 9.0.
 void registerPipelinePasses();

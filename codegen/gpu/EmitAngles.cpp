@@ -9,17 +9,24 @@ using namespace tile::codegen::gpu;
 using arith::CmpFPredicate;
 
 void KernelLowering::emitAngles(Operation *op) {
+  Value result = op->getResult(0);
   Tile made = tile(op->getOperand(0));
-  Values given = made.registers;
-  auto element = cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  SmallVector<int64_t> here;
+  Values given, usual;
+  for (auto [r, number] : llvm::enumerate(made.registers))
+    if (isInSlice(axesOf(result.getType()), made.layout, r)) {
+      here.push_back(r);
+      given.push_back(number);
+    }
+  auto element = cast<FloatType>(getElementTypeOrSelf(result.getType()));
   TargetInfo small = target;
   small.hasSmallAngles = true;
-  for (Value &number : made.registers)
-    number = emitElementwise(b, small, op, {number});
+  for (Value number : given)
+    usual.push_back(emitElementwise(b, small, op, {number}));
   bool mayBeLarge =
       APFloat::getLargest(element.getFloatSemantics()).convertToDouble() > mostF32Angle;
   if (mayBeLarge) {
-    Values isLarge, usual = made.registers;
+    Values isLarge;
     Value any;
     for (Value number : given) {
       Value wide = isNarrowFloat(element) ? widenToF32(b, target, number, element) : number;
@@ -39,7 +46,11 @@ void KernelLowering::emitAngles(Operation *op) {
         all.push_back(b.select(large, callApart(b, name, number, body)[0], result));
       return all;
     };
-    made.registers = b.branch(any, withLarge, [&] { return usual; });
+    usual = b.branch(any, withLarge, [&] { return usual; });
   }
-  tiles[op->getResult(0)] = std::move(made);
+  made.registers = std::move(tiles[result].registers); // of other slices
+  made.registers.resize(made.layout.numRegisters());
+  for (auto [r, number] : llvm::zip(here, usual))
+    made.registers[r] = number;
+  tiles[result] = std::move(made);
 }

@@ -145,7 +145,7 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
 bool KernelLowering::emitRowDivision(Operation *op) {
   constexpr size_t worthwhile = 4;
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
-  if (slice || !isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
+  if (!isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
       !getElementTypeOrSelf(result.getType()).isF32() ||
       axesOf(op->getOperand(0).getType()).empty() || axesOf(op->getOperand(1).getType()).empty())
     return false;
@@ -153,11 +153,13 @@ bool KernelLowering::emitRowDivision(Operation *op) {
                &below = tiles[op->getOperand(1)].registers;
   llvm::MapVector<Value, SmallVector<size_t>> rows;
   for (auto [r, divisor] : llvm::enumerate(below))
-    rows[divisor].push_back(r);
+    if (isInSlice(axesOf(result.getType()), layoutOf(result.getType()), r))
+      rows[divisor].push_back(r);
   for (const auto &[divisor, registers] : rows)
     if (registers.size() < worthwhile)
       return false;
-  Values quotients(below.size());
+  Values quotients = tiles.lookup(result).registers; // of other slices
+  quotients.resize(below.size());
   for (const auto &[divisor, registers] : rows) {
     Values numerators = llvm::map_to_vector(registers, [&](size_t r) { return above[r]; });
     for (auto [r, quotient] : llvm::zip(registers, divideAll(numerators, divisor)))

@@ -116,8 +116,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 /// The kernel as a pipeline on the tensor cores; null where it has no product for them.
+/// Or else, maybe, why.
 static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const GpuOptions &options,
-                                                        const gpu::GpuModel &model) {
+                                                        const gpu::GpuModel &model,
+                                                        std::string *why = nullptr) {
   if (!model.hasPipelines || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
       kernel->hasAttr(gpu::warpsAttrName))
     return OwningOpRef<KernelOp>();
@@ -132,8 +134,10 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
       failed(gpu::assignLayouts(*copy, gpu::warpsOf(product), gpu::blocksOf(product),
                                 gpu::layoutFor(product))))
     return failure();
-  return succeeded(gpu::buildPipeline(*copy, product, model)) ? std::move(copy)
-                                                              : OwningOpRef<KernelOp>();
+  std::string refusal = gpu::buildPipeline(*copy, product, model);
+  if (why)
+    *why = refusal;
+  return refusal.empty() ? std::move(copy) : OwningOpRef<KernelOp>();
 }
 
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
@@ -218,13 +222,15 @@ struct Lowered {
 };
 } // namespace
 
-/// What the kernel lacks is reported, where the caller doesn't want to know.
+/// What the kernel lacks is reported, unless the caller wants to know it.
 static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
                                 const GpuOptions &options, GpuShortage *shortage) {
   auto lacks = [&](GpuShortage found) {
-    bool stops = found && (shortage || !found.isSoft);
-    if (found && shortage)
+    bool isAsked = shortage && !shortage->fitting, stops = found && (isAsked || !found.isSoft);
+    if (found && isAsked)
       *shortage = std::move(found), shortage->op = nullptr;
+    else if (found && shortage)
+      (void)found.report(*shortage->fitting);
     else if (found)
       (void)found.report();
     return stops;
@@ -252,8 +258,7 @@ static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
   FailureOr<Lowered> made = failure();
   {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    GpuShortage shortage;
-    made = lower(compiler, kernel, options, &shortage);
+    made = lower(compiler, kernel, options, nullptr);
   }
   if (failed(made))
     return false;
@@ -292,15 +297,10 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (found.product) {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model);
+    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model, &found.reason);
     if (failed(made) || *made)
       return;
     found.op = found.product->dot;
-    found.reason = found.product->splits > 1
-                       ? "the schedule has it split, and what follows its sums moves elements "
-                         "between threads, or shared memory has no room"
-                       : "shared memory has no room for two stages of its blocks, or what follows "
-                         "its sums has them in another layout";
   }
   found.op->emitRemark("no pipeline for the `dot` of `")
       << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;

@@ -323,18 +323,18 @@ void KernelLowering::emitBlock(Block &block) {
     bool isSums = !isRegion && makesSums(op);
     if (isSums)
       planSlices(&op);
-    if (isSums && isa<MmaEndOp>(op) && slices.count) // the last product runs
-      emitSlice(slices.loads, 0);
+    if (isSums && isa<MmaEndOp>(op)) // the last product runs
+      emitFirstLoads();
     if (!waiting.contains(&op))
       emitOp(&op);
     if (!isSums)
       continue;
     if (bindLater) // what follows the sums has to know
       std::exchange(bindLater, nullptr)();
-    if (!slices.count)
+    if (slices.columns == 0)
       continue;
     if (!isa<MmaEndOp>(op))
-      emitSlice(slices.loads, 0);
+      emitFirstLoads();
     emitSlices();
     break;
   }

@@ -167,11 +167,15 @@ private:
   void bindProgram(ir::ParallelOp op, Value number);
   /// How many programs there are, as i64.
   Value programCount(ir::ParallelOp op);
-  /// Whether what follows a pipeline's sums is emitted some columns at a time, so that few
-  /// registers hold what is made of them: not where an op needs all of a tile.
+  /// What follows a pipeline's sums is emitted some columns at a time, so that few registers hold
+  /// what is made of them, but for what an op needs that takes all of a tile.
   void planSlices(mlir::Operation *sums);
-  void emitSlice(mlir::ArrayRef<mlir::Operation *> ops, int64_t number);
-  /// All of them but the first one's loads.
+  /// Whether what two slices have of them at a time isn't too much.
+  bool haveRoomAhead(llvm::ArrayRef<mlir::Operation *> loads);
+  void emitNext(mlir::Operation *op);
+  void emitSlice(mlir::ArrayRef<mlir::Operation *> ops, int64_t begin, int64_t end);
+  void emitFirstLoads();
+  /// All of them but the first one's loads, and before them what is emitted as a whole.
   void emitSlices();
   /// Whether a register of a tile is made now.
   bool isInSlice(Axes axes, const Layout &layout, int64_t reg) const;
@@ -553,12 +557,13 @@ private:
     int64_t begin = 0, end = 0;
   };
   std::optional<Slice> slice;
-  /// Of what follows the sums; without any it is emitted as a whole. Loads are emitted a slice
-  /// ahead of the rest.
+  /// Of what follows the sums: what is emitted as a whole, and then the rest, `step` columns at a
+  /// time. Its loads are emitted for `width` columns, so many ahead. No columns: all is emitted as
+  /// a whole.
   struct Slices {
     mlir::StringAttr axis;
-    int64_t width = 0, count = 0;
-    llvm::SmallVector<mlir::Operation *> loads, rest;
+    int64_t columns = 0, width = 0, step = 0;
+    llvm::SmallVector<mlir::Operation *> whole, loads, rest;
   } slices;
   /// Finds out which program runs, where that is still to do; null: it is done.
   std::function<void()> bindLater;

@@ -225,7 +225,7 @@ def TileGpu_SendOp : Op<TileGpu_Dialect, "send", []> {
   let description = [{
     The tile has `mmaLayout` (codegen/gpu/Mma.h), and elements of 16 or 32 bits. Its first element goes
     to where the map says, of the dims' values, its rows along the target's dimension before
-    the last, its columns along the last. What lies beyond the tensor is dropped. Each warp moves its
+    the last, its columns along the last, or the other way round. What lies beyond the tensor is dropped. Each warp moves its
     rows through shared memory that nobody else has, so warps don't wait for each other.
   }];
   let arguments = (ins TileGpu_Tile:$value, AnyMemRef:$target, Variadic<AnyType>:$dims,

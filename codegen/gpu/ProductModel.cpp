@@ -37,10 +37,13 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
   // Sums of a turn are of 64 rows and four warps at a time, beside those of all.
   constexpr int64_t mostTwice = mostRegisters + mostRegisters / 2;
   int64_t sums = block.rows * block.columns / threads, ofTurn = block.columns * mmaRows / 128;
-  if (block.rows > mostOfBox || block.columns > mostOfBox || block.depth > mostOfBox ||
-      sums > mostRegisters || (isTwice && sums + ofTurn > mostTwice) ||
+  if (int64_t most = std::max({block.rows, block.columns, block.depth}); most > mostOfBox)
+    return "bulk copies move blocks of at most " + std::to_string(mostOfBox) +
+           " along an axis, not " + std::to_string(most);
+  if (sums > mostRegisters || (isTwice && sums + ofTurn > mostTwice) ||
       (blocks > 1 && block.rows != warps * 16 * blocks))
-    return "a block of its result is too large for registers";
+    return "a block of its result of " + std::to_string(block.rows) + " × " +
+           std::to_string(block.columns) + " is too large for registers";
   // Each block of a cluster ends with columns of its own.
   if (block.splits > 1 && block.splits <= mostSplits && llvm::isPowerOf2_64(block.splits) &&
       (blocks > 1 || mmaColumns(block.columns) != block.columns ||

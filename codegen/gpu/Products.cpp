@@ -212,7 +212,7 @@ bool Product::canSend(StoreOp store) const {
   AffineMap map = store.getMap();
   unsigned rank = map.getNumResults();
   if (!argument || rank < 2 || rank > 5 || store.getDrops() ||
-      axesOf(store.getValue().getType()).size() != 2)
+      axesOf(store.getValue().getType()) != ArrayRef(axes))
     return false;
   Type element = getElementTypeOrSelf(store.getValue().getType());
   unsigned bits = element.getIntOrFloatBitWidth();
@@ -223,12 +223,17 @@ bool Product::canSend(StoreOp store) const {
       return false;
   if (!isUniform(map, store.getDims(), rank - 2))
     return false;
+  std::array<std::optional<Shifted>, 2> places;
+  for (unsigned n = 0; n < 2; ++n)
+    places[n] = shiftedSpan(map, rank - 2 + n, store.getDims());
+  if (!places[0] || !places[1] || axisOf(places[0]->span) == axisOf(places[1]->span))
+    return false;
   // What copies leave out is what is outside of the tensor.
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   ParallelOp parallel = kernel.getParallel();
-  for (unsigned n = 0; n < 2; ++n) {
-    std::optional<Shifted> place = shiftedSpan(map, rank - 2 + n, store.getDims());
-    if (!place || axisOf(place->span) != axes[n])
+  for (auto [n, place] : llvm::enumerate(places)) {
+    StringAttr axis = axisOf(place->span);
+    if (!llvm::is_contained(axes, axis))
       return false;
     Value lower, upper, span = place->span;
     if (auto whole = span.getDefiningOp<AxisOp>()) {
@@ -237,7 +242,7 @@ bool Product::canSend(StoreOp store) const {
       APInt length;
       if (matchPattern(lower, m_Zero()) && matchPattern(upper, m_ConstantInt(&length)) &&
           length.getSExtValue() ==
-              tile.getDimSize(llvm::find(axesOf(tile), axes[n]) - axesOf(tile).begin()))
+              tile.getDimSize(llvm::find(axesOf(tile), axis) - axesOf(tile).begin()))
         continue;
     } else {
       auto number = cast<BlockArgument>(span).getArgNumber();

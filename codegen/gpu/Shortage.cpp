@@ -34,25 +34,7 @@ static llvm::SmallDenseSet<StringRef> axesOfTiles(Operation *op) {
   return axes;
 }
 
-/// Of the sizes that the op's tiles have, or else of the first, the largest one is halved, and then
-/// the one that is largest, until it is so many times less.
-static SmallVector<std::pair<std::string, int64_t>> halvedBlocks(const GpuShortage &shortage) {
-  SmallVector<std::pair<std::string, int64_t>> blocks = shortage.blocks;
-  llvm::SmallDenseSet<StringRef> axes = axesOfTiles(shortage.op);
-  size_t own =
-      llvm::count_if(blocks, [&](const auto &block) { return axes.contains(block.first); });
-  if (own == 0 || blocks[0].first == "stages")
-    own = 1;
-  for (double left = shortage.times; left > 1; left /= 2) {
-    auto largest =
-        llvm::max_element(llvm::make_range(blocks.begin(), blocks.begin() + own),
-                          [](const auto &x, const auto &y) { return x.second < y.second; });
-    largest->second = std::max<int64_t>(1, largest->second / 2);
-  }
-  return blocks;
-}
-
-LogicalResult GpuShortage::report() const {
+LogicalResult GpuShortage::report(ArrayRef<std::pair<std::string, int64_t>> fittingSizes) const {
   // What can be changed stands in the schedule, where that says it.
   std::optional<Location> scheduled;
   std::string setting;
@@ -70,22 +52,22 @@ LogicalResult GpuShortage::report() const {
     note << "its axes are whole: loop over one of them in blocks";
     return failure();
   }
-  SmallVector<std::pair<std::string, int64_t>> smaller = halvedBlocks(*this);
-  SmallVector<size_t> changed;
-  for (size_t n : llvm::seq(blocks.size()))
-    if (smaller[n].second != blocks[n].second)
-      changed.push_back(n);
-  note << (isOfStages           ? "fewer need less: "
-           : changed.size() > 1 ? "smaller tile sizes need less: "
-                                : "a smaller tile size needs less: ");
-  llvm::interleaveComma(changed, note, [&](size_t n) {
-    note << "`" << blocks[n].first << "` is " << blocks[n].second;
+  // Without sizes that fit: the first, which are the op's.
+  SmallVector<std::pair<std::string, int64_t>> large;
+  for (const auto &block : blocks)
+    if (fittingSizes.empty() ? large.empty() : llvm::any_of(fittingSizes, [&](const auto &size) {
+          return size.first == block.first;
+        }))
+      large.push_back(block);
+  note << (isOfStages         ? "fewer need less: "
+           : large.size() > 1 ? "smaller tile sizes need less: "
+                              : "a smaller tile size needs less: ");
+  llvm::interleaveComma(large, note, [&](const auto &block) {
+    note << "`" << block.first << "` is " << block.second;
   });
-  note << " (";
-  llvm::interleave(
-      changed, [&](size_t n) { note << "--set " << smaller[n].first << "=" << smaller[n].second; },
-      [&] { note << " "; });
-  note << ")";
+  for (const auto &[n, size] : llvm::enumerate(fittingSizes))
+    note << (n == 0 ? " (" : " ") << "--set " << size.first << "=" << size.second;
+  note << (fittingSizes.empty() ? "" : ")");
   return failure();
 }
 
@@ -131,7 +113,7 @@ GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
           "needs " + std::to_string(needed) +
               " elements a thread; the GPU backend does not have more than " +
               std::to_string(most) + " yet",
-          blocksOf(kernel, worst), /*times=*/double(needed) / double(most)};
+          blocksOf(kernel, worst)};
 }
 
 int64_t gpu::registersOfThread(KernelOp kernel) {
@@ -160,18 +142,21 @@ GpuShortage gpu::findScanShortage(KernelOp kernel) {
                 "needs " + std::to_string(words) +
                     " registers a thread for the states of a scan; " + std::to_string(most) +
                     " are there for them",
-                blocksOf(kernel, scan, /*ownAlone=*/true), /*times=*/2, /*isSoft=*/true};
+                blocksOf(kernel, scan, /*ownAlone=*/true), /*isSoft=*/true};
     return WalkResult::interrupt();
   });
   return shortage;
 }
 
 GpuShortage gpu::findCarriedShortage(KernelOp kernel) {
-  int64_t registers = registersOfThread(kernel), most = registers - registers / 8;
+  constexpr int64_t ofProducts = 40; // for fragments and addresses
+  int64_t registers = registersOfThread(kernel);
   GpuShortage shortage;
   kernel.walk([&](ForOp loop) {
     if (loop->getParentOfType<RolesOp>()) // which share out registers
       return WalkResult::advance();
+    bool multiplies = !loop.getBody().front().getOps<DotOp>().empty();
+    int64_t most = registers - std::max(registers / 8, multiplies ? ofProducts : 0);
     int64_t words = wordsOf(loop.getInits());
     if (words <= most)
       return WalkResult::advance();
@@ -180,8 +165,7 @@ GpuShortage gpu::findCarriedShortage(KernelOp kernel) {
                 "needs " + std::to_string(words) +
                     " registers a thread for what a loop carries, and there are " +
                     std::to_string(most) + " of " + std::to_string(registers) + " for it",
-                blocksOf(kernel, loop, /*ownAlone=*/true), double(words) / double(most),
-                /*isSoft=*/true};
+                blocksOf(kernel, loop, /*ownAlone=*/true), /*isSoft=*/true};
     return WalkResult::interrupt();
   });
   return shortage;
@@ -195,7 +179,7 @@ GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *o
   GpuShortage shortage{op ? op : kernel.getOperation(),
                        "needs " + std::to_string(bytes) + " bytes of shared memory a program; " +
                            target.str() + " has " + std::to_string(most),
-                       blocksOf(kernel, op), /*times=*/double(bytes) / double(most)};
+                       blocksOf(kernel, op)};
   // A loop takes what its turns to come do (Stages.cpp).
   auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
   if (stages && isa_and_nonnull<ForOp>(op))
@@ -225,9 +209,11 @@ gpu::smallerTile(KernelOp kernel, const GpuShortage &shortage, ArrayRef<std::str
     if (!llvm::is_contained(open, name))
       continue;
     SmallVector<int64_t> candidates = askedFor(kernel, name);
-    int64_t smaller = candidates.empty() ? size / 2 : 0;
+    bool isChosen = candidates.size() > 1;
+    int64_t smaller =
+        isChosen ? 0 : int64_t(llvm::bit_floor(uint64_t(std::max<int64_t>(1, size) - 1)));
     for (int64_t candidate : candidates)
-      if (candidate < size)
+      if (isChosen && candidate < size)
         smaller = std::max(smaller, candidate);
     if (smaller > 0)
       return std::pair(name, smaller);

@@ -27,14 +27,16 @@ struct GpuShortage {
   /// The binders and loops with blocks, and their sizes: first those that the op's tiles are cut
   /// by, of each kind the largest first.
   llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
-  /// How many times what there is it needs, as far as that is known.
-  double times = 2;
   /// It would only be slow: a remark where no size can be smaller.
   bool isSoft = false;
+  /// Set by who asks for code a last time, and wants to have the shortage reported: sizes that are
+  /// known to fit, for a hint.
+  std::optional<llvm::SmallVector<std::pair<std::string, int64_t>>> fitting;
 
   explicit operator bool() const { return !what.empty(); }
   /// An error, or a remark, where the schedule says the size, or at the op. Fails in either case.
-  mlir::LogicalResult report() const;
+  mlir::LogicalResult
+  report(llvm::ArrayRef<std::pair<std::string, int64_t>> fittingSizes = {}) const;
 };
 
 namespace gpu {
@@ -68,9 +70,9 @@ GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operati
 /// `given`, nor exactly one in `schedule cuda`. (A schedule for all targets was written for none.)
 std::vector<std::string> openBinders(ir::KernelOp kernel, const llvm::StringMap<int64_t> &given);
 
-/// The binder that is best made smaller, and its next smaller size: half, or a candidate of
-/// `schedule cuda`. Only binders in `open` are taken; none: there is no smaller size. `kernel` is
-/// the template.
+/// The binder that is best made smaller, and its next smaller size: a power of two, or one of the
+/// candidates of `schedule cuda`. Only binders in `open` are taken; none: there is no smaller size.
+/// `kernel` is the template.
 std::optional<std::pair<std::string, int64_t>>
 smallerTile(ir::KernelOp kernel, const GpuShortage &shortage, llvm::ArrayRef<std::string> open);
 

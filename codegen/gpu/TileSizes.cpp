@@ -39,6 +39,7 @@ public:
           const GpuModel &model, bool fixed)
       : kernel(kernel), dims(dims), given(given), model(model), fixed(fixed) {}
   llvm::StringMap<int64_t> choose();
+  bool isPipeline = false;
 
 private:
   std::optional<int64_t> evaluate(Value value);
@@ -310,18 +311,10 @@ bool Chooser::chooseForProduct() {
                      bool isLocal = isa<LoadOp, StoreOp, DotOp>(op) || !isa<AlongAxes>(op);
                      auto store = dyn_cast<StoreOp>(op);
                      if (store && isLocal)
-                       isLocal = mapAxes(store.getMap(), store.getDims()).names == both;
+                       isLocal = mapAxes(store.getMap(), store.getDims()).names.size() == 2;
                      return isLocal ? WalkResult::advance() : WalkResult::interrupt();
                    })
                    .wasInterrupted();
-  // What is stored across goes through shared memory, beside the slots.
-  int64_t bytesAcross = 0;
-  kernel.walk([&](StoreOp store) {
-    SmallVector<StringAttr> names = mapAxes(store.getMap(), store.getDims()).names;
-    Type stored = getElementTypeOrSelf(store.getValue().getType());
-    if (names.size() == 2 && names[0] == both[1] && names[1] == both[0])
-      bytesAcross = std::max<int64_t>(bytesAcross, stored.getIntOrFloatBitWidth() / 8);
-  });
   // 0: neither the caller nor the schedule says.
   auto countOf = [&](StringRef name) -> int64_t {
     auto scheduled = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, name));
@@ -350,8 +343,7 @@ bool Chooser::chooseForProduct() {
             ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0};
             if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned)
                      .empty() ||
-                slotsFor(block, extents.bytes, model, i * (j + 4) * bytesAcross) <
-                    std::max(slots, leastSlots(block, bytes)) ||
+                slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||
                 ((blocksOfRows(block) > 1 || s > 1) && moves))
               continue;
             double cycles = cyclesOf(extents, block, model);
@@ -460,7 +452,8 @@ llvm::StringMap<int64_t> Chooser::choose() {
   collectCandidates();
   llvm::StringMap<int64_t> sizes;
   if (!kernel.isGrid() && !dots.empty()) {
-    if (!chooseForProduct())
+    isPipeline = chooseForProduct();
+    if (!isPipeline)
       chooseForDots();
     for (StringAttr binder : sizableBinders(kernel))
       if (axes[binder].size > 0)
@@ -485,16 +478,24 @@ llvm::StringMap<int64_t> Chooser::choose() {
 
 llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
-                                                         const GpuModel &model, bool fixed) {
+                                                         const GpuModel &model, bool fixed,
+                                                         bool *isPipeline) {
+  auto choose = [&](KernelOp from, const llvm::StringMap<int64_t> &known) {
+    Chooser chooser(from, dims, known, model, fixed);
+    llvm::StringMap<int64_t> sizes = chooser.choose();
+    if (isPipeline)
+      *isPipeline = chooser.isPipeline;
+    return sizes;
+  };
   if (fixed)
-    return Chooser(kernel, dims, given, model, fixed).choose();
+    return choose(kernel, given);
   // Contractions of whole axes are loops by then, whose sizes are not the caller's.
   OwningOpRef<KernelOp> looped(kernel.clone());
   llvm::StringMap<int64_t> loops = loopContractions(*looped), known = given;
   narrowDots(*looped);
   for (const auto &[name, size] : loops)
     known[name] = size;
-  llvm::StringMap<int64_t> sizes = Chooser(*looped, dims, known, model, fixed).choose();
+  llvm::StringMap<int64_t> sizes = choose(*looped, known);
   for (const auto &[name, size] : loops)
     sizes.erase(name);
   return sizes;

@@ -19,10 +19,11 @@ namespace tile::codegen::gpu {
 /// values of the kernel's dimensions, in their order; negative, or missing at the end, where they
 /// are not known yet; what divides those the kernel may say (divisorsAttrName). For dims that are
 /// `fixed`, a schedule's block is no longer than its axis needs; else other lengths share its code.
-/// Reads the kernel alone: equal calls choose equal sizes.
+/// Reads the kernel alone: equal calls choose equal sizes. `isPipeline`, if it isn't null, becomes
+/// whether they are those of a pipeline (Products.h).
 llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                      const llvm::StringMap<int64_t> &given, const GpuModel &model,
-                                     bool fixed = false);
+                                     bool fixed = false, bool *isPipeline = nullptr);
 
 } // namespace tile::codegen::gpu
 

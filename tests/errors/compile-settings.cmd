@@ -25,3 +25,12 @@ product sm_80 "cuda { i = 128; j = 256; k = 256; stages = 2 }"
 product sm_80 "{ stages = many }"
 product sm_80 "{ persistent = 3 }"
 product sm_80 "{ order = 4 }"
+product sm_90a "{ stages = -3; warps = -4 }"
+product sm_90a "{ order = grouped(-2) }"
+product sm_90a "cuda { k = 1024 }"
+product sm_90a "cuda { i = 100000 }"
+product sm_90a "{ i = 100000 }"
+product sm_90a "cuda { i = 128; j = 256; k = 128; stages = 2 }"
+tilec compile p.tile --set stages=0
+tilec compile p.tile --set product.warps=-1
+tilec compile p.tile --set i=0

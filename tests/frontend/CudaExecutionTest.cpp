@@ -122,10 +122,11 @@ TEST_F(CudaExecution, moreSharedMemoryThanATargetHas) {
   EXPECT_EQ(result.said[0].find("6: with `j = 512` the kernel needs "), 0u) << result.said[0];
   EXPECT_NE(result.said[0].find("of shared memory a program; sm_90a has 232448"),
             std::string::npos);
-  EXPECT_EQ(result.said[1], "hint: a smaller tile size needs less: `j` is 512 (--set j=128)");
+  EXPECT_EQ(result.said[1], "hint: smaller tile sizes need less: `j` is 512, `i` is 256 (--set "
+                            "i=128 --set j=256)");
   EXPECT_TRUE(fake.launches.empty());
   // What the hint says fits.
-  EXPECT_EQ(run(turned("schedule cuda { i = 256; j = 128 }"), {512, 512}).error, "");
+  EXPECT_EQ(run(turned("schedule cuda { i = 128; j = 256 }"), {512, 512}).error, "");
 }
 
 /// Sizes that nobody asked for on a GPU are not insisted on, and launches are of those that are

@@ -23,7 +23,8 @@ import sys
 TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
 EXTENT = "77"
 PRODUCTS = ["dots", "products", "05-matmul-bias", "32-grouped-matmul"]
-PRODUCT_TARGET, PRODUCT_EXTENTS = "sm_90a", ["4096", "1000"]
+# A length for all dimensions, and others for some.
+PRODUCT_LENGTHS = {"sm_90a": ["4096", "1000", "4095 K=4096", "4096 N=256 K=1024"]}
 # What tilec says of a kernel that holds more than registers have room for, such as whole axes that are long.
 TOLD = "registers a thread for what a loop carries"
 CHOSEN = 16  # bytes
@@ -51,16 +52,18 @@ def kernels_of(tilec, path):
 
 
 def check(job):
-    tilec, work, path, name, dims, target, extent, bound = job
-    output = work / f"{path.parent.name}-{path.stem}-{name}-{target}-{extent}-{bound}.ptx"
+    tilec, work, path, name, dims, target, lengths, bound = job
+    output = work / f"{path.parent.name}-{path.stem}-{name}-{target}-{lengths.replace(' ', '-')}-{bound}.ptx"
     command = [tilec, "compile", f"{path}:{name}", "--emit=ptx", f"--target={target}",
                "-o", str(output)]
+    length, *others = lengths.split()
+    own = dict(other.split("=") for other in others)
     for dim in dims:
-        command += ["--dim", f"{dim}={extent}"]
+        command += ["--dim", f"{dim}={own.get(dim, length)}"]
     if bound:
         command += ["--bind", f"T={bound}"]
     made = run(command)
-    title = f"{path.parent.name}/{path.name}:{name} for {target}, lengths of {extent}" + (f", T = {bound}" if bound else "")
+    title = f"{path.parent.name}/{path.name}:{name} for {target}, lengths of {lengths}" + (f", T = {bound}" if bound else "")
     if made.returncode:
         refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
         return "refused" if refused else "failed", title, refused[0] if refused else made.stderr
@@ -123,8 +126,9 @@ def main():
                     jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS]
                     if path.parent.name in PRODUCTS:
                         fast = [t for t in types if t != "f32"] or [""]  # which tensor cores have
-                        jobs += [(tilec, work, path, name, dims, PRODUCT_TARGET, *choice)
-                                 for choice in itertools.product(PRODUCT_EXTENTS, fast)]
+                        jobs += [(tilec, work, path, name, dims, target, *choice)
+                                 for target, lengths in PRODUCT_LENGTHS.items()
+                                 for choice in itertools.product(lengths, fast)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results += pool.map(check, jobs)
         results += pool.map(lambda variant: assemble(*variant), variants)

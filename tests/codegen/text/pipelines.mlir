@@ -19,10 +19,12 @@
 // CHECK: tile_gpu.put %[[ITEMS]]{{.*}} from %arg0, %arg1 at [#[[A:.*]], #[[B:.*]]](%[[I]], %[[N]], %[[J]])
 // CHECK: }, "multiply" warps 8 registers 232 {
 // CHECK: %[[BEGUN:.*]] = scf.if
-// CHECK: tile_gpu.mma_fresh
-// CHECK: %[[LATER:.*]] = arith.cmpi sgt
+// CHECK: %[[FRESH:.*]] = tile_gpu.mma_fresh
 // CHECK: tile_gpu.get %[[ITEMS]]
-// CHECK-NEXT: tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %{{.*}} if %[[LATER]] :
+// CHECK-NEXT: %[[FIRST:.*]] = tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %[[FRESH]] if %false :
+// CHECK-NEXT: scf.for {{.*}} = %c1{{.*}} to %[[BLOCKS]] step {{.*}} iter_args(%[[ACC:.*]] = %[[FIRST]])
+// CHECK: tile_gpu.get %[[ITEMS]]
+// CHECK-NEXT: tile_gpu.mma %{{.*}}#0, %{{.*}}#1 by_columns, %[[ACC]] :
 // CHECK-NEXT: tile_gpu.mma_wait %{{.*}} pending 1
 // CHECK: tile_gpu.release %[[ITEMS]]
 // CHECK: } else {
@@ -43,8 +45,13 @@
 // PTX: bar.sync
 // PTX-NOT: griddepcontrol.launch_dependents
 // PTX: griddepcontrol.wait
-// What follows the sums is made 64 columns at a time: not all of the residual is in registers. The
-// first is asked for while the last product runs, the next before the one before it leaves. What
+// The first of a program's products doesn't add, and stands before the loop.
+// PTX: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 0, 1
+// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, 1, 1, 1, 0, 1
+// PTX-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, 1, 1, 1, 0, 1
+// PTX: wgmma.wait_group.sync.aligned 1
+// What follows the sums is made 16 columns at a time, and read 64 columns at a time: not all of the
+// residual is in registers. The first is asked for while the last product runs, the next before the one before it leaves. What
 // that kernel may have written is no constant.
 // PTX-NOT: ld.global.nc
 // PTX: ld.global.b32
@@ -55,9 +62,6 @@
 // PTX: cp.async.bulk.tensor.2d.global.shared::cta
 // PTX: ld.global.b32
 // PTX-COUNT-4: stmatrix.sync.aligned.m8n8.x4
-// The first of a program's products doesn't add.
-// PTX: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, adds, 1, 1, 0, 1
-// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.*}}, 1, 1, 1, 0, 1
 !acc = tensor<128x256xf32, #tile.axes<"i", "j">>
 tile.kernel @layer(
     %a: memref<?x4096xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},

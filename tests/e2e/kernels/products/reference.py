@@ -140,6 +140,34 @@ def fewer(inputs, params):
     return {"c": np.stack([x[:, :part] @ y[:, :part].T for x, y, part in zip(a, b, parts)])}
 
 
+def gate(inputs, params):
+    h = f64(inputs["x"]) @ f64(inputs["w"]).T + f64(inputs["b"])
+    return {"y": h / (1 + np.exp(-h)) * f64(inputs["g"])}
+
+
+def both_ways(inputs, params):
+    c = f64(inputs["a"]) @ f64(inputs["b"]).T
+    return {"c": c, "d": c.T, "e": 2 * c.T}
+
+
+def several(inputs, params):
+    h = f64(inputs["x"]) @ f64(inputs["w"]).T
+    return {
+        "a": h, "b": np.sin(h / 8), "c": np.exp(h / 16), "d": h * h, "e": np.maximum(h, 0), "f": np.tanh(h)
+    }  # fmt: skip
+
+
+def normed(inputs, params):
+    h = f64(inputs["x"]) @ f64(inputs["w"]).T
+    d = h - h.mean(1, keepdims=True)
+    v = (d * d).mean(1, keepdims=True)
+    return {"y": d / np.sqrt(v + 1) * f64(inputs["g"]) + f64(inputs["b"])}
+
+
+def onto_across(inputs, params):
+    return {"c": f64(inputs["c"]) - f64(inputs["b"]) @ f64(inputs["a"]).T}
+
+
 def tower(inputs, params):
     def bf16(a):
         bits = np.asarray(a, dtype=np.float32).view(np.uint32)
