@@ -20,6 +20,10 @@ static constexpr double cacheSpeedup = 3;
 /// Operations that a function (exp, tanh, sin …) is taken for: an assumption, too.
 static constexpr double operationsOfFunction = 16;
 
+/// How fast instructions of single warps multiply on a device that has pipelines, beside those:
+/// 0.30 to 0.40 on an H100, 0.30 to 0.35 where products are large (docs/performance.md).
+static constexpr double shareOfSingleWarps = 0.3;
+
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
@@ -46,11 +50,18 @@ double FusionCost::bytesAtATime(ArrayRef<ir::TensorLife> tensors,
 }
 
 llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  bool isPipeline = false;
+  return tileSizes(kernel, dims, isPipeline);
+}
+
+llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims,
+                                               bool &isPipeline) {
   ir::Bindings bindings = sizes.of(kernel);
   llvm::StringMap<int64_t> chosen =
       device.isGpu
           ? codegen::gpu::chooseTiles(kernel, dims, bindings.sizes,
-                                      codegen::gpu::GpuModel::of(device.target))
+                                      codegen::gpu::GpuModel::of(device.target), /*fixed=*/false,
+                                      &isPipeline)
           : codegen::chooseTiles(kernel, dims, bindings.sizes,
                                  {std::max(1, static_cast<int>(device.figure("multiprocessors")))});
   for (const auto &[binder, size] : chosen)
@@ -63,7 +74,8 @@ llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int
 }
 
 ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
-  llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims);
+  bool isPipeline = false;
+  llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims, isPipeline);
   unsigned count = kernel.getNumArguments();
   SmallVector<SmallVector<int64_t>> extents(count);
   for (unsigned n = 0; n < count; ++n)
@@ -92,7 +104,11 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.operations = work.totalOperations();
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
   double memory = (work.bytes() + again / cacheSpeedup) / bandwidth();
-  double compute = work.computeSeconds(device);
+  bool isBySingleWarps =
+      device.isGpu && codegen::gpu::GpuModel::of(device.target).hasPipelines && !isPipeline;
+  double compute = work.computeSeconds(device, isBySingleWarps ? shareOfSingleWarps : 1);
+  if (compute > work.computeSeconds(device))
+    cost.handicap = "its product would be no pipeline of the tensor cores any more";
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
     compute += (operationsOfFunction - 1) * work.functions / rate;
   cost.launchSeconds = device.launchSeconds();

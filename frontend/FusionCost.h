@@ -3,8 +3,9 @@
 // t = L + Tm + Tc − 0.95 · min(Tm, Tc): a launch's start, and memory and arithmetic
 // that overlap but for a little. Tm counts what has to move at the memory's rate and
 // what is read again at that of a cache; Tc counts what is written in the kernel
-// (Work.h), with a function as so many operations as one takes. Tile sizes are those
-// that the backend would choose.
+// (Work.h), with a function as so many operations as one takes, and with a part of
+// the matrix units' rate for products that no pipeline makes where others have one.
+// Tile sizes are those that the backend would choose.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_FUSIONCOST_H
@@ -33,6 +34,10 @@ public:
                       std::vector<std::vector<uint32_t>> dependencies) override;
 
 private:
+  /// `isPipeline`: codegen::gpu::chooseTiles.
+  llvm::StringMap<int64_t> tileSizes(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                     bool &isPipeline);
+
   DeviceDescription device;
   TileSizes sizes;
 };

@@ -91,7 +91,9 @@ std::string tile::frontend::reasonOf(const FusionEntry &entry) {
     return entry.reason;
   case Verdict::Slower:
     return "as one they would take " + comparedText(entry.together, entry.apart) + ": " +
-           (entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
+           (!entry.together.handicap.empty() && entry.apart.handicap.empty()
+                ? entry.together.handicap
+            : entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
             : entry.together.operations > entry.apart.operations
                 ? "what is computed again costs more than the bytes that are saved"
                 : "what smaller blocks read again costs more than the bytes that are saved") +

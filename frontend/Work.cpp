@@ -36,11 +36,13 @@ Work &Work::operator+=(const Work &other) {
   return *this;
 }
 
-double Work::computeSeconds(const DeviceDescription &device) const {
+double Work::computeSeconds(const DeviceDescription &device, double matrixShare) const {
   double seconds = 0;
   for (const auto &[key, count] : operations) {
     auto [unit, type] = key;
     double rate = device.operations(unit, type);
+    if (unit == Unit::Matrix && type != runtime::DType::F64)
+      rate *= matrixShare;
     // What has no unit of its own is done by the vectors.
     if (rate == 0)
       rate = device.operations(Unit::Vector, type);

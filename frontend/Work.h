@@ -43,8 +43,9 @@ struct Work {
   double intensity() const { return totalOperations() / bytes(); }
   Work &operator+=(const Work &other);
 
-  /// Seconds that a device's arithmetic takes; 0 where the description has no figure for it.
-  double computeSeconds(const DeviceDescription &device) const;
+  /// Seconds that a device's arithmetic takes; 0 where the description has no figure for it. Of the
+  /// rate of its matrix units, but for f64, a kernel has that share.
+  double computeSeconds(const DeviceDescription &device, double matrixShare = 1) const;
 };
 
 /// A launch of a kernel. By parameter: shapes (empty for scalars) and the bits of scalars. `sizes`

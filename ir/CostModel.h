@@ -31,6 +31,8 @@ struct KernelCost {
   double launchSeconds = 0, memorySeconds = 0, computeSeconds = 0;
   /// Why a device can't run it well, whatever the time that was counted; empty if it can.
   std::string obstacle;
+  /// What of the device it can't use, so that it takes longer; empty if it can all.
+  std::string handicap;
 
   double bytes() const { return bytesRead + bytesWritten; }
   /// Operations for each byte.
@@ -51,6 +53,8 @@ struct KernelCost {
     launchSeconds += other.launchSeconds;
     memorySeconds += other.memorySeconds;
     computeSeconds += other.computeSeconds;
+    if (handicap.empty())
+      handicap = other.handicap;
     return *this;
   }
 };
