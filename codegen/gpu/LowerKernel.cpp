@@ -320,21 +320,23 @@ void KernelLowering::emitBlock(Block &block) {
       std::exchange(bindLater, nullptr)();
     if (watches && isa<PutOp>(op))
       return fail(&op, "the GPU backend does not have --sanitize of channels yet");
-    bool isSums = !isRegion && makesSums(op);
-    if (isSums)
+    bool isSums = !isRegion && makesSums(op), stillRuns = isSums && isa<MmaEndOp>(op);
+    if (stillRuns) { // the last product
       planSlices(&op);
-    if (isSums && isa<MmaEndOp>(op)) // the last product runs
       emitFirstLoads();
+    }
     if (!waiting.contains(&op))
       emitOp(&op);
     if (!isSums)
       continue;
     if (bindLater) // what follows the sums has to know
       std::exchange(bindLater, nullptr)();
+    if (!stillRuns) {
+      planSlices(&op);
+      emitFirstLoads();
+    }
     if (slices.columns == 0)
       continue;
-    if (!isa<MmaEndOp>(op))
-      emitFirstLoads();
     emitSlices();
     break;
   }

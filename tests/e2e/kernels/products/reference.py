@@ -157,6 +157,10 @@ def several(inputs, params):
     }  # fmt: skip
 
 
+def f8_layer(inputs, params):
+    return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T + f64(inputs["r"])}
+
+
 def normed(inputs, params):
     h = f64(inputs["x"]) @ f64(inputs["w"]).T
     d = h - h.mean(1, keepdims=True)
