@@ -437,7 +437,8 @@ std::string PipelineBuilder::run() {
     return "shared memory has room for " + std::to_string(std::max<int64_t>(0, slots)) +
            (slots == 1 ? " stage" : " stages") + " of blocks of " + std::to_string(block.rows) +
            " × " + std::to_string(block.columns) + " × " + std::to_string(block.depth) +
-           (moved > 0 ? ", beside " + std::to_string(moved) + " bytes for what goes across" : "") +
+           (moved > 0 ? ", beside " + std::to_string(moved) + " bytes for what changes its layout"
+                      : "") +
            ", which need " + std::to_string(least);
   if (asked > 0)
     slots = asked;

@@ -18,6 +18,8 @@ void KernelLowering::emitAngles(Operation *op) {
       here.push_back(r);
       given.push_back(number);
     }
+  if (here.empty()) // rows' alone, which were made for the first columns
+    return;
   auto element = cast<FloatType>(getElementTypeOrSelf(result.getType()));
   TargetInfo small = target;
   small.hasSmallAngles = true;

@@ -157,6 +157,11 @@ def several(inputs, params):
     }  # fmt: skip
 
 
+def waved(inputs, params):
+    product = f64(inputs["a"]) @ f64(inputs["b"]).T
+    return {"c": product * np.sin(f64(inputs["s"]))[:, None] + np.cos(f64(inputs["t"]))}
+
+
 def f8_layer(inputs, params):
     return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T + f64(inputs["r"])}
 
