@@ -201,11 +201,23 @@ SmallVector<AtomId> Solver::close(const Facts &context, Facts &facts) {
 //===-- Solving -----------------------------------------------------------===//
 
 Solver::Answer Solver::solve(const Facts &context, const Facts &goal, Point *example) {
-  Facts facts = goal;
   // A goal about nothing holds or fails at any point that the context has: then that is asked.
   auto isConstant = [](const Linear &sum) { return sum.isConstant(); };
   if (llvm::all_of(goal.notNegative, isConstant) && llvm::all_of(goal.zero, isConstant))
-    facts.append(context);
+    return solveWithin(context, goal, context, example);
+  Answer answer = solveWithin(context, goal, Facts(), example);
+  // What the goal has nothing to do with counts where it leaves no point at all.
+  if (answer == Answer::Possible &&
+      solveWithin(context, Facts(), context, nullptr) == Answer::Impossible)
+    return Answer::Impossible;
+  return answer;
+}
+
+/// Of the context, what has to do with the goal and with `always`, and that itself.
+Solver::Answer Solver::solveWithin(const Facts &context, const Facts &goal, const Facts &always,
+                                   Point *example) {
+  Facts facts = goal;
+  facts.append(always);
   SmallVector<AtomId> atoms = close(context, facts);
   SmallVector<AtomId> toSplit;
   for (AtomId id : atoms) {

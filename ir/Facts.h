@@ -54,6 +54,7 @@ public:
   std::optional<int64_t> evaluate(const Linear &sum, const Point &point);
 
 private:
+  Answer solveWithin(const Facts &context, const Facts &goal, const Facts &always, Point *example);
   Answer split(const Facts &facts, llvm::ArrayRef<AtomId> atoms, Point *example);
   Answer splitQuotient(const Facts &facts, llvm::ArrayRef<AtomId> atoms, Point *example);
   Answer leaf(Facts facts, Point *example);

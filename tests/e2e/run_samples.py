@@ -43,8 +43,9 @@ PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
                "U32": "<u4", "U64": "<u8", "F16": "<f2", "BF16": "<u2", "F8_E4M3": "u1", "F8_E5M2": "u1", "F32": "<f4",
                "F64": "<f8"}
-# Choices of tile sizes for the first set of inputs of a kernel, and for each other one.
-FIRST_SWEEP, OTHER_SWEEPS = 12, 2
+# Choices of tile sizes for the first set of inputs of a kernel, and for each other one. The interpreter, which
+# takes seconds for what the others take milliseconds, has fewer.
+FIRST_SWEEP, OTHER_SWEEPS, INTERPRETED_SWEEPS = 12, 2, 2
 
 
 def read_safetensors(path):
@@ -108,7 +109,8 @@ class Case:
         elif device == "artifact-cuda":
             line += ["--device", "cuda"]
         elif not self.artifact:
-            line += ["--device", device, "--check", *([f"--sweep-tiles={self.sweep}"] if sweeps else [])]
+            count = min(self.sweep, INTERPRETED_SWEEPS) if device == "interp" else self.sweep
+            line += ["--device", device, "--check", *([f"--sweep-tiles={count}"] if sweeps else [])]
         if not self.artifact:
             for size in self.sizes:
                 line += ["--set", size]

@@ -218,6 +218,19 @@ TEST_F(ProofsTest, constantIndices) {
   }
 }
 
+/// No N has both an extent and a block, which the index says nothing of: i cancels.
+TEST_F(ProofsTest, domainThatAnExtentEmpties) {
+  const char *index = "((2 * i + r) floordiv 2 + (3 + -1 * i + -2 * r))";
+  Upper half = {"arith.addi %N, %c0 : i64\n  %d = arith.constant 2 : i64\n"
+                "  %blocks = tile.div %upper, %d : i64",
+                {}};
+  Verdict none = prove(withUpper(kernelText("in", "1 - N", half.text, 4, index, false), half));
+  EXPECT_TRUE(none.accepted) << none.messages;
+  Verdict some = prove(withUpper(kernelText("in", "9 - N", half.text, 4, index, false), half));
+  EXPECT_FALSE(some.accepted);
+  EXPECT_TRUE(some.hasExample) << some.messages;
+}
+
 TEST_F(ProofsTest, boundsAgainstAllSmallShapes) {
   Generator generator(std::random_device{}());
   unsigned accepted = 0, refused = 0;
