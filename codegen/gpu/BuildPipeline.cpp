@@ -87,8 +87,10 @@ private:
   Value multiplyAll(Value first, Value begun, bool isFresh);
   /// The sums of all blocks of a cluster, from this one's, beside what they begin with.
   Value combine(Value parts, Value init);
-  /// The same where each item has sums of its own, which are added to the tile.
+  /// The same where the items of each turn have sums of their own, which are added to the tile.
   Value multiplyApart(Value first, Value init);
+  /// `sums`, and those of `count` items.
+  Value addTurn(Value first, int64_t count, Value sums);
   void multiply();
   void sendResults();
 
@@ -307,17 +309,44 @@ Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
   return loop.getResult(0);
 }
 
+Value PipelineBuilder::addTurn(Value first, int64_t count, Value sums) {
+  auto pending = PendingType::get(b.getContext(), cast<RankedTensorType>(sums.getType()));
+  Value running = MmaFreshOp::create(b, loc, pending);
+  SmallVector<Value> items;
+  for (int64_t n = 0; n < count; ++n) {
+    Value item = n == 0 ? first : arith::AddIOp::create(b, loc, first, integer(n));
+    items.push_back(item);
+    auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
+    Value adds = n == 0 ? Value(arith::ConstantIntOp::create(b, loc, 0, 1)) : Value();
+    running = MmaOp::create(b, loc, pending, parts[0], parts[1], running, adds,
+                            product.rows.isByColumns, product.columns.isByColumns);
+  }
+  for (int64_t n = 0; n + 1 < count; ++n) {
+    running = MmaWaitOp::create(b, loc, pending, running, count - 1 - n);
+    ReleaseOp::create(b, loc, channel, items[n]);
+  }
+  Value turn = MmaEndOp::create(b, loc, sums.getType(), running);
+  ReleaseOp::create(b, loc, channel, items.back());
+  return arith::AddFOp::create(b, loc, sums, turn);
+}
+
 Value PipelineBuilder::multiplyApart(Value first, Value init) {
-  auto loop = scf::ForOp::create(b, loc, zero, blocks, one, init);
+  int64_t count = slotsOfTurn(product.block(), product.elementBytes());
+  Value ofTurn = integer(count), rest = zero;
   OpBuilder::InsertionGuard guard(b);
+  if (count > 1) {
+    rest = arith::RemUIOp::create(b, loc, blocks, ofTurn);
+    auto single = scf::ForOp::create(b, loc, zero, rest, one, init);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(single.getBody());
+    Value item = arith::AddIOp::create(b, loc, first, single.getInductionVar());
+    scf::YieldOp::create(b, loc, addTurn(item, 1, single.getRegionIterArgs()[0]));
+    init = single.getResult(0);
+  }
+  auto loop = scf::ForOp::create(b, loc, rest, blocks, ofTurn, init);
   b.setInsertionPointToStart(loop.getBody());
   Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
-  auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
-  Value sums =
-      MmaApartOp::create(b, loc, init.getType(), parts[0], parts[1], loop.getRegionIterArgs()[0],
-                         product.rows.isByColumns, product.columns.isByColumns);
-  ReleaseOp::create(b, loc, channel, item);
-  scf::YieldOp::create(b, loc, sums);
+  scf::YieldOp::create(b, loc, addTurn(item, count, loop.getRegionIterArgs()[0]));
   return loop.getResult(0);
 }
 
@@ -348,7 +377,7 @@ void PipelineBuilder::multiply() {
     old.getResult(0).replaceAllUsesWith(sums);
     old.erase();
   };
-  if (product.hasTwoSums())
+  if (product.block().isTwice)
     return finish(multiplyApart(first, init));
   Value isAny = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, blocks, zero);
   Type tile = init.getType();

@@ -126,17 +126,3 @@ void KernelLowering::emitMma(MmaOp op) {
                                      repeat, adds, repeat + 1 == repeats));
   bind(op.getResult(), all);
 }
-
-void KernelLowering::emitMmaApart(MmaApartOp op) {
-  Tile acc = tile(op.getAcc());
-  MmaSource source{op.getA(), op.getB(), op.getAByColumns(), op.getBByColumns(), acc.layout};
-  int64_t repeats = acc.layout.repeats()[0], count = acc.layout.numRegisters() / repeats;
-  Values fresh(count, LLVM::PoisonOp::create(b, b.getF32Type())), all;
-  Value none = b.integer(b.getI1Type(), 0);
-  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
-    Values sums = waitForMma(startMma(source, fresh, repeat, none, true), 0);
-    for (auto [n, sum] : llvm::enumerate(sums))
-      all.push_back(arith::AddFOp::create(b, acc.registers[repeat * count + n], sum));
-  }
-  bind(op.getResult(), all);
-}

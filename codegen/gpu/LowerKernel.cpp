@@ -293,17 +293,26 @@ static bool needsProgram(Operation &op) {
     if (llvm::any_of(inner->getOperands(), isOfProgram))
       return WalkResult::interrupt();
     bool isPipeline = isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
-                      isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaApartOp,
-                          MmaWaitOp, BroadcastOp>(inner);
+                      isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaWaitOp,
+                          BroadcastOp>(inner) ||
+                      (isa<MmaEndOp>(inner) && inner != &op); // of a turn
     return isPipeline ? WalkResult::advance() : WalkResult::interrupt();
   });
   return found.wasInterrupted();
 }
 
+/// Whether it adds up the sums of turns.
+static bool addsTurns(Operation &op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && !loop.getBody()->getOps<MmaEndOp>().empty();
+}
+
 /// Whether the sums of a pipeline are there behind it.
 static bool makesSums(Operation &op) {
-  auto loop = dyn_cast<scf::ForOp>(op);
-  return isa<MmaEndOp, CombineOp>(op) || (loop && !loop.getBody()->getOps<MmaApartOp>().empty());
+  if (isa<MmaEndOp, CombineOp>(op))
+    return true;
+  auto rest = llvm::make_range(std::next(op.getIterator()), op.getBlock()->end());
+  return addsTurns(op) && llvm::none_of(rest, addsTurns);
 }
 
 void KernelLowering::emitBlock(Block &block) {
@@ -388,7 +397,6 @@ void KernelLowering::emitOp(Operation *op) {
         bind(fresh.getResult(), Values(layoutOf(tile).numRegisters(), none));
       })
       .Case([&](MmaOp mma) { emitMma(mma); })
-      .Case([&](MmaApartOp mma) { emitMmaApart(mma); })
       .Case([&](MmaWaitOp wait) {
         bind(wait.getResult(), waitForMma(tile(wait.getAcc()).registers, wait.getPending()));
       })

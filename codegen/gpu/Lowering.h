@@ -521,7 +521,6 @@ private:
   Values startMma(const MmaSource &source, mlir::ValueRange registers, int64_t rowRepeat,
                   mlir::Value adds, bool commits);
   void emitMma(MmaOp op);
-  void emitMmaApart(MmaApartOp op);
   /// The parameter that is the map of a box, and where a box begins, as i32, innermost first.
   Value tensorMap(const TensorBox &box);
   Values placeOfBox(mlir::AffineMap map, mlir::ValueRange dims);

@@ -190,23 +190,6 @@ def TileGpu_MmaOp : Op<TileGpu_Dialect, "mma", [AllTypesMatch<["acc", "result"]>
   let hasVerifier = 1;
 }
 
-def TileGpu_MmaApartOp : Op<TileGpu_Dialect, "mma_apart", [AllTypesMatch<["acc", "result"]>]> {
-  let summary = "Multiplies two matrices in shared memory, and adds their sums to a tile";
-  let description = [{
-    As `mma`, but the sums of these products are made apart, and waited for, and threads add them to
-    acc: for sums that the tensor cores keep too coarse (f8). Each four warps have registers for those of 64 rows
-    at a time.
-  }];
-  let arguments = (ins TileGpu_SharedType:$a, TileGpu_SharedType:$b, TileGpu_Tile:$acc,
-                       UnitAttr:$a_by_columns, UnitAttr:$b_by_columns);
-  let results = (outs TileGpu_Tile:$result);
-  let assemblyFormat = [{
-    $a (`by_columns` $a_by_columns^)? `,` $b (`by_columns` $b_by_columns^)? `,` $acc attr-dict
-    `:` type($a) `,` type($b) `,` type($acc)
-  }];
-  let hasVerifier = 1;
-}
-
 def TileGpu_CombineOp : Op<TileGpu_Dialect, "combine", []> {
   let summary = "Adds up what the blocks of a cluster have, in the order of their numbers";
   let description = [{

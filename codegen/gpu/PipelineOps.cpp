@@ -301,15 +301,13 @@ LogicalResult MmaWaitOp::verify() {
   return success();
 }
 
-/// What one of these ops has to be like.
-template <typename MmaOp>
-static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
-  SharedType a = op.getA().getType(), b = op.getB().getType();
-  auto emitOpError = [&](const Twine &message) { return op.emitOpError(message); };
+LogicalResult MmaOp::verify() {
+  SharedType a = getA().getType(), b = getB().getType();
+  RankedTensorType acc = getAcc().getType().getTile();
   Type element = a.getElement();
   if (element != b.getElement() || !canMultiply(element, acc.getElementType()))
     return emitOpError("multiplies bf16, f16, f8 or tf32 and adds to f32, or i8 and adds to i32");
-  bool aTurned = op.getAByColumns(), bTurned = op.getBByColumns();
+  bool aTurned = getAByColumns(), bTurned = getBByColumns();
   int64_t rows = aTurned ? a.getColumns() : a.getRows();
   int64_t columns = bTurned ? b.getColumns() : b.getRows();
   int64_t depth = aTurned ? a.getRows() : a.getColumns();
@@ -321,7 +319,7 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
   if (bytesOf(element) != 2 && (aTurned || bTurned))
     return emitOpError("contracts elements that are not of two bytes along their rows");
   // Without steps of the blocks' numbers each block has a sum of its own.
-  auto kernel = op->template getParentOfType<KernelOp>();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
   bool isPart = numBlocks(kernel) > 1 && hasLayout(acc) &&
                 llvm::popcount(layoutOf(acc).freeBits(Part::Block)) ==
                     static_cast<int>(layoutOf(acc).bases(Part::Block).size());
@@ -331,7 +329,7 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
     rows = std::max(rows, mmaRows);
   if (acc.getRank() != 2 || acc.getDimSize(0) != rows * blocks || acc.getDimSize(1) != columns)
     return emitOpError("has a result of ") << rows * blocks << " × " << columns;
-  int64_t warps = numWarpsOf(op);
+  int64_t warps = numWarpsOf(*this);
   if (warps == 0 || warps % 4 != 0 || rows % (warps * 16) != 0 || mmaColumns(columns) < 8)
     return emitOpError("needs a multiple of ")
            << warps * 16 << " rows, and of 8 columns, in a role of " << warps << " warps";
@@ -342,13 +340,4 @@ static LogicalResult verifyProduct(MmaOp op, RankedTensorType acc) {
   if (layoutOf(acc) != wanted)
     return emitOpError("needs a result with ") << wanted.str();
   return success();
-}
-
-LogicalResult MmaOp::verify() { return verifyProduct(*this, getAcc().getType().getTile()); }
-
-LogicalResult MmaApartOp::verify() {
-  auto acc = cast<RankedTensorType>(getAcc().getType());
-  if (!acc.getElementType().isF32())
-    return emitOpError("adds to f32");
-  return verifyProduct(*this, acc);
 }

@@ -12,8 +12,8 @@ using namespace tile::codegen::gpu;
 
 unsigned tile::codegen::gpu::multiplyingWarps(int64_t rows) { return rows <= mmaRows ? 4 : 8; }
 
-/// Of a thread, for results.
-static constexpr int64_t mostRegisters = 128;
+/// Of a thread, for results; those of a turn are as many again.
+static int64_t mostSums(const ProductBlock &block) { return block.isTwice ? 96 : 128; }
 
 int64_t ProductBlock::heldRows() const {
   constexpr int64_t together = 8; // of a swizzle
@@ -23,25 +23,22 @@ int64_t ProductBlock::heldRows() const {
 }
 
 unsigned tile::codegen::gpu::blocksOfRows(const ProductBlock &block) {
-  return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostRegisters ? 2 : 1;
+  return block.rows * block.columns > multiplyingWarps(block.rows) * 32 * mostSums(block) ? 2 : 1;
 }
 
-std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t bytes, bool isTwice,
-                                          bool rowsTurned, bool columnsTurned) {
+std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
+                                          bool columnsTurned) {
   constexpr int64_t leastColumns = 16, mostOfBox = 256;
   int64_t panel = panelBytes / bytes, warps = multiplyingWarps(block.rows);
   int64_t blocks = blocksOfRows(block), threads = blocks * warps * 32;
   if (block.rows <= 0 || block.rows % (mmaRows * (warps / 4)) != 0 ||
       mmaColumns(block.columns) < leastColumns)
     return "a block of its result is not of 64 rows and of 16 columns";
-  // Sums of a turn are of 64 rows and four warps at a time, beside those of all.
-  constexpr int64_t mostTwice = mostRegisters + mostRegisters / 2;
-  int64_t sums = block.rows * block.columns / threads, ofTurn = block.columns * mmaRows / 128;
+  int64_t sums = block.rows * block.columns / threads;
   if (int64_t most = std::max({block.rows, block.columns, block.depth}); most > mostOfBox)
     return "bulk copies move blocks of at most " + std::to_string(mostOfBox) +
            " along an axis, not " + std::to_string(most);
-  if (sums > mostRegisters || (isTwice && sums + ofTurn > mostTwice) ||
-      (blocks > 1 && block.rows != warps * 16 * blocks))
+  if (sums > mostSums(block) || (blocks > 1 && block.rows != warps * 16 * blocks))
     return "a block of its result of " + std::to_string(block.rows) + " × " +
            std::to_string(block.columns) + " is too large for registers";
   // Each block of a cluster ends with columns of its own.
@@ -70,6 +67,10 @@ static int64_t slotBytes(const ProductBlock &block, int64_t bytes) {
   return sizeOf(block.heldRows() / blocksOfRows(block)) + sizeOf(block.columns);
 }
 
+int64_t tile::codegen::gpu::slotsOfTurn(const ProductBlock &block, int64_t bytes) {
+  return std::max<int64_t>(1, 2 * panelBytes / (block.depth * bytes));
+}
+
 int64_t tile::codegen::gpu::leastSlots(const ProductBlock &block, int64_t bytes) {
   constexpr int64_t least = 2, sumBytes = 4;
   int64_t sums = block.splits > 1 ? block.rows * block.columns * sumBytes : 0;
@@ -94,11 +95,11 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   // each copy of a row's results there (EmitSend.cpp: as many columns as a power of two divides);
   // around each step of two groups of warps, and the least of one group's, of rows of 128 bytes;
   // from asking for a slot to having it, from the cache and from memory. Where sums of a turn are
-  // added to others: until the last of them is there; sums that are added in a cycle; how much
-  // longer a step is where nobody multiplies meanwhile.
+  // added to others: until the last of them is there, and for each slot between; sums that are
+  // added in a cycle; how much longer a step is where nobody multiplies meanwhile.
   constexpr double start = 3300, startOfClusters = 900, end = 300, leaving = 300, around = 45,
-                   leastOfOne = 330, latency = 3000, fromMemory = 6000, drain = 200, added = 128,
-                   alone = 1.35;
+                   leastOfOne = 330, latency = 3000, fromMemory = 6000, drain = 200, between = 100,
+                   added = 128, alone = 1.35;
   // Until the blocks of a cluster know of each other's sums; bytes that one reads of the others' in
   // a cycle; bytes that all get from the cache in a cycle, where neighbours ask for different ones;
   // multiprocessors for each that clusters of more than two have room on.
@@ -121,8 +122,11 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
                           latency / std::pow(slots - 1, 1.5)});
   double groups = isOneGroup ? 1 : 2, repeats = rows / (mmaRows * groups);
-  if (extents.isTwice)
-    step = step * (isOneGroup ? alone : 1) + repeats * drain + rows * columns / added / groups;
+  if (block.isTwice) {
+    double ofTurn = asDouble(slotsOfTurn(block, extents.bytes));
+    step = step * (isOneGroup ? alone : 1) +
+           (drain + between * (ofTurn - 1) + rows * columns / added / groups) / ofTurn;
+  }
   step = isOneGroup ? std::max(step, leastOfOne * depth * bytes / panelBytes) : step + around;
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);

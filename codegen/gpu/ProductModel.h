@@ -17,8 +17,6 @@ struct ProductExtents {
   int64_t rows = 1, columns = 1, depth = 1, matrices = 1;
   /// Of an operand's element; results count as much.
   int64_t bytes = 2;
-  /// Whether each turn of the loop has sums of its own, which are added to those before.
-  bool isTwice = false;
 };
 
 /// Blocks that may split a contraction: of a cluster, on any device that has them.
@@ -31,6 +29,8 @@ struct ProductBlock {
   int64_t splits = 1;
   /// Rows that there are at all, where those are fewer than an instruction has; 0: all.
   int64_t present = 0;
+  /// Whether each turn of the loop has sums of its own, which are added to those before.
+  bool isTwice = false;
 
   /// Rows of the operand that are held in shared memory.
   int64_t heldRows() const;
@@ -44,13 +44,15 @@ unsigned blocksOfRows(const ProductBlock &block);
 
 /// Why a block is none for tensor cores that read operands of so many bytes an element from shared
 /// memory, in rows of 128 bytes; empty if it is one. `rowsTurned`: that operand's rows go along
-/// what is contracted; the same for the columns'. `isTwice`: threads hold the sums of a turn, too.
-std::string refusalOf(const ProductBlock &block, int64_t bytes, bool isTwice, bool rowsTurned,
+/// what is contracted; the same for the columns'.
+std::string refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
                       bool columnsTurned);
 
 /// Slots of operands that fit into shared memory beside the results that are on their way out, and
 /// beside so many bytes more.
 int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model, int64_t more = 0);
+/// Slots whose products are summed up before they are added to the sums before, where that is done.
+int64_t slotsOfTurn(const ProductBlock &block, int64_t bytes);
 /// Slots that a pipeline has at least: blocks that split what is contracted leave their sums there.
 int64_t leastSlots(const ProductBlock &block, int64_t bytes);
 

@@ -185,10 +185,6 @@ int64_t Product::elementBytes() const {
   return LoadOp(rows.load).getSource().getType().getElementTypeBitWidth() / 8;
 }
 
-bool Product::hasTwoSums() const {
-  return hasCoarseSums(LoadOp(rows.load).getSource().getType().getElementType());
-}
-
 /// Rows of all programs, where they are known and lie in memory as they are; else 0.
 static int64_t presentRows(const Product &product) {
   ParallelOp parallel = ForOp(product.loop)->getParentOfType<KernelOp>().getParallel();
@@ -202,8 +198,12 @@ static int64_t presentRows(const Product &product) {
 }
 
 ProductBlock Product::block() const {
-  return {extentAlong(*this, axes[0]), extentAlong(*this, axes[1]),
-          static_cast<int64_t>(ForOp(loop).getSize()), splits, presentRows(*this)};
+  return {extentAlong(*this, axes[0]),
+          extentAlong(*this, axes[1]),
+          static_cast<int64_t>(ForOp(loop).getSize()),
+          splits,
+          presentRows(*this),
+          hasCoarseSums(LoadOp(rows.load).getSource().getType().getElementType())};
 }
 
 bool Product::canSend(StoreOp store) const {
@@ -422,8 +422,8 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
 }
 
 bool Finder::checkSizes(const Product &product) {
-  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.hasTwoSums(),
-                                  product.rows.isByColumns, product.columns.isByColumns);
+  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.rows.isByColumns,
+                                  product.columns.isByColumns);
   return refusal.empty() || no(DotOp(product.dot), refusal);
 }
 

@@ -48,8 +48,6 @@ struct Product {
   /// What a program has of the result, and what one turn of the loop contracts.
   ProductBlock block() const;
   int64_t elementBytes() const;
-  /// Whether each turn of the loop has sums of its own, which are added to those before.
-  bool hasTwoSums() const;
   /// Whether bulk copies can store what is held as the result is.
   bool canSend(ir::StoreOp store) const;
 };

@@ -298,8 +298,8 @@ bool Chooser::chooseForProduct() {
   };
   bool rowsTurned = lastAxisIs(lhs, both[0]), columnsTurned = lastAxisIs(rhs, both[1]);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  ProductExtents extents{rows.extent,  columns.extent, depth.extent,
-                         eachPrograms, bytes,          hasCoarseSums(element)};
+  ProductExtents extents{rows.extent, columns.extent, depth.extent, eachPrograms, bytes};
+  bool isTwice = hasCoarseSums(element);
   auto sizesOf = [](const AxisInfo &axis, ArrayRef<int64_t> usual) {
     if (!axis.isSizable) // a whole axis
       return SmallVector<int64_t>{axis.isKnown ? axis.extent : 0};
@@ -328,11 +328,10 @@ bool Chooser::chooseForProduct() {
   else if (splits.empty())
     splits = {1, 2, 4, 8};
   // There are instructions for all multiples of 16, which leave fewer multiprocessors idle. Where a
-  // turn has sums of its own only powers of two have been measured.
+  // turn has sums of its own those in between were slow (docs/performance.md).
   SmallVector<int64_t> widths;
-  for (int64_t width = 256; width >= 64; width -= 16)
-    if (!extents.isTwice || llvm::isPowerOf2_64(width))
-      widths.push_back(width);
+  for (int64_t width = 256; width >= 64; width -= isTwice ? 64 : 16)
+    widths.push_back(width);
   double best = 0;
   int64_t chosenSplits = 1;
   auto chooseWith = [&](int64_t slots) {
@@ -340,9 +339,8 @@ bool Chooser::chooseForProduct() {
       for (int64_t j : sizesOf(columns, widths))
         for (int64_t i : sizesOf(rows, {256, 128, 64})) {
           for (int64_t s : splits) {
-            ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0};
-            if (!refusalOf(block, bytes, hasCoarseSums(element), rowsTurned, columnsTurned)
-                     .empty() ||
+            ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0, isTwice};
+            if (!refusalOf(block, bytes, rowsTurned, columnsTurned).empty() ||
                 slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||
                 ((blocksOfRows(block) > 1 || s > 1) && moves))
               continue;

@@ -365,30 +365,41 @@ tile.kernel @rounded(
   tile.return
 }
 
-// Sums of f8 are too coarse to be added to for long: each turn's are made apart, for 64 rows of four
-// warps at a time, and threads add them.
+// Sums of f8 are too coarse to be added to for long: those of two slots, 256 products, are made apart, and threads
+// add them. An odd slot goes first.
 //
 // CHECK-LABEL: tile.kernel @eights
-// CHECK: %[[ITEMS:.*]] = tile_gpu.channel : <4, [!tile_gpu.shared<tensor<256x128xf8E4M3FN>, swizzle = 128>, !tile_gpu.shared<tensor<128x128xf8E4M3FN>, swizzle = 128>]>
+// CHECK: %[[ITEMS:.*]] = tile_gpu.channel : <4, [!tile_gpu.shared<tensor<128x128xf8E4M3FN>, swizzle = 128>, !tile_gpu.shared<tensor<192x128xf8E4M3FN>, swizzle = 128>]>
 // CHECK: }, "multiply" warps 8 registers 232 {
-// CHECK: %[[SUMS:.*]] = scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (tensor<256x128xf32
-// CHECK: %[[PARTS:.*]]:2 = tile_gpu.get %[[ITEMS]][%[[ITEM:.*]]]
-// CHECK-NEXT: %[[NEXT:.*]] = tile_gpu.mma_apart %[[PARTS]]#0, %[[PARTS]]#1, %[[BEFORE]] :
+// CHECK: %[[REST:.*]] = arith.remui
+// CHECK: %[[ODD:.*]] = scf.for {{.*}} to %[[REST]]
+// CHECK: tile_gpu.mma_end
+// CHECK: %[[SUMS:.*]] = scf.for {{.*}} = %[[REST]] to {{.*}} iter_args(%[[BEFORE:.*]] = %[[ODD]]) -> (tensor<128x192xf32
+// CHECK: %[[FRESH:.*]] = tile_gpu.mma_fresh
+// CHECK: %[[PARTS:.*]]:2 = tile_gpu.get %[[ITEMS]][%[[ITEM:[0-9]+]]]
+// CHECK: %[[FIRST:.*]] = tile_gpu.mma %[[PARTS]]#0, %[[PARTS]]#1, %[[FRESH]] if %{{.*}} :
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ITEM]],
+// CHECK: %[[OTHERS:.*]]:2 = tile_gpu.get %[[ITEMS]][%[[NEXT]]]
+// CHECK: %[[BOTH:.*]] = tile_gpu.mma %[[OTHERS]]#0, %[[OTHERS]]#1, %[[FIRST]] :
+// CHECK-NEXT: %[[WAITED:.*]] = tile_gpu.mma_wait %[[BOTH]] pending 1
 // CHECK-NEXT: tile_gpu.release %[[ITEMS]][%[[ITEM]]]
-// CHECK-NEXT: scf.yield %[[NEXT]]
+// CHECK-NEXT: %[[TURN:.*]] = tile_gpu.mma_end %[[WAITED]]
+// CHECK-NEXT: tile_gpu.release %[[ITEMS]][%[[NEXT]]]
+// CHECK-NEXT: %[[ADDED:.*]] = arith.addf %[[BEFORE]], %[[TURN]]
+// CHECK-NEXT: scf.yield %[[ADDED]]
 // CHECK: tile_gpu.send %[[SUMS]]
 //
 // PTX-LABEL: .entry eights(
-// The four steps of each half, waited for, before threads add them.
-// PTX: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {{.*}}, adds, 1, 1;
-// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {{.*}}, 1, 1, 1;
+// Four steps of each of two slots; of 32 slots none is odd.
+// PTX: wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 {{.*}}, adds, 1, 1;
+// PTX-COUNT-7: wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 {{.*}}, 1, 1, 1;
+// PTX: wgmma.wait_group.sync.aligned 1
+// PTX: mbarrier.arrive
 // PTX: wgmma.wait_group.sync.aligned 0
-// PTX: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {{.*}}, adds, 1, 1;
-// PTX-COUNT-3: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {{.*}}, 1, 1, 1;
-// PTX: wgmma.wait_group.sync.aligned 0
+// PTX: mbarrier.arrive
 // PTX: st.shared.v2.b32
 // PTX: cp.async.bulk.tensor.2d.global.shared::cta
-!eights = tensor<256x128xf32, #tile.axes<"i", "j">>
+!eights = tensor<128x192xf32, #tile.axes<"i", "j">>
 tile.kernel @eights(
     %a: memref<?x4096xf8E4M3FN> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
     %b: memref<?x4096xf8E4M3FN> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
@@ -399,15 +410,15 @@ tile.kernel @eights(
   %M = tile.dim "M"
   %N = tile.dim "N"
   %K = arith.constant 4096 : i64
-  tile.parallel (%i = tiles "i" %c0 to %M by 256, %j = tiles "j" %c0 to %N by 128) {
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 192) {
     %zeros = tile.broadcast %zero : f32 to !eights
     %sum = tile.for fold %k = "k" %c0 to %K by 128 iter_args(%acc = %zeros : !eights) {
-      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x4096xf8E4M3FN>, (!tile.span<"i", 256>, !tile.span<"k", 128>) -> tensor<256x128xf8E4M3FN, #tile.axes<"i", "k">>
-      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x4096xf8E4M3FN>, (!tile.span<"j", 128>, !tile.span<"k", 128>) -> tensor<128x128xf8E4M3FN, #tile.axes<"j", "k">>
-      %next = tile.dot %x, %y over "k" acc %acc : tensor<256x128xf8E4M3FN, #tile.axes<"i", "k">>, tensor<128x128xf8E4M3FN, #tile.axes<"j", "k">> -> !eights
+      %x = tile.load %a at affine_map<(i, k) -> (i, k)>(%i, %k) [] <exact> : memref<?x4096xf8E4M3FN>, (!tile.span<"i", 128>, !tile.span<"k", 128>) -> tensor<128x128xf8E4M3FN, #tile.axes<"i", "k">>
+      %y = tile.load %b at affine_map<(j, k) -> (j, k)>(%j, %k) [] <exact> : memref<?x4096xf8E4M3FN>, (!tile.span<"j", 192>, !tile.span<"k", 128>) -> tensor<192x128xf8E4M3FN, #tile.axes<"j", "k">>
+      %next = tile.dot %x, %y over "k" acc %acc : tensor<128x128xf8E4M3FN, #tile.axes<"i", "k">>, tensor<192x128xf8E4M3FN, #tile.axes<"j", "k">> -> !eights
       tile.yield %next : !eights
     }
-    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !eights, memref<?x?xf32>, (!tile.span<"i", 256>, !tile.span<"j", 128>)
+    tile.store %sum, %c at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !eights, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 192>)
   }
   tile.return
 }

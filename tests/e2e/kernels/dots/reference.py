@@ -29,7 +29,7 @@ def eights(inputs, params):
     return {"c": np.maximum(f64(inputs["a"]) @ f64(inputs["b"]).T + inputs["r"], 0)}
 
 
-eights_in_turns = eights
+eights_wide = eights
 eights_split = eights
 
 
