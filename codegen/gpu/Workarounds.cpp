@@ -9,6 +9,14 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 
+/// Whether its bits, narrowed or widened at most, go into a minimum or maximum.
+static bool feedsExtreme(const llvm::Instruction &op) {
+  return llvm::any_of(op.users(), [](const llvm::User *user) {
+    auto *cast = llvm::dyn_cast<llvm::CastInst>(user);
+    return llvm::isa<llvm::MinMaxIntrinsic>(user) || (cast && feedsExtreme(*cast));
+  });
+}
+
 void tile::codegen::gpu::hideNegations(llvm::Module &module) {
   using namespace llvm::PatternMatch;
   bool hasExtremes = false;
@@ -18,7 +26,8 @@ void tile::codegen::gpu::hideNegations(llvm::Module &module) {
       if (!op.getType()->isIntegerTy() || op.getType()->getIntegerBitWidth() > 32)
         continue;
       hasExtremes |= llvm::isa<llvm::MinMaxIntrinsic>(op);
-      if (match(&op, m_Neg(m_Value())))
+      if (match(&op, m_Neg(m_Value())) ||
+          (match(&op, m_Sub(m_Value(), m_Value())) && feedsExtreme(op)))
         negations.push_back(llvm::cast<llvm::BinaryOperator>(&op));
     }
   if (!hasExtremes)
@@ -31,7 +40,8 @@ void tile::codegen::gpu::hideNegations(llvm::Module &module) {
                                       /*hasSideEffects=*/false);
     llvm::Value *input = builder.CreateZExt(negation->getOperand(1), word);
     llvm::Value *negated = builder.CreateCall(text, input);
-    negation->replaceAllUsesWith(builder.CreateTrunc(negated, negation->getType()));
+    negated = builder.CreateTrunc(negated, negation->getType());
+    negation->replaceAllUsesWith(builder.CreateAdd(negation->getOperand(0), negated));
     negation->eraseFromParent();
   }
 }

@@ -13,9 +13,9 @@ class Module;
 
 namespace tile::codegen::gpu {
 
-/// ptxas (12.8 to 13.3) takes a minimum or maximum of three as one instruction, and forgets the
-/// sign of an operand that is a negation: max(a, max(b, -c)) is max(a, max(b, c)) then. It doesn't
-/// see one in ~x + 1.
+/// ptxas (12.8 to 13.3) takes a minimum or maximum of three as one instruction, and one with a sum,
+/// and forgets the sign of an operand that is a negation: max(a, max(b, -c)) is max(a, max(b, c))
+/// then, and min(a, 3 - max(b, c)) is min(a, max(b, c) - 3). It doesn't see one in ~x + 1.
 void hideNegations(llvm::Module &module);
 
 /// LLVM (22) takes `x < 0 ? x : 0` for the minimum of the two, which may have either zero of −0 and

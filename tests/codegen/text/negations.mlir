@@ -26,3 +26,29 @@ tile.kernel @most(%arg0: memref<?xi32> {tile.mode = "in", tile.name = "x", tile.
   }
   tile.return
 }
+
+// The same of one of a minimum and a sum: min(y, 3 - max(x, y)).
+// CHECK-LABEL: .entry least(
+// CHECK-NOT: sub.s32
+// CHECK: max.s32 [[MOST:%r[0-9]+]],
+// CHECK: not.b32 [[NEGATED:%r[0-9]+]], [[MOST]];
+// CHECK-NEXT: add.s32 [[NEGATED]], [[NEGATED]], 1;
+// CHECK-NOT: sub.s32
+// CHECK: add.s32 [[DIFFERENCE:%r[0-9]+]], [[NEGATED]], 3;
+// CHECK: min.s32 {{.*}}[[DIFFERENCE]]
+// CHECK: ret;
+tile.kernel @least(%arg0: memref<?xi32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}, %arg1: memref<?xi32> {tile.mode = "in", tile.name = "y", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}, %arg2: memref<?xi32> {tile.mode = "out", tile.name = "z", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}) attributes {dims = ["M"], schedule = {i = 32 : i64}, tile.bound = {}} {
+  %c0_i64 = arith.constant 0 : i64
+  %c3_i32 = arith.constant 3 : i32
+  %0 = tile.dim "M"
+  tile.parallel (%arg3 = tiles "i" %c0_i64 to %0 by 32) {
+    %1 = tile.load %arg0 at affine_map<(d0) -> (d0)>(%arg3) [] <exact> : memref<?xi32>, (!tile.span<"i", 32>) -> tensor<32xi32, #tile.axes<"i">>
+    %2 = tile.load %arg1 at affine_map<(d0) -> (d0)>(%arg3) [] <exact> : memref<?xi32>, (!tile.span<"i", 32>) -> tensor<32xi32, #tile.axes<"i">>
+    %3 = tile.broadcast %c3_i32 : i32 to tensor<32xi32, #tile.axes<"i">>
+    %4 = arith.maxsi %1, %2 : tensor<32xi32, #tile.axes<"i">>
+    %5 = arith.subi %3, %4 : tensor<32xi32, #tile.axes<"i">>
+    %6 = arith.minsi %2, %5 : tensor<32xi32, #tile.axes<"i">>
+    tile.store %6, %arg2 at affine_map<(d0) -> (d0)>(%arg3) [] : tensor<32xi32, #tile.axes<"i">>, memref<?xi32>, (!tile.span<"i", 32>)
+  }
+  tile.return
+}

@@ -32,6 +32,13 @@ void Machine::assign(ValueRange values, ArrayRef<Tile> from) {
     tiles[value] = tile;
 }
 
+void Machine::count(int64_t more, Operation *op) {
+  constexpr int64_t most = 1 << 25;
+  elements += more;
+  if (elements > most)
+    stop(op, "too many elements", /*isUndecided=*/true);
+}
+
 Tile Machine::newTile(Names names, DType type) {
   Tile tile;
   tile.axes.assign(names.begin(), names.end());
@@ -44,6 +51,7 @@ Tile Machine::newTile(Names names, DType type) {
   constexpr int64_t most = 1 << 22;
   if (size > most)
     stop(kernel, "a tile is too large", /*isUndecided=*/true);
+  count(size, kernel);
   NumberSet zero = runtime::isFloat(type) ? NumberSet::ofFloat(type, 0) : NumberSet::ofInt(type, 0);
   tile.elements.assign(size > most ? 0 : size, zero);
   return tile;

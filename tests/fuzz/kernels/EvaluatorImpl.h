@@ -167,6 +167,9 @@ private:
   std::map<StringRef, Axis> axes;
   std::vector<Condition> conditions;
   int64_t steps = 0;
+  /// Elements that were made or written. Those of a large kernel take minutes.
+  int64_t elements = 0;
+  void count(int64_t more, mlir::Operation *op);
 };
 
 } // namespace tile::fuzz::evaluator

@@ -96,6 +96,7 @@ void Machine::write(OpT op) {
   for (StringAttr name : names)
     extents.push_back(axes[name.getValue()].count);
   for (Walk walk(extents); !walk.isDone && !hasStopped(); walk.next()) {
+    count(1, op);
     if (!isInside(names, walk.position))
       continue;
     Place place = this->place(op.getMap(), op.getDims(), op.getSyms(), names, walk.position);

@@ -9,3 +9,12 @@ def extremes(inputs, params):
                "inner": np.maximum(-x, np.maximum(-y, -z)),
                "last": np.minimum(x, np.maximum(np.abs(y), np.minimum(-z, np.maximum(x, -y))))}
     return {name: result.astype(inputs["x"].dtype) for name, result in results.items()}
+
+
+def differences(inputs, params):
+    x, y, z = (inputs[name].astype(np.int64) for name in "xyz")
+    most, least = np.maximum(x, y), np.minimum(x, y)
+    results = {"a": np.minimum(z, 3 - most), "b": np.maximum(z, 3 - least), "c": np.minimum(z, 5 - x),
+               "d": np.maximum(z - y, x), "e": np.maximum(7 - least, z - most),
+               "f": np.maximum(x, np.minimum(2 - most, 9 - z))}
+    return {name: result.astype(inputs["x"].dtype) for name, result in results.items()}
