@@ -365,6 +365,14 @@ void KernelBuilder::update(const TensorRef &tensor, ArrayRef<Index> indices, Com
       diagnostic.attachNote(loc) << "hint: where programs meet, write `atomic_add(" << tensor.name
                                  << "[…], …)` or its like; where they don't, `" << tensor.name
                                  << "[…] = …`";
+    else if (param.mode == ParamMode::InOut)
+      diagnostic.attachNote(loc) << "hint: each element is one program's: write `" << tensor.name
+                                 << "[…] = " << tensor.name
+                                 << "[…] + …`, or whatever combines them";
+    else if (param.mode == ParamMode::Out)
+      diagnostic.attachNote(loc) << "hint: where programs meet, declare it as one, such as `"
+                                 << tensor.name << ": f32[M] reduce +`; where they don't, write `"
+                                 << tensor.name << "[…] = …`";
     return;
   }
   std::optional<AccessMap> at = accessMap(tensor, indices);

@@ -307,12 +307,11 @@ static bool addsTurns(Operation &op) {
   return loop && !loop.getBody()->getOps<MmaEndOp>().empty();
 }
 
-/// Whether the sums of a pipeline are there behind it.
+/// Whether the sums of a pipeline are there behind it: it is the last one that adds to them.
 static bool makesSums(Operation &op) {
-  if (isa<MmaEndOp, CombineOp>(op))
-    return true;
+  auto adds = [](Operation &op) { return isa<MmaEndOp, CombineOp>(op) || addsTurns(op); };
   auto rest = llvm::make_range(std::next(op.getIterator()), op.getBlock()->end());
-  return addsTurns(op) && llvm::none_of(rest, addsTurns);
+  return adds(op) && llvm::none_of(rest, adds);
 }
 
 void KernelLowering::emitBlock(Block &block) {

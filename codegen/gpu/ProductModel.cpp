@@ -45,7 +45,9 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
   if (block.splits > 1 && block.splits <= mostSplits && llvm::isPowerOf2_64(block.splits) &&
       (blocks > 1 || mmaColumns(block.columns) != block.columns ||
        block.columns / block.splits < leastColumns))
-    return "a block of its result has no 16 columns for each of those that split the contraction";
+    return "a block of its result has no power of two of columns, 16 for each of those that split "
+           "the "
+           "contraction";
   if (bytes != 2 && (rowsTurned || columnsTurned))
     return "elements that are not of two bytes are contracted along the rows that they have in "
            "memory, and others go across";

@@ -26,7 +26,7 @@ void tile::codegen::gpu::hideNegations(llvm::Module &module) {
       if (!op.getType()->isIntegerTy() || op.getType()->getIntegerBitWidth() > 32)
         continue;
       hasExtremes |= llvm::isa<llvm::MinMaxIntrinsic>(op);
-      if (match(&op, m_Neg(m_Value())) ||
+      if (match(&op, m_Neg(m_Value())) || match(&op, m_Mul(m_Value(), m_NegatedPower2())) ||
           (match(&op, m_Sub(m_Value(), m_Value())) && feedsExtreme(op)))
         negations.push_back(llvm::cast<llvm::BinaryOperator>(&op));
     }
@@ -38,10 +38,17 @@ void tile::codegen::gpu::hideNegations(llvm::Module &module) {
     auto *text = llvm::InlineAsm::get(llvm::FunctionType::get(word, word, false),
                                       "not.b32 $0, $1;\n\tadd.s32 $0, $0, 1;", "=r,r",
                                       /*hasSideEffects=*/false);
-    llvm::Value *input = builder.CreateZExt(negation->getOperand(1), word);
+    // x · -4, which LLVM makes a shift and a negation of, is 0 - (x · 4).
+    llvm::Value *from = negation->getOperand(0), *subtracted = negation->getOperand(1);
+    if (negation->getOpcode() == llvm::Instruction::Mul) {
+      auto *factor = llvm::cast<llvm::ConstantInt>(subtracted);
+      subtracted = builder.CreateShl(from, (-factor->getValue()).logBase2());
+      from = builder.getIntN(negation->getType()->getIntegerBitWidth(), 0);
+    }
+    llvm::Value *input = builder.CreateZExt(subtracted, word);
     llvm::Value *negated = builder.CreateCall(text, input);
     negated = builder.CreateTrunc(negated, negation->getType());
-    negation->replaceAllUsesWith(builder.CreateAdd(negation->getOperand(0), negated));
+    negation->replaceAllUsesWith(builder.CreateAdd(from, negated));
     negation->eraseFromParent();
   }
 }

@@ -52,3 +52,27 @@ tile.kernel @least(%arg0: memref<?xi32> {tile.mode = "in", tile.name = "x", tile
   }
   tile.return
 }
+
+// And of products with a negative power of two, which LLVM makes shifts and negations of: min(y, min(x, x * -4)).
+// CHECK-LABEL: .entry product(
+// CHECK-NOT: neg.
+// CHECK: shl.b32 [[FOUR:%r[0-9]+]], {{%r[0-9]+}}, 2;
+// CHECK: not.b32 [[NEGATED:%r[0-9]+]], [[FOUR]];
+// CHECK-NEXT: add.s32 [[NEGATED]], [[NEGATED]], 1;
+// CHECK-NOT: neg.
+// CHECK: ret;
+tile.kernel @product(%arg0: memref<?xi32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}, %arg1: memref<?xi32> {tile.mode = "in", tile.name = "y", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}, %arg2: memref<?xi32> {tile.mode = "out", tile.name = "z", tile.shape = affine_map<()[s0] -> (s0)>, tile.type = "i32"}) attributes {dims = ["M"], schedule = {i = 32 : i64}, tile.bound = {}} {
+  %c0_i64 = arith.constant 0 : i64
+  %factor = arith.constant -4 : i32
+  %0 = tile.dim "M"
+  tile.parallel (%arg3 = tiles "i" %c0_i64 to %0 by 32) {
+    %1 = tile.load %arg0 at affine_map<(d0) -> (d0)>(%arg3) [] <exact> : memref<?xi32>, (!tile.span<"i", 32>) -> tensor<32xi32, #tile.axes<"i">>
+    %2 = tile.load %arg1 at affine_map<(d0) -> (d0)>(%arg3) [] <exact> : memref<?xi32>, (!tile.span<"i", 32>) -> tensor<32xi32, #tile.axes<"i">>
+    %3 = tile.broadcast %factor : i32 to tensor<32xi32, #tile.axes<"i">>
+    %4 = arith.muli %1, %3 : tensor<32xi32, #tile.axes<"i">>
+    %5 = arith.minsi %1, %4 : tensor<32xi32, #tile.axes<"i">>
+    %6 = arith.minsi %2, %5 : tensor<32xi32, #tile.axes<"i">>
+    tile.store %6, %arg2 at affine_map<(d0) -> (d0)>(%arg3) [] : tensor<32xi32, #tile.axes<"i">>, memref<?xi32>, (!tile.span<"i", 32>)
+  }
+  tile.return
+}

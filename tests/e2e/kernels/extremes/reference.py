@@ -16,5 +16,6 @@ def differences(inputs, params):
     most, least = np.maximum(x, y), np.minimum(x, y)
     results = {"a": np.minimum(z, 3 - most), "b": np.maximum(z, 3 - least), "c": np.minimum(z, 5 - x),
                "d": np.maximum(z - y, x), "e": np.maximum(7 - least, z - most),
-               "f": np.maximum(x, np.minimum(2 - most, 9 - z))}
+               "f": np.maximum(x, np.minimum(2 - most, 9 - z)), "g": np.minimum(z, np.minimum(y, -2 * x)),
+               "h": np.maximum(z, np.maximum(y, -4 * x))}
     return {name: result.astype(inputs["x"].dtype) for name, result in results.items()}
