@@ -246,7 +246,7 @@ Block *CodeBuilder::newBlock(TypeRange types) {
 }
 
 CodeBuilder::Values CodeBuilder::loop(Value lo, Value hi, Value step, ValueRange inits,
-                                      LoopBody body) {
+                                      LoopBody body, bool mayUnroll) {
   // Rotated: one test before, one at the end of each round. The entry's branch
   // comes last: meanwhile code that does not vary in the loop goes before it.
   Block *entry = getInsertionBlock();
@@ -261,7 +261,13 @@ CodeBuilder::Values CodeBuilder::loop(Value lo, Value hi, Value step, ValueRange
   llvm::append_range(again, next);
   Value goesOn = compare(arith::CmpIPredicate::slt, following, hi);
   Block *exit = newBlock(inits.getTypes());
-  LLVM::CondBrOp::create(*this, goesOn, head, again, exit, next);
+  auto latch = LLVM::CondBrOp::create(*this, goesOn, head, again, exit, next);
+  if (!mayUnroll) {
+    auto unroll =
+        LLVM::LoopUnrollAttr::get(getContext(), getBoolAttr(true), {}, {}, {}, {}, {}, {});
+    latch.setLoopAnnotationAttr(LLVM::LoopAnnotationAttr::get(
+        getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  }
 
   setInsertionPointToEnd(entry);
   Values first(1, lo);

@@ -74,8 +74,10 @@ public:
   //===-- Control flow ----------------------------------------------------===//
   using LoopBody = llvm::function_ref<Values(Value index, mlir::ValueRange carried)>;
   /// for (index = lo; index < hi; index += step): the body gives the next
-  /// carried values. Leaves the builder after the loop.
-  Values loop(Value lo, Value hi, Value step, mlir::ValueRange inits, LoopBody body);
+  /// carried values. Leaves the builder after the loop. Without `mayUnroll` each round stays one:
+  /// assemblers of GPUs take few rounds for one block of code, whose values are all there at once.
+  Values loop(Value lo, Value hi, Value step, mlir::ValueRange inits, LoopBody body,
+              bool mayUnroll = true);
   using Branch = llvm::function_ref<Values()>;
   Values branch(Value condition, Branch then, Branch otherwise);
   /// Repeats `body`, which gives (go on?, carried values), until it says no.

@@ -139,7 +139,9 @@ OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindi
       return {};
     auto next = codegen::gpu::smallerTile(source, shortage, open);
     if (!next) { // it is told, or goes on
-      shortage.fitting = fittingSizes(source, bindings, shortage, make);
+      shortage.fitting.emplace();
+      if (!shortage.isTold)
+        shortage.fitting = fittingSizes(source, bindings, shortage, make);
       return succeeded(make(*kernel, &shortage)) ? std::move(kernel) : OwningOpRef<ir::KernelOp>();
     }
     auto [name, size] = *next;

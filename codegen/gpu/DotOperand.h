@@ -31,13 +31,18 @@ struct DotOperand {
 /// An operand as the instruction takes it.
 struct DotFragments {
   const Tile *source = nullptr;
-  mlir::Type type;                  // of its elements, as they are multiplied
-  CodeBuilder::Values numbers = {}; // of the source's registers; none where copies bring them
-  Layout layout;                    // the instruction's
-  unsigned along;                   // the contracted axis
-  unsigned own;                     // the one that is the result's rows or columns
-  unsigned inner;                   // the axis whose elements are neighbours in shared memory
-  int64_t perWord;                  // elements in a register
+  /// The source's, and what is multiplied.
+  mlir::Type element, multiplied;
+  mlir::Type type; // as registers have it
+  /// Of the source's registers; none where copies bring them.
+  CodeBuilder::Values numbers = {};
+  /// Which of them count; empty: all that aren't zero.
+  CodeBuilder::Values mask = {};
+  Layout layout;   // the instruction's
+  unsigned along;  // the contracted axis
+  unsigned own;    // the one that is the result's rows or columns
+  unsigned inner;  // the axis whose elements are neighbours in shared memory
+  int64_t perWord; // elements in a register
   bool isStaged;
   llvm::SmallVector<int64_t> strides = {}; // in shared memory, of elements
   int64_t start = 0, bytes = 0;

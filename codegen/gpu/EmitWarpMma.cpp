@@ -113,19 +113,17 @@ DotFragments KernelLowering::fragmentsOf(const DotOperand &operand, const WarpMm
                                          const Layout &layout) {
   bool isWord = mma.element.isF32();
   DotFragments made{.source = &operand.tile,
+                    .element = operand.element,
+                    .multiplied = mma.element,
                     .type = isWord ? b.getI32Type() : registerType(mma.element),
+                    .numbers = operand.tile.registers,
+                    .mask = operand.isZeroOutside ? Values() : operand.mask,
                     .layout = layout,
                     .along = static_cast<unsigned>(operand.along),
                     .own = 0,
                     .inner = static_cast<unsigned>(operand.along),
                     .perWord = mma.perRegister,
                     .isStaged = !operand.tile.layout.hasSameThreads(layout)};
-  Type element = registerType(operand.element);
-  Value zero = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
-  for (auto [r, number] : llvm::enumerate(operand.tile.registers)) {
-    Value inside = operand.isZeroOutside ? number : b.select(operand.mask[r], number, zero);
-    made.numbers.push_back(toMultiplied(b, target, inside, operand.element, mma.element));
-  }
   for (auto [axis, step] : llvm::enumerate(layout.bases(Part::Lane).back()))
     if (step != 0)
       made.own = axis;
@@ -133,6 +131,18 @@ DotFragments KernelLowering::fragmentsOf(const DotOperand &operand, const WarpMm
   if (source.contiguity(made.own) > source.contiguity(made.along))
     made.inner = made.own;
   return made;
+}
+
+/// The element of a register of the source, as the instruction takes it. Where it is needed: all
+/// of them at once, converted, would take room beside the sums.
+Value KernelLowering::numberOf(const DotFragments &operand, int64_t reg) {
+  Value number = operand.numbers[reg];
+  if (!operand.mask.empty()) {
+    Type type = number.getType();
+    Value zero = isa<FloatType>(type) ? b.number(type, 0) : b.integer(type, 0);
+    number = b.select(operand.mask[reg], number, zero);
+  }
+  return toMultiplied(b, target, number, operand.element, operand.multiplied);
 }
 
 //===-- Shared memory -----------------------------------------------------===//
@@ -145,12 +155,12 @@ void KernelLowering::storeFragments(const DotFragments &operand) {
     Index place = linearPlace(layout, r, operand.strides);
     Value address = sharedAt(operand.base, place.base, element, place.constant);
     if (count == 1) {
-      storeShared(operand.numbers[r], address);
+      storeShared(numberOf(operand, r), address);
       continue;
     }
     Value vector = LLVM::PoisonOp::create(b, VectorType::get(count, element));
     for (int64_t n = 0; n < count; ++n)
-      vector = LLVM::InsertElementOp::create(b, vector, operand.numbers[r + n], b.i64(n));
+      vector = LLVM::InsertElementOp::create(b, vector, numberOf(operand, r + n), b.i64(n));
     LLVM::StoreOp::create(b, vector, address,
                           static_cast<unsigned>(count * operand.elementBytes()));
   }
@@ -198,7 +208,7 @@ Value KernelLowering::wordOf(DotFragments &operand, int64_t reg) {
   for (int64_t r = first; r < first + operand.perWord; ++r) {
     if (!operand.isStaged) {
       elements.push_back(
-          operand.numbers[*operand.source->layout.registerAt(operand.layout.ofRegister(r))]);
+          numberOf(operand, *operand.source->layout.registerAt(operand.layout.ofRegister(r))));
       continue;
     }
     Type element = operand.type;
@@ -274,16 +284,16 @@ Values KernelLowering::multiplyFragments(DotFragments &rows, DotFragments &colum
 }
 
 /// Whether a thread has a number among these that is none: Inf or NaN.
-static Value hasNonFinite(CodeBuilder &b, const DotFragments &operand, Type element) {
-  auto type = dyn_cast<FloatType>(element);
+Value KernelLowering::hasNonFinite(const DotFragments &operand) {
+  auto type = dyn_cast<FloatType>(operand.multiplied);
   if (!type)
     return b.i1(false);
   unsigned bits = type.getWidth(), mantissa = type.getFPMantissaWidth() - 1;
   Type word = b.getIntegerType(bits);
   uint64_t exponent = ((uint64_t(1) << (bits - 1)) - 1) >> mantissa << mantissa;
   Value most = b.integer(word, 0);
-  for (Value number : operand.numbers) {
-    Value magnitude = b.fold<arith::AndIOp>(b.bitcast(number, word),
+  for (int64_t r = 0, count = operand.source->layout.numRegisters(); r < count; ++r) {
+    Value magnitude = b.fold<arith::AndIOp>(b.bitcast(numberOf(operand, r), word),
                                             b.integer(word, static_cast<int64_t>(exponent)));
     most = b.fold<arith::MaxUIOp>(most, magnitude);
   }
@@ -296,12 +306,12 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     return false;
   Layout sums = layoutOf(op.getType());
   SmallVector<DotFragments, 2> fragments;
-  int64_t bytes = 0;
+  int64_t bytes = 0, least = 0; // with an instruction's rows or columns
   for (auto [n, operand] : llvm::enumerate(operands)) {
     std::optional<Layout> layout = operandLayout(*how, op, n, sums);
     if (!layout) {
-      plainDots.emplace_back(op, "blocks of these sizes can't be shared out among warps for their "
-                                 "instructions; others may, above all powers of two");
+      plainDots.push_back({op, "blocks of these sizes can't be shared out among warps for their "
+                               "instructions; others may, above all powers of two"});
       return false;
     }
     DotFragments &made = fragments.emplace_back(fragmentsOf(operand, how->mma, *layout));
@@ -313,13 +323,16 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     }
     made.layOut(bytes);
     bytes = static_cast<int64_t>(llvm::alignTo(made.start + made.bytes, 16));
+    least += made.bytes * (n == how->isSwapped ? how->mma.rows : 8) /
+             std::max(made.layout.extent(made.own), made.source->layout.extent(made.own));
   }
   if (bytes > mostSharedOfOp) {
-    plainDots.emplace_back(op, ("its operands take " + Twine(bytes) +
-                                " bytes of shared memory at a time, and there are " +
-                                Twine(mostSharedOfOp) + ": smaller blocks, or shorter ones of `" +
-                                op.getAxis() + "`, have room")
-                                   .str());
+    std::string reason =
+        ("its operands take " + Twine(bytes) + " bytes of shared memory at a time, and there are " +
+         Twine(mostSharedOfOp) + ": smaller blocks, or shorter ones of `" + op.getAxis() +
+         "`, have room")
+            .str();
+    plainDots.push_back({op, std::move(reason), bytes, least});
     return false;
   }
   bool isStaged = bytes > 0;
@@ -353,8 +366,7 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
       continue;
     if (operands[1 - n].copied.slot)
       fragments[1 - n].numbers = readStaged(operands[1 - n].copied);
-    suspect = b.either(suspect ? suspect : b.i1(false),
-                       hasNonFinite(b, fragments[1 - n], how->mma.element));
+    suspect = b.either(suspect ? suspect : b.i1(false), hasNonFinite(fragments[1 - n]));
   }
   if (!suspect || !isa<FloatType>(how->mma.element))
     bind(op.getResult(), multiply());

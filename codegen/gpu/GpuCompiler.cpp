@@ -229,10 +229,9 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
     bool isAsked = shortage && !shortage->fitting, stops = found && (isAsked || !found.isSoft);
     if (found && isAsked)
       *shortage = std::move(found), shortage->op = nullptr;
-    else if (found && shortage)
-      (void)found.report(*shortage->fitting);
-    else if (found)
-      (void)found.report();
+    else if (found && !found.isTold)
+      (void)found.report(shortage ? *shortage->fitting
+                                  : SmallVector<std::pair<std::string, int64_t>>());
     return stops;
   };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
@@ -248,6 +247,8 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();
+  if (lacks(gpu::findPlainShortage(**onGpu, lowered->plainDots)))
+    return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   return Lowered{*std::move(onGpu), *std::move(lowered)};
 }
@@ -262,8 +263,9 @@ static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
   }
   if (failed(made))
     return false;
-  for (auto &[dot, reason] : made->kernel.plainDots)
-    dot->emitRemark("no tensor cores for the `dot` of `") << kernel.getSymName() << "`: " << reason;
+  for (gpu::PlainDot &plain : made->kernel.plainDots)
+    plain.dot->emitRemark("no tensor cores for the `dot` of `")
+        << kernel.getSymName() << "`: " << plain.reason;
   return !made->kernel.plainDots.empty();
 }
 

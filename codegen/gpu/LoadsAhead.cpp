@@ -58,7 +58,7 @@ bool KernelLowering::isReadAhead(LoadOp load) {
 
 SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
   // Beside the sums, for fragments and addresses.
-  constexpr int64_t mostAhead = 48, ofTurn = 64;
+  constexpr int64_t mostAhead = 48, ofTurn = 72;
   if (watches || kernel.isGrid())
     return {};
   SmallVector<LoadOp> loads;

@@ -112,7 +112,9 @@ void KernelLowering::emitFor(ForOp op) {
     }
     return parts;
   };
-  Values last = b.loop(lower, upper, size, inits, [&](Value origin, ValueRange all) {
+  constexpr int64_t few = 128; // registers
+  bool isTight = !op.getBody().front().getOps<DotOp>().empty() && registersOfThread(kernel) <= few;
+  auto turn = [&](Value origin, ValueRange all) {
     Values fetched;
     ValueRange carried = all;
     Value slot = stages.loads.empty() ? Value() : carried.back();
@@ -146,7 +148,8 @@ void KernelLowering::emitFor(ForOp op) {
     if (slot)
       next.push_back(nextSlot(stages, slot));
     return next;
-  });
+  };
+  Values last = b.loop(lower, upper, size, inits, turn, /*mayUnroll=*/!isTight);
   finishStages(stages);
   ranges.erase(op.getNameAttr());
   if (failed)

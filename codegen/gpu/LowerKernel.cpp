@@ -307,9 +307,18 @@ static bool addsTurns(Operation &op) {
   return loop && !loop.getBody()->getOps<MmaEndOp>().empty();
 }
 
-/// Whether the sums of a pipeline are there behind it: it is the last one that adds to them.
+/// Whether it is a loop of single warps' products, which does nothing but add up.
+static bool addsProducts(Operation &op) {
+  auto loop = dyn_cast<ForOp>(op);
+  return loop && loop->getNumResults() == 1 && axesOf(loop.getResult(0).getType()).size() == 2 &&
+         !loop.getBody().front().getOps<DotOp>().empty();
+}
+
+/// Whether the sums of products are there behind it: it is the last one that adds to them.
 static bool makesSums(Operation &op) {
-  auto adds = [](Operation &op) { return isa<MmaEndOp, CombineOp>(op) || addsTurns(op); };
+  auto adds = [](Operation &op) {
+    return isa<MmaEndOp, CombineOp>(op) || addsTurns(op) || addsProducts(op);
+  };
   auto rest = llvm::make_range(std::next(op.getIterator()), op.getBlock()->end());
   return adds(op) && llvm::none_of(rest, adds);
 }

@@ -34,7 +34,7 @@ struct LoweredKernel {
   /// The op that takes most of that, of the kernel that was lowered.
   mlir::Operation *largestOfShared = nullptr;
   /// Contractions whose types tensor cores have, but not as their tiles are, and why.
-  llvm::SmallVector<std::pair<ir::DotOp, std::string>> plainDots;
+  llvm::SmallVector<PlainDot> plainDots;
   /// Whether there is a function with this suffix (GpuCode::start, finish).
   bool hasStart = false, hasFinish = false;
   /// Whether the function folds copies itself where the launch gives it a counter.
@@ -146,7 +146,7 @@ public:
   /// The op that takes that much.
   mlir::Operation *largestOfShared() const { return mostSharedOp; }
   /// See LoweredKernel.
-  llvm::SmallVector<std::pair<ir::DotOp, std::string>> plainDots;
+  llvm::SmallVector<PlainDot> plainDots;
 
   /// The state that two make.
   using Combine = llvm::function_ref<CodeBuilder::Values(mlir::ValueRange, mlir::ValueRange)>;
@@ -445,7 +445,9 @@ private:
   DotFragments fragmentsOf(const DotOperand &operand, const WarpMma &mma, const Layout &layout);
   void storeFragments(const DotFragments &operand);
   void clearFragments(const DotFragments &operand);
+  Value numberOf(const DotFragments &operand, int64_t reg);
   Value wordOf(DotFragments &operand, int64_t reg);
+  Value hasNonFinite(const DotFragments &operand);
   Values multiplyFragments(DotFragments &rows, DotFragments &columns, const WarpMma &mma, Axes axes,
                            const Layout &sums, Values acc);
   void storeOperand(const DotOperand &operand, mlir::Type type, Value chunkStart, int64_t chunk);

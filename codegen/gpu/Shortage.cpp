@@ -171,6 +171,50 @@ GpuShortage gpu::findCarriedShortage(KernelOp kernel) {
   return shortage;
 }
 
+/// Its operands and sums, what loops around it carry, and what was made before for ops behind it.
+static int64_t wordsAtDot(DotOp dot) {
+  SmallVector<Value> held{dot.getResult()};
+  for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+    auto convert = operand.getDefiningOp<ConvertOp>(); // made with the product
+    held.push_back(convert ? convert.getInput() : operand);
+  }
+  for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
+    for (Value init : loop.getInits())
+      held.push_back(init);
+  for (Operation &op : llvm::make_range(dot->getBlock()->begin(), dot->getIterator())) {
+    bool isForLater = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      return user->getBlock() == dot->getBlock() && dot->isBeforeInBlock(user);
+    });
+    if (isForLater)
+      llvm::append_range(held, op.getResults());
+  }
+  return wordsOf(held);
+}
+
+GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
+  int64_t registers = registersOfThread(kernel);
+  for (const PlainDot &plain : dots) {
+    GpuShortage shortage{.op = plain.dot,
+                         .what = "",
+                         .blocks = blocksOf(kernel, plain.dot, /*ownAlone=*/true),
+                         .isSoft = true};
+    if (plain.bytes > mostSharedOfOp && plain.leastBytes <= mostSharedOfOp) {
+      shortage.what = "needs " + std::to_string(plain.bytes) +
+                      " bytes of shared memory for a `dot` on tensor cores; there are " +
+                      std::to_string(mostSharedOfOp);
+      shortage.isTold = true;
+      return shortage;
+    }
+    if (int64_t words = wordsAtDot(plain.dot); words > registers) {
+      shortage.what = "needs " + std::to_string(words) +
+                      " registers a thread for a `dot` without tensor cores, and there are " +
+                      std::to_string(registers);
+      return shortage;
+    }
+  }
+  return {};
+}
+
 GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *op,
                                     StringRef target) {
   int64_t most = sharedBytesOf(target);

@@ -29,6 +29,8 @@ struct GpuShortage {
   llvm::SmallVector<std::pair<std::string, int64_t>> blocks;
   /// It would only be slow: a remark where no size can be smaller.
   bool isSoft = false;
+  /// If it is soft: remarks on products tell it.
+  bool isTold = false;
   /// Set by who asks for code a last time, and wants to have the shortage reported: sizes that are
   /// known to fit, for a hint.
   std::optional<llvm::SmallVector<std::pair<std::string, int64_t>>> fitting;
@@ -61,6 +63,19 @@ GpuShortage findScanShortage(ir::KernelOp kernel);
 /// What a loop carries is in registers in all of its turns: where that is more than threads have,
 /// some goes to memory in each. Soft.
 GpuShortage findCarriedShortage(ir::KernelOp kernel);
+
+/// A contraction whose types tensor cores have, but not as its tiles are.
+struct PlainDot {
+  ir::DotOp dot;
+  std::string reason;
+  /// Where its operands take more shared memory than there is: how much they take, and with the
+  /// smallest blocks of rows and columns.
+  int64_t bytes = 0, leastBytes = 0;
+};
+
+/// Of these, smaller blocks bring some to the tensor cores. Others have both operands in registers
+/// at once, of which there may be too few. Soft.
+GpuShortage findPlainShortage(ir::KernelOp kernel, llvm::ArrayRef<PlainDot> dots);
 
 /// Of a kernel that takes so many bytes, most of them at `op`.
 GpuShortage findSharedShortage(ir::KernelOp kernel, int64_t bytes, mlir::Operation *op,

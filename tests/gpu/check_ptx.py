@@ -24,7 +24,9 @@ TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
 EXTENT = "77"
 PRODUCTS = ["dots", "products", "05-matmul-bias", "32-grouped-matmul"]
 # A length for all dimensions, and others for some.
-PRODUCT_LENGTHS = {"sm_90a": ["4096", "1000", "4095 K=4096", "4096 N=256 K=1024"]}
+WARP_LENGTHS = ["4096", "1000", "512", "4095 K=4096"]
+PRODUCT_LENGTHS = {"sm_80": WARP_LENGTHS, "sm_89": WARP_LENGTHS,
+                   "sm_90a": ["4096", "1000", "4095 K=4096", "4096 N=256 K=1024"]}
 # What tilec says of a kernel that holds more than registers have room for, such as whole axes that are long.
 TOLD = "registers a thread for what a loop carries"
 CHOSEN = 16  # bytes
