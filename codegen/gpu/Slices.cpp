@@ -91,8 +91,11 @@ bool KernelLowering::haveRoomAhead(ArrayRef<Operation *> loads) {
   constexpr unsigned mostBits = 32; // of a column's element
   unsigned bits = 0;
   for (Operation *op : loads)
-    if (auto load = dyn_cast<LoadOp>(op); load && axesOf(load.getType()).size() > 1) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
       unsigned ofElement = getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
+      // Of a row a thread has half as many elements: only wide ones matter.
+      if (axesOf(load.getType()).size() < 2 && ofElement <= mostBits)
+        continue;
       // Rows that begin anywhere give narrow elements one by one, each with a mask.
       if (registersOf(load) > layoutOf(load.getType()).numRegisters() * ofElement / 32)
         return false;

@@ -93,6 +93,10 @@ def odd_layer(inputs, params):
     return layer(inputs | {"w": inputs["w"].T}, params)
 
 
+def wide(inputs, params):
+    return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T * inputs["h"] + inputs["g"][:, None]}
+
+
 odd_nn = nn
 odd_rounded = rounded
 
