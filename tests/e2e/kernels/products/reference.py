@@ -94,7 +94,7 @@ def odd_layer(inputs, params):
 
 
 def wide(inputs, params):
-    return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T * inputs["h"] + inputs["g"][:, None]}
+    return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T * inputs["h"]}
 
 
 odd_nn = nn
