@@ -168,7 +168,8 @@ ir::Expr BodyElaborator::dotCall(const dsl::Expr &expr) {
     return {};
   std::optional<std::string> axis = axisNamed(*args[2]);
   if (!axis) {
-    error(args[2]->range, "`dot` contracts a span or a dimension; this is no axis");
+    error(args[2]->range,
+          "`dot` contracts an axis of its tiles, a span or a dimension; this is none of theirs");
     return {};
   }
   at(expr.range);

@@ -125,6 +125,8 @@ OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindi
   // By binder: the size at first, and the last one.
   std::map<std::string, std::pair<int64_t, int64_t>> smaller;
   std::string reason;
+  // Before some became smaller for the tensor cores alone.
+  std::optional<llvm::StringMap<int64_t>> atFirst;
   while (true) {
     OwningOpRef<ir::KernelOp> kernel = compile(source, bindings);
     if (!kernel)
@@ -138,10 +140,16 @@ OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindi
     if (!shortage)
       return {};
     auto next = codegen::gpu::smallerTile(source, shortage, open);
+    if (shortage.isTold && !atFirst)
+      atFirst = bindings.sizes;
+    if (!next && shortage.isTold && *atFirst != bindings.sizes) { // they did nothing
+      bindings.sizes = *atFirst;
+      smaller.clear();
+      if (kernel = compile(source, bindings); !kernel)
+        return {};
+    }
     if (!next) { // it is told, or goes on
-      shortage.fitting.emplace();
-      if (!shortage.isTold)
-        shortage.fitting = fittingSizes(source, bindings, shortage, make);
+      shortage.fitting = fittingSizes(source, bindings, shortage, make);
       return succeeded(make(*kernel, &shortage)) ? std::move(kernel) : OwningOpRef<ir::KernelOp>();
     }
     auto [name, size] = *next;

@@ -87,6 +87,7 @@ void KernelLowering::updateAtomically(UpdateOp op, const Access &access, Value a
 
 void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange numbers,
                                   ValueRange allowed) {
+  constexpr int64_t few = 4;
   Type i32 = b.getI32Type(), i64 = b.getI64Type(), type = numbers[0].getType();
   Type stored = memoryType(type);
   int64_t threads = 32 * int64_t(warps);
@@ -105,7 +106,7 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
     storeShared(numbers[r], sharedAt(values, thread, stored));
     barrier();
     // An element falls to one thread, always the same, which takes all that goes there in order.
-    b.loop(b.i64(0), b.i64(threads), b.i64(1), {}, [&](Value n, ValueRange) {
+    auto takeFrom = [&](Value n, ValueRange) {
       Value from = b.fold<arith::TruncIOp>(i32, n);
       Value to = loadShared(i64, sharedAt(places, from, i64));
       Value owner =
@@ -123,7 +124,9 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
         return {};
       };
       return b.branch(isMine, take, [] { return Values(); });
-    });
+    };
+    // ptxas unrolls it, which takes minutes where there are many of these loops.
+    b.loop(b.i64(0), b.i64(threads), b.i64(1), {}, takeFrom, /*mayUnroll=*/count <= few);
   }
 }
 

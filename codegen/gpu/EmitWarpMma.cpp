@@ -329,8 +329,10 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
   if (bytes > mostSharedOfOp) {
     std::string reason =
         ("its operands take " + Twine(bytes) + " bytes of shared memory at a time, and there are " +
-         Twine(mostSharedOfOp) + ": smaller blocks, or shorter ones of `" + op.getAxis() +
-         "`, have room")
+         Twine(mostSharedOfOp) +
+         (least <= mostSharedOfOp ? ": smaller blocks, or shorter ones of `"
+                                  : ": shorter blocks of `") +
+         op.getAxis() + "`, have room")
             .str();
     plainDots.push_back({op, std::move(reason), bytes, least});
     return false;

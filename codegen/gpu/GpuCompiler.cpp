@@ -247,7 +247,15 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();
-  if (lacks(gpu::findPlainShortage(**onGpu, lowered->plainDots)))
+  // Where sizes stay that are too large for the tensor cores, threads need registers.
+  auto plain = lowered->plainDots;
+  GpuShortage found = gpu::findPlainShortage(**onGpu, plain);
+  bool isTold = found.isTold;
+  if (lacks(std::move(found)))
+    return failure();
+  for (gpu::PlainDot &dot : plain)
+    dot.bytes = 0;
+  if (isTold && lacks(gpu::findPlainShortage(**onGpu, plain)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   return Lowered{*std::move(onGpu), *std::move(lowered)};

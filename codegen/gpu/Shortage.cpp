@@ -5,6 +5,7 @@
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/WarpMma.h"
 #include "ir/Specialize.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -192,27 +193,32 @@ static int64_t wordsAtDot(DotOp dot) {
 }
 
 GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
-  int64_t registers = registersOfThread(kernel);
-  for (const PlainDot &plain : dots) {
-    GpuShortage shortage{.op = plain.dot,
-                         .what = "",
-                         .blocks = blocksOf(kernel, plain.dot, /*ownAlone=*/true),
-                         .isSoft = true};
-    if (plain.bytes > mostSharedOfOp && plain.leastBytes <= mostSharedOfOp) {
-      shortage.what = "needs " + std::to_string(plain.bytes) +
+  for (const PlainDot &plain : dots)
+    if (plain.bytes > mostSharedOfOp && plain.leastBytes <= mostSharedOfOp)
+      return {.op = plain.dot,
+              .what = "needs " + std::to_string(plain.bytes) +
                       " bytes of shared memory for a `dot` on tensor cores; there are " +
-                      std::to_string(mostSharedOfOp);
-      shortage.isTold = true;
-      return shortage;
-    }
-    if (int64_t words = wordsAtDot(plain.dot); words > registers) {
-      shortage.what = "needs " + std::to_string(words) +
-                      " registers a thread for a `dot` without tensor cores, and there are " +
-                      std::to_string(registers);
-      return shortage;
-    }
-  }
-  return {};
+                      std::to_string(mostSharedOfOp),
+              .blocks = blocksOf(kernel, plain.dot, /*ownAlone=*/true),
+              .isSoft = true,
+              .isTold = true};
+  int64_t registers = registersOfThread(kernel), most = registers - registers / 4; // for addresses
+  GpuShortage shortage;
+  kernel.walk([&](DotOp dot) {
+    bool isPlain = !warpDotOf(dot) ||
+                   llvm::any_of(dots, [&](const PlainDot &plain) { return plain.dot == dot; });
+    int64_t words = wordsAtDot(dot);
+    if (!isPlain || dot->getParentOfType<RolesOp>() || words <= most)
+      return WalkResult::advance();
+    shortage = {.op = dot,
+                .what = "needs " + std::to_string(words) +
+                        " registers a thread for a `dot` without tensor cores, and there are " +
+                        std::to_string(most) + " of " + std::to_string(registers) + " for it",
+                .blocks = blocksOf(kernel, dot, /*ownAlone=*/true),
+                .isSoft = true};
+    return WalkResult::interrupt();
+  });
+  return shortage;
 }
 
 GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *op,

@@ -22,7 +22,7 @@ import sys
 
 TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
 EXTENT = "77"
-PRODUCTS = ["dots", "products", "05-matmul-bias", "32-grouped-matmul"]
+PRODUCTS = ["dots", "orders", "products", "05-matmul-bias", "32-grouped-matmul"]
 # A length for all dimensions, and others for some.
 WARP_LENGTHS = ["4096", "1000", "512", "4095 K=4096"]
 PRODUCT_LENGTHS = {"sm_80": WARP_LENGTHS, "sm_89": WARP_LENGTHS,

@@ -97,6 +97,15 @@ def wide(inputs, params):
     return {"c": f64(inputs["a"]) @ f64(inputs["b"]).T * inputs["h"]}
 
 
+def scattered(inputs, params):
+    rows = f64(inputs["a"]) @ f64(inputs["b"]).T
+    first = f64(inputs["first"])
+    at = np.clip(inputs["at"], 0, len(first) - 1)
+    c = np.zeros((len(first), rows.shape[1]))
+    np.add.at(c, at, rows * first[at][:, None])
+    return {"c": c}
+
+
 odd_nn = nn
 odd_rounded = rounded
 
