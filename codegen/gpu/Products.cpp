@@ -285,15 +285,20 @@ private:
 /// Whether the op stands in the programs' body, in no loop or condition of it.
 bool Finder::isAlone(Operation *op) const { return isa<ParallelOp>(op->getParentOp()); }
 
-bool Finder::checkKernel() {
+std::string tile::codegen::gpu::whyNoPipeline(KernelOp kernel) {
   if (kernel.isGrid())
-    return no(kernel, "programs of a grid may change what is multiplied");
+    return "programs of a grid may change what is multiplied";
   if (speaks(kernel))
-    return no(kernel, "a kernel that asserts or prints runs program after program");
+    return "a kernel that asserts or prints runs program after program";
   for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
     if (kernel.getParamMode(n) == ParamMode::Reduce)
-      return no(kernel, "`" + kernel.getParamName(n) + "` is what all programs add up to");
-  return true;
+      return ("`" + kernel.getParamName(n) + "` is what all programs add up to").str();
+  return "";
+}
+
+bool Finder::checkKernel() {
+  std::string reason = whyNoPipeline(kernel);
+  return reason.empty() || no(kernel, reason);
 }
 
 /// Operands come by copies that wait for no write; and what follows the sums, some columns at a

@@ -90,6 +90,9 @@ bool isUniform(mlir::AffineMap map, mlir::ValueRange dims, unsigned count);
 /// known.
 bool hasCopiedRows(ir::KernelOp kernel, unsigned number, llvm::ArrayRef<int64_t> dims = {});
 
+/// Why no loop of this kernel becomes a pipeline; empty: some may.
+std::string whyNoPipeline(ir::KernelOp kernel);
+
 /// Warps of a block that multiply, and blocks of a program.
 unsigned warpsOf(const Product &product);
 unsigned blocksOf(const Product &product);

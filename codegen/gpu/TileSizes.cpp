@@ -262,7 +262,8 @@ bool Chooser::isCopied(LoadOp load) {
 /// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.
 /// False where the kernel is none that could, or its schedule has no block for it.
 bool Chooser::chooseForProduct() {
-  if (!model.hasPipelines || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2)
+  if (!model.hasPipelines || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2 ||
+      !whyNoPipeline(kernel).empty())
     return false;
   DotOp dot = dots[0];
   auto loop = dyn_cast<ForOp>(dot->getParentOp());
