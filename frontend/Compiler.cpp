@@ -142,11 +142,10 @@ OwningOpRef<ir::KernelOp> Compiler::compileForGpu(ir::KernelOp source, ir::Bindi
     auto next = codegen::gpu::smallerTile(source, shortage, open);
     if (shortage.isTold && !atFirst)
       atFirst = bindings.sizes;
-    if (!next && shortage.isTold && *atFirst != bindings.sizes) { // they did nothing
+    if (!next && shortage.isTold && *atFirst != bindings.sizes) { // in vain: none is, then
       bindings.sizes = *atFirst;
-      smaller.clear();
-      if (kernel = compile(source, bindings); !kernel)
-        return {};
+      open = {};
+      continue;
     }
     if (!next) { // it is told, or goes on
       shortage.fitting = fittingSizes(source, bindings, shortage, make);

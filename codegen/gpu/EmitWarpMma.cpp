@@ -330,9 +330,9 @@ bool KernelLowering::emitWarpDot(DotOp op, MutableArrayRef<DotOperand> operands)
     std::string reason =
         ("its operands take " + Twine(bytes) + " bytes of shared memory at a time, and there are " +
          Twine(mostSharedOfOp) +
-         (least <= mostSharedOfOp ? ": smaller blocks, or shorter ones of `"
-                                  : ": shorter blocks of `") +
-         op.getAxis() + "`, have room")
+         (least <= mostSharedOfOp ? ": smaller blocks, or shorter ones of `" + op.getAxis() + "`,"
+                                  : ": shorter blocks of `" + op.getAxis() + "`") +
+         " have room")
             .str();
     plainDots.push_back({op, std::move(reason), bytes, least});
     return false;

@@ -229,9 +229,10 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
     bool isAsked = shortage && !shortage->fitting, stops = found && (isAsked || !found.isSoft);
     if (found && isAsked)
       *shortage = std::move(found), shortage->op = nullptr;
+    else if (found && !found.isTold && shortage)
+      (void)found.report(*shortage->fitting);
     else if (found && !found.isTold)
-      (void)found.report(shortage ? *shortage->fitting
-                                  : SmallVector<std::pair<std::string, int64_t>>());
+      (void)found.report();
     return stops;
   };
   FailureOr<OwningOpRef<KernelOp>> onGpu = compiler.lowerToTileGpu(kernel);
@@ -247,15 +248,8 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();
-  // Where sizes stay that are too large for the tensor cores, threads need registers.
-  auto plain = lowered->plainDots;
-  GpuShortage found = gpu::findPlainShortage(**onGpu, plain);
-  bool isTold = found.isTold;
-  if (lacks(std::move(found)))
-    return failure();
-  for (gpu::PlainDot &dot : plain)
-    dot.bytes = 0;
-  if (isTold && lacks(gpu::findPlainShortage(**onGpu, plain)))
+  if (lacks(gpu::findStagingShortage(**onGpu, lowered->plainDots)) ||
+      lacks(gpu::findPlainShortage(**onGpu, lowered->plainDots)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
   return Lowered{*std::move(onGpu), *std::move(lowered)};

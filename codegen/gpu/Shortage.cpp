@@ -192,7 +192,7 @@ static int64_t wordsAtDot(DotOp dot) {
   return wordsOf(held);
 }
 
-GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
+GpuShortage gpu::findStagingShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
   for (const PlainDot &plain : dots)
     if (plain.bytes > mostSharedOfOp && plain.leastBytes <= mostSharedOfOp)
       return {.op = plain.dot,
@@ -202,6 +202,10 @@ GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
               .blocks = blocksOf(kernel, plain.dot, /*ownAlone=*/true),
               .isSoft = true,
               .isTold = true};
+  return {};
+}
+
+GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
   int64_t registers = registersOfThread(kernel), most = registers - registers / 4; // for addresses
   GpuShortage shortage;
   kernel.walk([&](DotOp dot) {

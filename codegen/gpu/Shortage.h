@@ -73,8 +73,11 @@ struct PlainDot {
   int64_t bytes = 0, leastBytes = 0;
 };
 
-/// Of these, smaller blocks bring some to the tensor cores. Others have both operands in registers
-/// at once, of which there may be too few. Soft.
+/// Smaller blocks bring one of these to the tensor cores. Soft, and told.
+GpuShortage findStagingShortage(ir::KernelOp kernel, llvm::ArrayRef<PlainDot> dots);
+
+/// These, and others whose types no tensor core has, hold both operands in registers at once, of
+/// which there may be too few. Soft.
 GpuShortage findPlainShortage(ir::KernelOp kernel, llvm::ArrayRef<PlainDot> dots);
 
 /// Of a kernel that takes so many bytes, most of them at `op`.

@@ -28,6 +28,8 @@ product sm_80 "{ order = 4 }"
 product sm_90a "{ stages = -3; warps = -4 }"
 product sm_90a "{ order = grouped(-2) }"
 product sm_90a "cuda { k = 1024 }"
+# Only rows could be fewer, which is not enough: they stay.
+product sm_80 "cuda { j = 256; k = 1024 }"
 product sm_90a "cuda { i = 100000 }"
 product sm_90a "{ i = 100000 }"
 product sm_90a "cuda { i = 128; j = 256; k = 128; stages = 2 }"
