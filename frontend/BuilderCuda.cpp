@@ -181,7 +181,7 @@ Result<PreparedCall> Function::prepare(const Gpu &gpu,
     shapes.push_back(input.placed ? std::optional(*input.placed) : std::nullopt);
   std::string runs = impl->running(
       module, *instance, &frontend::descriptionOfGpu(gpu.stream()->device().properties().name),
-      shapes, bound.dims);
+      executor, shapes, bound.dims);
   auto run = executor.bindOnCuda(runs, bound.inputs, bound.dims, bound.outputs);
   if (!run)
     return fail(run.takeFailure());

@@ -4,7 +4,7 @@
 
 #include "dsl/BodyElaborator.h"
 #include "frontend/BuilderImpl.h"
-#include "frontend/Fusion.h"
+#include "frontend/FusionVeto.h"
 #include "runtime/Scalar.h"
 
 #include <cmath>
@@ -278,6 +278,7 @@ Result<std::string> Function::Impl::instance(TypeOf typeOf) const {
 
 std::string Function::Impl::running(mlir::ModuleOp module, const std::string &instance,
                                     const frontend::DeviceDescription *device,
+                                    frontend::Executor &executor,
                                     llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                                     const llvm::StringMap<int64_t> &dims) const {
   auto graph = llvm::dyn_cast<ir::GraphOp>(module.lookupSymbol(instance));
@@ -295,7 +296,9 @@ std::string Function::Impl::running(mlir::ModuleOp module, const std::string &in
   sizes.everywhere = options.sizes;
   if (!device)
     device = &frontend::descriptionOf({isGpu ? frontend::Device::Cuda : frontend::Device::Cpu, 0});
-  fused = frontend::fuseGraph(module, instance, options.fuse, *device, known, sizes).symbol;
+  fused = frontend::fuseGraphByCode(module, instance, options.fuse, *device, known, sizes,
+                                    this->module->compiler.cache.get(), frontend::codeOn(executor))
+              .symbol;
   return fused;
 }
 
@@ -418,7 +421,7 @@ Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments
     if (argument.tensor)
       shapes.back() = {argument.tensor->dtype(), argument.tensor->shape()};
   }
-  std::string runs = impl->running(module, *instance, /*device=*/nullptr, shapes, dims);
+  std::string runs = impl->running(module, *instance, /*device=*/nullptr, executor, shapes, dims);
   frontend::Outcome<frontend::Outputs> results = executor.run(runs, *ordered, dims);
   if (!results) {
     frontend::Failure failure = results.takeFailure();

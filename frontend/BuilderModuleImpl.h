@@ -80,9 +80,9 @@ struct Function::Impl {
   Result<std::string> instance(TypeOf typeOf) const;
   /// What runs in the place of a kernel or graph, and is planned for these inputs. Without a
   /// description it is for this machine's device, and that is looked for only if nothing is
-  /// planned.
+  /// planned. `executor` is what is to run it: on a GPU its code may speak against what is found.
   std::string running(mlir::ModuleOp module, const std::string &instance,
-                      const frontend::DeviceDescription *device,
+                      const frontend::DeviceDescription *device, frontend::Executor &executor,
                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                       const llvm::StringMap<int64_t> &dims) const;
   Result<frontend::Arguments> order(const frontend::Interface &interface,

@@ -8,48 +8,12 @@
 #include "runtime/Encoding.h"
 #include "runtime/cuda/Assemble.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 namespace cuda = tile::runtime::cuda;
 
 //===-- What code depends on ----------------------------------------------===//
-
-/// The dimensions that a value is computed from.
-static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return;
-  if (auto dim = dyn_cast<ir::DimOp>(op))
-    names.insert(dim.getName());
-  for (Value operand : op->getOperands())
-    collectDims(operand, names);
-}
-
-void CudaContext::bind(ir::KernelOp kernel, ArrayRef<int64_t> dims, ir::Bindings &bindings) {
-  llvm::SetVector<StringRef> names;
-  kernel.walk([&](ir::AxisOp axis) {
-    collectDims(axis.getLower(), names);
-    collectDims(axis.getUpper(), names);
-  });
-  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims))
-    if (names.contains(name))
-      bindings.dims.try_emplace(name, value);
-}
-
-DictionaryAttr CudaContext::divisorsOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
-  constexpr int64_t most = 16;
-  Builder builder(kernel.getContext());
-  NamedAttrList divisors;
-  for (auto [name, value] : llvm::zip_equal(kernel.getDims().getAsValueRange<StringAttr>(), dims)) {
-    int64_t divisor = value == 0 ? most : std::min(most, value & -value);
-    if (divisor > 1)
-      divisors.set(name, builder.getI64IntegerAttr(divisor));
-  }
-  return divisors.getDictionary(kernel.getContext());
-}
 
 /// All that the code depends on, before anything is lowered. Places are part of it: they are in
 /// the code, for the tools that show them.

@@ -90,12 +90,6 @@ public:
   static Outcome<std::unique_ptr<CudaContext>> open(std::shared_ptr<runtime::cuda::Stream> stream);
   ~CudaContext();
 
-  /// Binds what code for the GPU depends on: dimensions that whole axes are as long as, and the
-  /// powers of two that divide the others.
-  static void bind(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
-  /// The divisors of dimensions.
-  static mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
-
   /// Loads the code of a template: from the compiler's cache, or it is compiled and stored there.
   /// Problems of the kernel are reported, and spilled registers, as a remark. A hit lowers nothing:
   /// its key is made of the template and what it is compiled for.

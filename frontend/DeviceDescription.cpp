@@ -26,6 +26,9 @@ static constexpr const char *embedded[] = {
 /// The figures that there are, and their units.
 static constexpr std::pair<const char *, const char *> knownFigures[] = {
     {"memory_bandwidth", "B/s"},
+    {"warp_bandwidth", "B/s"},
+    {"cluster_bandwidth", "B/s"},
+    {"core_bandwidth", "B/s"},
     {"memory", "B"},
     {"l2", "B"},
     {"multiprocessors", "1"},

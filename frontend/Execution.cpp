@@ -3,8 +3,10 @@
 #include "frontend/Execution.h"
 
 #include "codegen/Reports.h"
+#include "codegen/gpu/KernelShape.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/ExecutionImpl.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
@@ -209,9 +211,9 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   if (device == Device::Cuda) {
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
-    CudaContext::bind(kernel, dims, bindings);
+    codegen::gpu::bindDims(kernel, dims, bindings);
     open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, *tuned);
-    divisors = CudaContext::divisorsOf(kernel, dims);
+    divisors = codegen::gpu::divisorsOf(kernel, dims);
     for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
       auto bound = bindings.dims.find(name);
       auto divisor = divisors.getAs<IntegerAttr>(name);
@@ -253,6 +255,17 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
   return entry.get();
+}
+
+Outcome<CodeFacts> Executor::codeFacts(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
+  auto code = compiled(kernel, dims);
+  if (!code)
+    return code.takeFailure();
+  const CudaKernel &cuda = *(*code)->cuda;
+  CodeFacts facts{cuda.loaded->function().attributes().localBytes, {}};
+  for (const auto &[binder, size] : cuda.schedule)
+    facts.sizes[binder] = size;
+  return facts;
 }
 
 Outcome<ir::KernelOp> Executor::specialized(Compiled &code) {

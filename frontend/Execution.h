@@ -29,6 +29,7 @@ class Stream;
 namespace tile::frontend {
 
 class CudaContext;
+struct CodeFacts;
 struct CudaRun;
 
 enum class Device { Cpu, Cuda, Interp };
@@ -109,6 +110,10 @@ public:
   /// The tuned schedule for a launch of a kernel on this device; null if there is none, or if sizes
   /// are given for the kernel.
   Outcome<const Schedule *> tunedFor(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+  /// Whether it makes code for a GPU that a device can be asked about.
+  bool makesGpuCode() const { return device == Device::Cuda && !sanitizes; }
+  /// Makes the code of a kernel for a launch with these dims, and says what it is like.
+  Outcome<CodeFacts> codeFacts(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   /// Makes it, and waits. `inout` tensors go on from what the launch before left.
   Outcome<std::monostate> launch(Prepared &prepared);
   /// The GPU; null before a kernel has needed it, or it was opened.

@@ -97,7 +97,8 @@ static ir::FuseOptions optionsFor(const llvm::StringMap<int64_t> &dims) {
 
 FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol, FuseMode mode,
                                      const DeviceDescription &device,
-                                     const llvm::StringMap<int64_t> &dims, const TileSizes &sizes) {
+                                     const llvm::StringMap<int64_t> &dims, const TileSizes &sizes,
+                                     ArrayRef<ir::FusionVeto> vetoes) {
   auto graph = cast<ir::GraphOp>(module.lookupSymbol(symbol));
   ir::prepareForFusion(graph);
   llvm::StringSet<> kernels;
@@ -112,7 +113,9 @@ FusedGraph tile::frontend::fuseGraph(ModuleOp module, StringRef symbol, FuseMode
   ir::FuseOptions options = optionsFor(dims);
   options.isOff = options.keepsCalls = mode == FuseMode::Off;
   options.keepsPrecision = mode == FuseMode::Fast;
+  options.vetoes = vetoes;
   result.ledger = ir::fuse(fused, model, options);
+  result.ledger.vetoes = vetoes.vec();
   dropUnused(module, kernels);
   return result;
 }

@@ -33,10 +33,10 @@ struct FusedGraph {
 /// Puts a fused copy of a graph into the module, beside the graph: for a device, as its description
 /// has it, and values of dims, as far as they are known. Unless it is to be fast, both compute the
 /// same: multiply-adds of all kernels are formed as they stand alone. With FuseMode::Off it is
-/// fused in nothing, and the ledger has what its calls cost.
+/// fused in nothing, and the ledger has what its calls cost. `vetoes` have numbers of its calls.
 FusedGraph fuseGraph(mlir::ModuleOp module, llvm::StringRef symbol, FuseMode mode,
                      const DeviceDescription &device, const llvm::StringMap<int64_t> &dims,
-                     const TileSizes &sizes = {});
+                     const TileSizes &sizes = {}, llvm::ArrayRef<ir::FusionVeto> vetoes = {});
 
 /// Gives the boundaries between the kernels of a graph that was fused so their witnesses.
 void addWitnesses(mlir::ModuleOp module, FusedGraph &fused, const DeviceDescription &device,

@@ -20,9 +20,9 @@ static constexpr double cacheSpeedup = 3;
 /// Operations that a function (exp, tanh, sin …) is taken for: an assumption, too.
 static constexpr double operationsOfFunction = 16;
 
-/// How fast instructions of single warps multiply on a device that has pipelines, beside those:
-/// 0.30 to 0.40 on an H100, 0.30 to 0.35 where products are large (docs/performance.md).
-static constexpr double shareOfSingleWarps = 0.3;
+/// Of the matrix units' rate, what a warp's instructions have on a device with pipelines, and of
+/// that of vectors, what plain threads have (an H200, docs/performance.md).
+static constexpr double shareOfWarpMma = 0.14, shareOfPlainThreads = 0.145;
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
 /// computes.
@@ -50,32 +50,81 @@ double FusionCost::bytesAtATime(ArrayRef<ir::TensorLife> tensors,
 }
 
 llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
-  bool isPipeline = false;
-  return tileSizes(kernel, dims, isPipeline);
+  ir::Bindings given = sizes.of(kernel);
+  if (device.isGpu)
+    return codegen::gpu::sizesInCode(kernel, dims, given.sizes, device.target);
+  for (const auto &[binder, size] :
+       codegen::chooseTiles(kernel, dims, given.sizes,
+                            {std::max(1, static_cast<int>(device.figure("multiprocessors")))}))
+    given.sizes.try_emplace(binder, size);
+  return given.sizes;
 }
 
-llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims,
-                                               bool &isPipeline) {
-  ir::Bindings bindings = sizes.of(kernel);
-  llvm::StringMap<int64_t> chosen =
-      device.isGpu
-          ? codegen::gpu::chooseTiles(kernel, dims, bindings.sizes,
-                                      codegen::gpu::GpuModel::of(device.target), /*fixed=*/false,
-                                      &isPipeline)
-          : codegen::chooseTiles(kernel, dims, bindings.sizes,
-                                 {std::max(1, static_cast<int>(device.figure("multiprocessors")))});
-  for (const auto &[binder, size] : chosen)
-    bindings.sizes.try_emplace(binder, size);
-  for (StringAttr binder : ir::sizableBinders(kernel)) {
-    SmallVector<int64_t> scheduled = ir::scheduledSizes(kernel, binder);
-    bindings.sizes.try_emplace(binder, scheduled.empty() ? ir::defaultLoopSize : scheduled.front());
+/// On a CPU a thread runs a program at a time. On a GPU the compiler is asked; but not what CTAs of
+/// plain arithmetic are like where there are so many that it makes no difference.
+codegen::gpu::KernelShape FusionCost::shapeOf(ir::KernelOp kernel, ArrayRef<int64_t> dims,
+                                              const llvm::StringMap<int64_t> &blocks,
+                                              const Work &work) const {
+  constexpr double many = 256;
+  if (!device.isGpu)
+    return {.warps = 1};
+  if (work.contractions.empty() && work.programs > many * device.figure("multiprocessors"))
+    return {};
+  return codegen::gpu::kernelShape(kernel, dims, blocks, device.target);
+}
+
+/// Seconds beyond those at the fastest units' rate that a kernel's contractions take.
+double FusionCost::contractionSeconds(const Work &work,
+                                      const codegen::gpu::KernelShape &shape) const {
+  using Path = ir::ContractionPath;
+  bool hasPipelines = codegen::gpu::GpuModel::of(device.target).hasPipelines;
+  double seconds = 0;
+  for (auto [n, contraction] : llvm::enumerate(work.contractions)) {
+    Path path = n < shape.contractions.size() ? shape.contractions[n] : Path::Scalar;
+    double fastest = device.operations(Unit::Matrix, contraction.type);
+    double vector = device.operations(Unit::Vector, contraction.type);
+    if (fastest == 0)
+      fastest = vector;
+    double rate = path == Path::Scalar ? shareOfPlainThreads * vector
+                  : path == Path::WarpMma && hasPipelines && contraction.type != runtime::DType::F64
+                      ? shareOfWarpMma * fastest
+                      : fastest;
+    if (rate > 0 && std::isfinite(contraction.operations))
+      seconds += contraction.operations * (1 / rate - 1 / fastest);
   }
-  return bindings.sizes;
+  return seconds;
+}
+
+/// Seconds in which so many bytes move, an equal part of them by each CTA. Waves of CTAs that fill
+/// the device have its bandwidth; fewer have what so many warps draw.
+double FusionCost::memorySeconds(double bytes, double ctas,
+                                 const codegen::gpu::KernelShape &shape) const {
+  double perWarp = device.figure(device.isGpu ? "warp_bandwidth" : "core_bandwidth");
+  double ofCluster = device.figure("cluster_bandwidth");
+  double slots = device.figure("multiprocessors") * shape.ctasAtATime;
+  if (perWarp <= 0 || slots < 1 || !(ctas >= 1) || !std::isfinite(ctas))
+    return bytes / bandwidth();
+  double perProgram = shape.ctas * shape.warps * perWarp;
+  if (shape.ctas > 1 && ofCluster > 0)
+    perProgram = std::min(perProgram, ofCluster);
+  auto rate = [&](double atATime) {
+    return std::min(bandwidth(), atATime / shape.ctas * perProgram);
+  };
+  double waves = std::floor(ctas / slots), rest = ctas - waves * slots;
+  double each = bytes / ctas;
+  return waves * slots * each / rate(slots) + (rest > 0 ? rest * each / rate(rest) : 0);
+}
+
+/// How much longer arithmetic takes than on all multiprocessors, as the last of them have fewer of
+/// so many CTAs, or none.
+static double shareLost(double ctas, double multiprocessors) {
+  if (multiprocessors < 1 || !(ctas >= 1) || !std::isfinite(ctas))
+    return 1;
+  return std::ceil(ctas / multiprocessors) * multiprocessors / ctas;
 }
 
 ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
-  bool isPipeline = false;
-  llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims, isPipeline);
+  llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims);
   unsigned count = kernel.getNumArguments();
   SmallVector<SmallVector<int64_t>> extents(count);
   for (unsigned n = 0; n < count; ++n)
@@ -87,30 +136,40 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   // Where data decides how far a loop goes, it is taken to go as far as the largest dim.
   double usual = dims.empty() ? 1 : static_cast<double>(*llvm::max_element(dims));
   Work work = countWork(kernel, dims, shapes, scalars, blocks, usual);
+  codegen::gpu::KernelShape shape = shapeOf(kernel, dims, blocks, work);
 
   ir::KernelCost cost;
-  double registers = 4 * device.figure("registers_per_multiprocessor");
-  if (double most = shareOfRegisters * registers; device.isGpu && work.carriedBytes > most)
-    cost.obstacle = "a program's loop would carry " +
-                    std::to_string(int(work.carriedBytes / 1024)) +
-                    " KiB from block to block, more than " + std::to_string(int(most / 1024)) +
-                    " KiB of a multiprocessor's registers";
-  if (work.contractedBytes > codegen::gpu::mostSharedOfOp && device.isGpu && cost.obstacle.empty())
-    cost.obstacle = "a contraction would have " + std::to_string(int(work.contractedBytes / 1024)) +
-                    " KiB of its operands at a time, more than " +
-                    std::to_string(codegen::gpu::mostSharedOfOp / 1024) + " KiB of shared memory";
+  double registers = shareOfRegisters * 4 * device.figure("registers_per_multiprocessor");
+  auto kib = [](double bytes) {
+    return std::to_string(static_cast<int64_t>(bytes / 1024)) + " KiB";
+  };
+  if (device.isGpu && work.contractedBytes > codegen::gpu::mostSharedOfOp)
+    cost.obstacle = "a contraction would have " + kib(work.contractedBytes) +
+                    " of its operands at a time, more than " + kib(codegen::gpu::mostSharedOfOp) +
+                    " of shared memory";
+  else if (device.isGpu && work.carriedBytes > registers)
+    cost.obstacle = "a program's loop would carry " + kib(work.carriedBytes) +
+                    " from block to block, more than " + kib(registers) +
+                    " of a multiprocessor's registers";
   cost.bytesRead = work.bytesRead;
   cost.bytesWritten = work.bytesWritten;
   cost.operations = work.totalOperations();
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
-  double memory = (work.bytes() + again / cacheSpeedup) / bandwidth();
-  bool isBySingleWarps =
-      device.isGpu && codegen::gpu::GpuModel::of(device.target).hasPipelines && !isPipeline;
-  double compute = work.computeSeconds(device, isBySingleWarps ? shareOfSingleWarps : 1);
-  if (compute > work.computeSeconds(device))
-    cost.handicap = "its product would be no pipeline of the tensor cores any more";
+  double bytes = work.bytes() + again / cacheSpeedup, ctas = work.programs * shape.ctas;
+  double compute = work.computeSeconds(device);
+  cost.leastMemorySeconds = bytes / bandwidth();
+  cost.leastComputeSeconds = compute;
+  cost.programs = work.programs;
+  cost.fillsDevice = !(ctas < device.figure("multiprocessors"));
+  cost.contractions = shape.contractions.size();
+  cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
+  cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
+  if (device.isGpu)
+    compute += contractionSeconds(work, shape);
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
     compute += (operationsOfFunction - 1) * work.functions / rate;
+  compute *= shareLost(ctas, device.figure("multiprocessors"));
+  double memory = memorySeconds(bytes, ctas, shape);
   cost.launchSeconds = device.launchSeconds();
   cost.memorySeconds = memory;
   cost.computeSeconds = compute;

@@ -3,14 +3,16 @@
 // t = L + Tm + Tc − 0.95 · min(Tm, Tc): a launch's start, and memory and arithmetic
 // that overlap but for a little. Tm counts what has to move at the memory's rate and
 // what is read again at that of a cache; Tc counts what is written in the kernel
-// (Work.h), with a function as so many operations as one takes, and with a part of
-// the matrix units' rate for products that no pipeline makes where others have one.
-// Tile sizes are those that the backend would choose.
+// (Work.h), with a function as so many operations as one takes. Both go by waves of
+// programs: few programs have a part of the multiprocessors and of the bandwidth. How
+// many there are, how many CTAs or threads run at a time and which instructions make a
+// contraction the backend says (codegen/gpu/KernelShape.h, codegen/cpu/ChooseTiles.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_FUSIONCOST_H
 #define TILE_FRONTEND_FUSIONCOST_H
 
+#include "codegen/gpu/KernelShape.h"
 #include "frontend/TileSizes.h"
 #include "frontend/Work.h"
 #include "ir/CostModel.h"
@@ -34,9 +36,10 @@ public:
                       std::vector<std::vector<uint32_t>> dependencies) override;
 
 private:
-  /// `isPipeline`: codegen::gpu::chooseTiles.
-  llvm::StringMap<int64_t> tileSizes(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                                     bool &isPipeline);
+  codegen::gpu::KernelShape shapeOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                    const llvm::StringMap<int64_t> &blocks, const Work &work) const;
+  double contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
+  double memorySeconds(double bytes, double ctas, const codegen::gpu::KernelShape &shape) const;
 
   DeviceDescription device;
   TileSizes sizes;

@@ -1,5 +1,6 @@
 //===- FusionJson.cpp - a report on fusion for programs -------------------===//
 
+#include "frontend/FusionPlan.h"
 #include "frontend/FusionText.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -153,6 +154,7 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"kernels", std::move(kernels)},
                       {"tensors_after", ::toJson(report.after.tensors)},
                       {"ledger", std::move(entries)},
+                      {"vetoes", toJson(ledger.vetoes)},
                       {"boundaries", ::toJson(ledger.boundaries, ledger, "from", "to")},
                       {"shared_reads", ::toJson(ledger.sharedReads, ledger, "first", "second")},
                       {"before", std::move(before)},

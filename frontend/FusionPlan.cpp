@@ -2,6 +2,7 @@
 
 #include "frontend/FusionPlan.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelShape.h"
 #include "frontend/CudaExecution.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/FusionCost.h"
@@ -121,6 +122,7 @@ public:
     plan.code = describeGraph(apart);
     plan.calls = describe(apart);
     plan.steps = ledger.steps;
+    plan.vetoes = ledger.vetoes;
     auto written = cast<ir::GraphOp>(module.lookupSymbol(symbol));
     for (StringRef name : written.getDims().getAsValueRange<StringAttr>()) {
       auto given = dims.find(name);
@@ -203,10 +205,10 @@ Outcome<Done> Planner::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings,
     Compiler::chooseTiles(kernel, bindings, dims, threads);
     return Done{};
   }
-  CudaSpecialization to{bindings, {}, CudaContext::divisorsOf(kernel, dims)};
+  CudaSpecialization to{bindings, {}, codegen::gpu::divisorsOf(kernel, dims)};
   to.mostElements = mostElements;
   to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target, /*fixed=*/true);
-  CudaContext::bind(kernel, dims, to.bindings);
+  codegen::gpu::bindDims(kernel, dims, to.bindings);
   OwningOpRef<ir::KernelOp> pinned(kernel.clone());
   pinWarps(*pinned);
   pinOrders(*pinned, plan);

@@ -33,6 +33,8 @@ struct FusionPlan {
   std::map<std::string, int64_t> dims;
   std::vector<Call> calls;
   std::vector<ir::FusionStep> steps;
+  /// What code had spoken against when the steps were found.
+  std::vector<ir::FusionVeto> vetoes;
   /// Tile sizes of what the steps lead to.
   std::vector<TileSizes::ByBinder> kernels;
 };
@@ -45,6 +47,10 @@ Outcome<FusionPlan> makePlan(Compiler &compiler, mlir::ModuleOp module, llvm::St
 
 llvm::json::Object toJson(const FusionPlan &plan);
 Outcome<FusionPlan> readPlan(const std::string &path);
+
+llvm::json::Array toJson(llvm::ArrayRef<ir::FusionVeto> vetoes);
+/// None of what is no list of vetoes.
+std::optional<std::vector<ir::FusionVeto>> vetoesIn(const llvm::json::Value &value);
 
 /// The graph under a plan, beside it in the module: its calls one by one, or fused. Fails if the
 /// plan isn't one for this graph and these values of its dims. On what it runs is the caller's to

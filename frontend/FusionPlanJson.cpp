@@ -13,7 +13,7 @@ using codegen::FoldOrder;
 using ir::FusionStep;
 using Transform = ir::FusionEntry::Transform;
 
-static constexpr int64_t version = 3;
+static constexpr int64_t version = 4;
 
 static constexpr std::pair<Transform, llvm::StringLiteral> transformNames[] = {
     {Transform::Inline, "inline"},
@@ -47,6 +47,14 @@ static llvm::json::Object toJson(const FusionStep &step) {
   return object;
 }
 
+llvm::json::Array tile::frontend::toJson(llvm::ArrayRef<ir::FusionVeto> vetoes) {
+  llvm::json::Array list;
+  for (const ir::FusionVeto &veto : vetoes)
+    list.push_back(
+        llvm::json::Object{{"calls", llvm::json::Array(veto.calls)}, {"reason", veto.reason}});
+  return list;
+}
+
 static llvm::json::Object contentsOf(const FusionPlan &plan) {
   llvm::json::Object dims;
   for (const auto &[name, value] : plan.dims)
@@ -65,10 +73,15 @@ static llvm::json::Object contentsOf(const FusionPlan &plan) {
     steps.push_back(::toJson(step));
   for (const TileSizes::ByBinder &sizes : plan.kernels)
     kernels.push_back(::toJson(sizes));
-  return llvm::json::Object{{"plan", version},           {"device", plan.isForGpu ? "gpu" : "cpu"},
-                            {"graph", plan.graph},       {"code", plan.code},
-                            {"dims", std::move(dims)},   {"calls", std::move(calls)},
-                            {"steps", std::move(steps)}, {"kernels", std::move(kernels)}};
+  return llvm::json::Object{{"plan", version},
+                            {"device", plan.isForGpu ? "gpu" : "cpu"},
+                            {"graph", plan.graph},
+                            {"code", plan.code},
+                            {"dims", std::move(dims)},
+                            {"calls", std::move(calls)},
+                            {"steps", std::move(steps)},
+                            {"vetoes", toJson(plan.vetoes)},
+                            {"kernels", std::move(kernels)}};
 }
 
 /// Of all that a plan says: what its parts promise each other holds as it was written alone.
@@ -84,6 +97,31 @@ llvm::json::Object tile::frontend::toJson(const FusionPlan &plan) {
 }
 
 //===-- Reading -----------------------------------------------------------===//
+
+std::optional<std::vector<ir::FusionVeto>>
+tile::frontend::vetoesIn(const llvm::json::Value &value) {
+  const llvm::json::Array *list = value.getAsArray();
+  if (!list)
+    return std::nullopt;
+  std::vector<ir::FusionVeto> vetoes;
+  for (const llvm::json::Value &entry : *list) {
+    const llvm::json::Object *object = entry.getAsObject();
+    const llvm::json::Array *calls = object ? object->getArray("calls") : nullptr;
+    auto reason = object ? object->getString("reason") : std::nullopt;
+    if (!calls || !reason)
+      return std::nullopt;
+    ir::FusionVeto &veto = vetoes.emplace_back(ir::FusionVeto{{}, reason->str()});
+    for (const llvm::json::Value &call : *calls) {
+      auto number = call.getAsInteger();
+      if (!number || *number < 0 || *number > 1000000)
+        return std::nullopt;
+      veto.calls.push_back(static_cast<unsigned>(*number));
+    }
+    if (veto.calls.size() < 2 || !llvm::is_sorted(veto.calls))
+      return std::nullopt;
+  }
+  return vetoes;
+}
 
 namespace {
 /// Says what is missing, and stops there.
@@ -230,6 +268,11 @@ bool Reader::readAll(const llvm::json::Object &object, FusionPlan &plan) {
   auto readKernel = [&](const llvm::json::Value &value) {
     return readSizes(&value, plan.kernels.emplace_back());
   };
+  const llvm::json::Value *vetoes = object.get("vetoes");
+  auto known = vetoes ? vetoesIn(*vetoes) : std::nullopt;
+  if (!known)
+    return fail("\"vetoes\" are missing, or none");
+  plan.vetoes = *std::move(known);
   bool isRead = readString(object, "graph", plan.graph) && readString(object, "code", plan.code) &&
                 readDims(object.get("dims"), plan) &&
                 llvm::all_of(*calls, [&](const auto &value) { return readCall(value, plan); }) &&

@@ -91,8 +91,10 @@ std::string tile::frontend::reasonOf(const FusionEntry &entry) {
     return entry.reason;
   case Verdict::Slower:
     return "as one they would take " + comparedText(entry.together, entry.apart) + ": " +
-           (!entry.together.handicap.empty() && entry.apart.handicap.empty()
-                ? entry.together.handicap
+           (!entry.together.fillsDevice && entry.together.programs < entry.apart.programs
+                ? number(entry.together.programs,
+                         entry.together.programs == 1 ? "its %.0f program" : "its %.0f programs") +
+                      " can't use all of the device"
             : entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
             : entry.together.operations > entry.apart.operations
                 ? "what is computed again costs more than the bytes that are saved"

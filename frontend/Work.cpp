@@ -30,19 +30,19 @@ Work &Work::operator+=(const Work &other) {
   functions += other.functions;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
   contractedBytes = std::max(contractedBytes, other.contractedBytes);
+  programs = std::max(programs, other.programs);
+  llvm::append_range(contractions, other.contractions);
   for (const auto &[unit, count] : other.operations)
     operations[unit] += count;
   isExact &= other.isExact;
   return *this;
 }
 
-double Work::computeSeconds(const DeviceDescription &device, double matrixShare) const {
+double Work::computeSeconds(const DeviceDescription &device) const {
   double seconds = 0;
   for (const auto &[key, count] : operations) {
     auto [unit, type] = key;
     double rate = device.operations(unit, type);
-    if (unit == Unit::Matrix && type != runtime::DType::F64)
-      rate *= matrixShare;
     // What has no unit of its own is done by the vectors.
     if (rate == 0)
       rate = device.operations(Unit::Vector, type);
@@ -82,6 +82,7 @@ private:
   void access(Operation *op, Value memory, AffineMap map, ValueRange indices, ValueRange symbols,
               bool reads, bool writes);
   void compute(Operation *op);
+  double countPrograms();
   double blockOf(StringAttr axis);
   double bytesOfBlocks(ValueRange values);
   void contract(ir::DotOp dot);
@@ -420,7 +421,10 @@ void Counter::compute(Operation *op) {
   if (auto dot = dyn_cast<ir::DotOp>(op)) {
     SmallVector<StringAttr> axes(ir::axesOf(dot.getResult().getType()));
     axes.push_back(dot.getAxisAttr());
-    add(Unit::Matrix, dot.getLhs().getType(), 2 * times(op, axes));
+    double count = 2 * times(op, axes);
+    add(Unit::Matrix, dot.getLhs().getType(), count);
+    if (auto type = typeOf(dot.getLhs().getType()))
+      work.contractions.push_back({*type, count});
     contract(dot);
   } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
     if (isFloat(reduce.getInput().getType()))
@@ -438,6 +442,17 @@ void Counter::compute(Operation *op) {
     if (isFunction(op) && std::isfinite(elements))
       work.functions += elements;
   }
+}
+
+double Counter::countPrograms() {
+  ir::ParallelOp parallel = kernel.getParallel();
+  double programs = 1;
+  for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
+    auto [lower, upper] = range(parallel.getLower()[n], parallel.getUpper()[n]);
+    double size = parallel.getEach()[n] ? 1 : sizeOf(name, parallel.getSizes()[n]);
+    programs = product(programs, std::ceil((upper - lower) / std::max(1.0, size)));
+  }
+  return programs;
 }
 
 /// How many coordinates of an axis a program has at a time.
@@ -481,6 +496,7 @@ static bool isReduced(Value value) {
 }
 
 void Counter::contract(ir::DotOp dot) {
+  work.carriedBytes = std::max(work.carriedBytes, bytesOfBlocks(dot->getResults()));
   Value span = domains.spanOf(dot.getAxisAttr());
   bool isWhole = span && span.getDefiningOp<ir::AxisOp>();
   if (isWhole && (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
@@ -489,6 +505,7 @@ void Counter::contract(ir::DotOp dot) {
 }
 
 Work Counter::count() {
+  work.programs = countPrograms();
   kernel.getParallel().getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     // How parts of a loop would be joined doesn't run.
     if (auto loop = dyn_cast<ir::ForOp>(op->getParentOp());

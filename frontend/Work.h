@@ -29,8 +29,18 @@ struct Work {
   std::map<std::pair<Unit, runtime::DType>, double> operations;
   /// Of those the functions of floats that take several instructions each: exp, tanh, sin ….
   double functions = 0;
-  /// The most that a program's loop carries from block to block: what has to stay in registers.
+  /// The most that a program's loop carries from block to block, or that a contraction adds up at a
+  /// time: what has to stay in registers.
   double carriedBytes = 0;
+  /// Programs of the launch.
+  double programs = 1;
+  /// The contractions, in the order in which they stand in the kernel, with the type of what they
+  /// multiply; their operations are among `operations`.
+  struct Contraction {
+    runtime::DType type;
+    double operations = 0;
+  };
+  std::vector<Contraction> contractions;
   /// The most that a contraction of a whole axis has of its operands at a time, where one of them
   /// is made by loops or reductions itself, so that it can't go block by block.
   double contractedBytes = 0;
@@ -43,9 +53,9 @@ struct Work {
   double intensity() const { return totalOperations() / bytes(); }
   Work &operator+=(const Work &other);
 
-  /// Seconds that a device's arithmetic takes; 0 where the description has no figure for it. Of the
-  /// rate of its matrix units, but for f64, a kernel has that share.
-  double computeSeconds(const DeviceDescription &device, double matrixShare = 1) const;
+  /// Seconds that a device's arithmetic takes at least; 0 where the description has no figure for
+  /// it.
+  double computeSeconds(const DeviceDescription &device) const;
 };
 
 /// A launch of a kernel. By parameter: shapes (empty for scalars) and the bits of scalars. `sizes`

@@ -20,6 +20,10 @@
 
 namespace tile::ir {
 
+/// The instructions that make a contraction, the fastest first: a warpgroup's, fed by a pipeline of
+/// copies; a warp's; those of plain threads.
+enum class ContractionPath { Pipeline, WarpMma, Scalar };
+
 struct KernelCost {
   /// Each element that is read or written counts once.
   double bytesRead = 0, bytesWritten = 0;
@@ -29,10 +33,16 @@ struct KernelCost {
   double seconds = 0;
   /// What the start, the memory and the arithmetic would take alone; they may overlap.
   double launchSeconds = 0, memorySeconds = 0, computeSeconds = 0;
+  /// What memory and arithmetic take at least, on all of the device and by its fastest units.
+  double leastMemorySeconds = 0, leastComputeSeconds = 0;
+  /// How many there are of a launch, the most of several; and whether all launches have enough of
+  /// them for every multiprocessor.
+  double programs = 0;
+  bool fillsDevice = true;
+  /// Its contractions, and which of them are pipelines, or left to plain threads.
+  unsigned contractions = 0, pipelines = 0, scalars = 0;
   /// Why a device can't run it well, whatever the time that was counted; empty if it can.
   std::string obstacle;
-  /// What of the device it can't use, so that it takes longer; empty if it can all.
-  std::string handicap;
 
   double bytes() const { return bytesRead + bytesWritten; }
   /// Operations for each byte.
@@ -53,11 +63,27 @@ struct KernelCost {
     launchSeconds += other.launchSeconds;
     memorySeconds += other.memorySeconds;
     computeSeconds += other.computeSeconds;
-    if (handicap.empty())
-      handicap = other.handicap;
+    leastMemorySeconds += other.leastMemorySeconds;
+    leastComputeSeconds += other.leastComputeSeconds;
+    programs = std::max(programs, other.programs);
+    fillsDevice &= other.fillsDevice;
+    contractions += other.contractions;
+    pipelines += other.pipelines;
+    scalars += other.scalars;
     return *this;
   }
 };
+
+/// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
+/// nothing. Times that are predicted don't decide that: without those units a contraction may take
+/// a hundred times as long.
+inline std::string lostPath(const KernelCost &together, const KernelCost &apart) {
+  if (together.scalars > 0 && apart.scalars == 0)
+    return "its contraction would have no tensor cores any more";
+  if (together.contractions > 0 && together.pipelines == 0 && apart.pipelines > 0)
+    return "its product would be no pipeline of the tensor cores any more";
+  return "";
+}
 
 /// A tensor between a graph's calls, which have numbers, in the order of their writers.
 struct TensorLife {

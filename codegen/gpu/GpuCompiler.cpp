@@ -172,6 +172,13 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   }
 }
 
+bool GpuCompiler::becomesPipeline(KernelOp kernel) const {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
+  auto pipeline = lowerToPipeline(kernel, options, gpu::GpuModel::of(options.target));
+  return succeeded(pipeline) && *pipeline;
+}
+
 GpuRoles tile::codegen::rolesOf(KernelOp onGpu) {
   GpuRoles result;
   onGpu.walk([&](gpu::RolesOp roles) {

@@ -119,6 +119,8 @@ public:
 
   /// The kernel on the tile_gpu level.
   mlir::FailureOr<mlir::OwningOpRef<ir::KernelOp>> lowerToTileGpu(ir::KernelOp kernel) const;
+  /// Whether the kernel becomes a pipeline of copies and warpgroups' instructions. Reports nothing.
+  bool becomesPipeline(ir::KernelOp kernel) const;
   /// What the kernel lacks, if it can be lowered as far as that is known.
   GpuShortage findShortage(ir::KernelOp kernel) const;
   /// The optimized LLVM IR. Where the kernel needs more than the target has, that is an error, or,

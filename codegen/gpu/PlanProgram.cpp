@@ -213,8 +213,6 @@ static AxisOp longestAxis(KernelOp kernel) {
   return longest;
 }
 
-/// What a block's registers hold, of 65,536: half of them are for all else.
-static constexpr int64_t mostOfBlock = 32768;
 /// Where rows are only read, several blocks on a multiprocessor are better: one reads while another
 /// computes. But blocks of a cluster start together and wait for each other.
 static constexpr int64_t goodOfReader = 8192, mostWithoutCluster = 16384;
@@ -269,7 +267,7 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
   int64_t perBlock = 32 * int64_t(plan.warps) * elementsOfChunk(kernel, axis);
   // Short chunks are read piece by piece; but what is beside the axis has to fit as well.
   int64_t least = 128;
-  while (least > 1 && least * rows > mostOfBlock * plan.blocks)
+  while (least > 1 && least * rows > registersForTiles * plan.blocks)
     least /= 2;
   plan.chunk = std::max<int64_t>(
       least, static_cast<int64_t>(llvm::bit_floor(uint64_t(perBlock * plan.blocks / rows))));
@@ -291,12 +289,23 @@ void tile::codegen::gpu::makeRoom(KernelOp kernel) {
   limitAxes(kernel, dims);
 }
 
+/// Blocks that a multiprocessor has room for, where so many registers are live in a program.
+static int64_t ctasAtATime(const ProgramPlan &plan, int64_t live) {
+  constexpr int64_t registersOfMultiprocessor = 65536, threadsOfMultiprocessor = 2048,
+                    ctasOfMultiprocessor = 32;
+  // What a thread has beside what is live, by what ptxas gives.
+  int64_t threads = 32 * int64_t(plan.warps), perThread = live / (threads * plan.blocks);
+  int64_t registers = llvm::alignTo(std::min<int64_t>(255, 20 + perThread * 3 / 2), 8);
+  return std::clamp<int64_t>(registersOfMultiprocessor / (threads * registers), 1,
+                             std::min(ctasOfMultiprocessor, threadsOfMultiprocessor / threads));
+}
+
 /// How far ahead programs ask for rows: half of those that run at a time. With more, rows are gone
 /// from the L2 cache, which holds what is written beside them, before they are read. Programs that
 /// only read never let the memory rest.
 static int64_t programsAhead(KernelOp kernel, AxisOp axis, const ProgramPlan &plan, int64_t live,
                              const GpuModel &model) {
-  constexpr int64_t leastBytes = 4096, registersOfBlock = 65536, threadsOfBlock = 2048;
+  constexpr int64_t leastBytes = 4096;
   bool hasBulkCopies = model.mostBlocks > 1;
   if (!hasBulkCopies || live == 0 || kernel.isGrid() || !storesAlong(kernel, axis))
     return 0;
@@ -305,12 +314,7 @@ static int64_t programsAhead(KernelOp kernel, AxisOp axis, const ProgramPlan &pl
       return 0;
   if (!copiesOf(kernel).empty()) // a block runs one after the other
     return 1;
-  // What a thread has beside the rows, by what ptxas gives.
-  int64_t threads = 32 * int64_t(plan.warps), perThread = live / (threads * plan.blocks);
-  int64_t registers = llvm::alignTo(std::min<int64_t>(255, 20 + perThread * 3 / 2), 8);
-  int64_t blocks =
-      std::clamp<int64_t>(registersOfBlock / (threads * registers), 1, threadsOfBlock / threads);
-  return std::max<int64_t>(1, model.multiprocessors * blocks / plan.blocks / 2);
+  return std::max<int64_t>(1, model.multiprocessors * ctasAtATime(plan, live) / plan.blocks / 2);
 }
 
 /// One block, which goes through a row while others do; of rows that take it long, more.
@@ -322,29 +326,30 @@ static unsigned blocksForPass(int64_t elements, unsigned most) {
   return blocks;
 }
 
-ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
+/// Warps, blocks and chunks; `live` becomes the registers that a program's tiles take.
+static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &live) {
   ProgramPlan plan;
   unsigned warps = chooseWarps(kernel);
   // 0: the schedule doesn't say.
   unsigned asked = model.mostBlocks > 1 ? numberOf(kernel, "cluster") : 0;
   bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
   plan.warps = isWarpsGiven ? warps : adjustWarps(kernel, warps);
-  if (kernel->hasAttr(fixedOrderAttrName))
+  if (kernel->hasAttr(tile::codegen::fixedOrderAttrName))
     return plan;
   AxisOp axis = longestAxis(kernel);
   if (!axis)
     return plan;
   bool isOpen = ShapedType::isDynamic(axis.getSpan().getType().getExtent());
   unsigned most = model.mostBlocks > 1 && canCluster(kernel) ? model.mostBlocks : 1;
-  int64_t live = isOpen ? 0 : liveRegisters(kernel);
+  live = isOpen ? 0 : liveRegisters(kernel);
   if (asked)
     plan.blocks = std::min(asked, most);
   else if (!isOpen && live > mostWithoutCluster) {
-    int64_t good = storesAlong(kernel, axis) ? mostOfBlock : goodOfReader;
+    int64_t good = storesAlong(kernel, axis) ? registersForTiles : goodOfReader;
     while (plan.blocks < std::min(most, usualBlocks) && live / plan.blocks > good)
       plan.blocks *= 2;
   }
-  if (!asked && live / plan.blocks > mostOfBlock)
+  if (!asked && live / plan.blocks > registersForTiles)
     plan.blocks = most;
   std::optional<LoopedAxis> looped = canLoop(axis);
   bool isTooLong =
@@ -353,10 +358,12 @@ ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &mod
                      32 * int64_t(plan.warps * plan.blocks) * (live > 0 ? mostHeld : mostPassing);
   // What is gone through once need not be held.
   bool isOnePass = looped && looped->phases == 1 && live > mostWithoutCluster;
-  if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > mostOfBlock)) {
+  if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > registersForTiles)) {
     if (!asked && (isOpen || isOnePass))
       plan.blocks = isOpen ? 1 : blocksForPass(live, most);
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
+    // A chunk at a time.
+    live = std::min<int64_t>(live, plan.chunk * rowsBeside(kernel, axisOf(axis.getSpan())));
     return plan;
   }
   if (plan.blocks > 1 && !isWarpsGiven) {
@@ -365,6 +372,13 @@ ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &mod
         std::clamp<uint64_t>(llvm::PowerOf2Ceil(ofBlock / (32 * mostPerThread)), 4, 32));
   }
   plan.ahead = programsAhead(kernel, axis, plan, live, model);
+  return plan;
+}
+
+ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
+  int64_t live = 0;
+  ProgramPlan plan = planAxes(kernel, model, live);
+  plan.ctasAtATime = static_cast<unsigned>(ctasAtATime(plan, live));
   return plan;
 }
 

@@ -33,6 +33,9 @@ struct GpuModel {
   static GpuModel of(llvm::StringRef target);
 };
 
+/// Registers of a block, of 65,536, that tiles may take: half of them are for all else.
+inline constexpr int64_t registersForTiles = 32768;
+
 /// Of a kernel: so many programs ahead each asks for rows (Prefetch.cpp).
 inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
 
@@ -48,6 +51,8 @@ llvm::SmallVector<PrefetchedRows> prefetchedRows(ir::KernelOp kernel);
 
 struct ProgramPlan {
   unsigned warps = 4, blocks = 1;
+  /// Blocks that a multiprocessor has at a time, by its threads and what a thread holds.
+  unsigned ctasAtATime = 1;
   /// For `prefetchAttrName`; 0: nobody asks.
   int64_t ahead = 0;
   /// The axis that is cut into chunks, if any; and how many of them are kept.

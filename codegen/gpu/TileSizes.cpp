@@ -1,6 +1,7 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
@@ -49,7 +50,9 @@ private:
   void collectCandidates();
   void take(AxisInfo &axis, int64_t wanted) const;
   bool isCopied(LoadOp load);
+  bool isProduct();
   bool chooseForProduct();
+  void fitSums(DotOp dot, int64_t floor);
   void chooseForDots();
   void chooseForElements();
   void spread();
@@ -259,6 +262,16 @@ bool Chooser::isCopied(LoadOp load) {
          hasCopiedRows(kernel, argument.getArgNumber(), dims);
 }
 
+/// Whether the kernel with the sizes that were chosen is what the compiler takes for one.
+bool Chooser::isProduct() {
+  llvm::StringMap<int64_t> sizes = given;
+  for (StringAttr binder : sizableBinders(kernel))
+    if (axes[binder].size > 0)
+      sizes[binder.getValue()] = axes[binder].size;
+  OwningOpRef<KernelOp> compiled = asCompiled(kernel, dims, sizes);
+  return compiled && findProduct(*compiled).product;
+}
+
 /// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.
 /// False where the kernel is none that could, or its schedule has no block for it.
 bool Chooser::chooseForProduct() {
@@ -363,7 +376,31 @@ bool Chooser::chooseForProduct() {
   for (auto &[name, axis] : axes)
     if (axis.isSizable && &axis != &rows && &axis != &columns && &axis != &depth)
       axis.size = !axis.candidates.empty() ? axis.candidates.front() : axis.isProgram ? 1 : 0;
-  return best > 0;
+  return best > 0 && isProduct();
+}
+
+/// A contraction's sums stay in registers: where a whole axis makes their rows long, a program has
+/// fewer of them, down to what an instruction takes. Where that is not enough, nothing changes.
+void Chooser::fitSums(DotOp dot, int64_t floor) {
+  SmallVector<AxisInfo *> open;
+  int64_t held = std::max(1u, getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 32);
+  int64_t least = held;
+  for (StringAttr name : axesOf(dot.getType())) {
+    AxisInfo &axis = axes[name];
+    int64_t size = axis.isSizable && axis.size > 0 ? axis.size : axis.extent;
+    bool isOpen = axis.isSizable && axis.candidates.empty() && axis.size > floor;
+    held = productOf(held, size);
+    least = productOf(least, isOpen ? floor : size);
+    if (isOpen)
+      open.push_back(&axis);
+  }
+  if (least > registersForTiles)
+    return;
+  for (; held > registersForTiles; held /= 2) {
+    AxisInfo *longest =
+        *llvm::max_element(open, [](AxisInfo *x, AxisInfo *y) { return x->size < y->size; });
+    longest->size /= 2;
+  }
 }
 
 /// Blocks of contractions by instructions of warps: squares of programs' axes, if there are enough
@@ -412,6 +449,10 @@ void Chooser::chooseForDots() {
   };
   while (programs() < model.multiprocessors && halve(least)) {
   }
+  constexpr int64_t rowsOfInstruction = 8;
+  for (DotOp dot : dots)
+    if (warpMmaOf(dot))
+      fitSums(dot, rowsOfInstruction);
 }
 
 int64_t Chooser::programs() const {

@@ -1,10 +1,11 @@
 //===- BenchCommand.cpp - tilec bench -------------------------------------===//
 
 #include "codegen/Reports.h"
+#include "codegen/gpu/KernelShape.h"
 #include "frontend/BenchReport.h"
 #include "frontend/CrashReport.h"
 #include "frontend/ExecutionImpl.h"
-#include "frontend/Fusion.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
@@ -72,6 +73,7 @@ private:
   Outcome<std::monostate> checkPlot();
   Outcome<Work> workOf(Entry &entry, ir::KernelOp kernel, const runtime::KernelLaunch &launch);
   Outcome<std::monostate> count(Entry &entry);
+  Outcome<std::monostate> openExecutor(Entry &entry);
   Outcome<std::monostate> prepare(Entry &entry);
   Outcome<std::monostate> describeRoles(Entry &entry);
   Outcome<std::monostate> prepareKernel(Entry &entry, const Arguments &arguments);
@@ -208,9 +210,10 @@ Outcome<std::monostate> Bench::fuse(Entry &entry) {
     known[dim.getKey()] = dim.getValue();
   const DeviceDescription &description =
       report.isPrediction ? *report.description : descriptionOf(choice);
-  entry.symbol =
-      fuseGraph(entry.session.module(), entry.symbol, *mode, description, known, entry.sizes)
-          .symbol;
+  SeeCode see = report.isPrediction ? SeeCode() : codeOn(*entry.executor);
+  entry.symbol = fuseGraphByCode(entry.session.module(), entry.symbol, *mode, description, known,
+                                 entry.sizes, entry.session.compiler.cache.get(), see)
+                     .symbol;
   return Done{};
 }
 
@@ -264,7 +267,7 @@ Outcome<Work> Bench::workOf(Entry &entry, ir::KernelOp kernel,
   if (choice.device == Device::Cuda) {
     const std::string &target = report.isPrediction ? report.description->target
                                                     : entry.executor->cudaContext()->codeTarget();
-    CudaContext::bind(kernel, launch.dims, bindings);
+    codegen::gpu::bindDims(kernel, launch.dims, bindings);
     Compiler::chooseGpuTiles(kernel, bindings, launch.dims, target, false, tuned);
   } else {
     int threads = 1;
@@ -328,7 +331,7 @@ Outcome<std::monostate> Bench::describeRoles(Entry &entry) {
     return specialized.takeFailure();
   mlir::OwningOpRef<ir::KernelOp> kernel(specialized->clone());
   (*kernel)->setAttr(codegen::divisorsAttrName,
-                     CudaContext::divisorsOf(entry.kernel(), prepared.dims));
+                     codegen::gpu::divisorsOf(entry.kernel(), prepared.dims));
   codegen::GpuCompiler compiler({.target = entry.executor->cudaContext()->codeTarget()});
   auto onGpu = compiler.lowerToTileGpu(*kernel);
   if (failed(onGpu))
@@ -352,30 +355,29 @@ Outcome<std::monostate> Bench::prepareGraph(Entry &entry, Arguments arguments) {
   return Done{};
 }
 
-Outcome<std::monostate> Bench::prepare(Entry &entry) {
-  CrashReport::Scope scope("measuring " + entry.symbol + " on " + options.device);
-  if (report.isPrediction) {
-    entry.executor =
-        std::make_unique<Executor>(entry.session.compiler, entry.session.module(), choice.device);
-    return count(entry);
-  }
-  auto arguments = entry.inputs.arguments(entry.interface);
-  if (!arguments)
-    return arguments.takeFailure();
-  if (choice.device == Device::Cpu)
+Outcome<std::monostate> Bench::openExecutor(Entry &entry) {
+  if (!report.isPrediction && choice.device == Device::Cpu)
     entry.session.useCache();
   entry.executor =
       std::make_unique<Executor>(entry.session.compiler, entry.session.module(), choice.device);
-  Executor &executor = *entry.executor;
-  executor.sizes = entry.sizes;
-  executor.deviceIndex = choice.index;
-  executor.isQuiet = true;
-  if (choice.device == Device::Cuda)
-    if (auto done = executor.openCuda(); !done)
-      return done;
+  if (report.isPrediction)
+    return Done{};
+  entry.executor->sizes = entry.sizes;
+  entry.executor->deviceIndex = choice.index;
+  entry.executor->isQuiet = true;
+  return choice.device == Device::Cuda ? entry.executor->openCuda() : Outcome<Done>(Done{});
+}
+
+Outcome<std::monostate> Bench::prepare(Entry &entry) {
+  CrashReport::Scope scope("measuring " + entry.symbol + " on " + options.device);
+  if (report.isPrediction)
+    return count(entry);
+  auto arguments = entry.inputs.arguments(entry.interface);
+  if (!arguments)
+    return arguments.takeFailure();
   if (!device) {
-    auto opened = choice.device == Device::Cuda ? BenchDevice::cuda(*executor.cudaContext())
-                                                : BenchDevice::cpu();
+    CudaContext *cuda = entry.executor->cudaContext();
+    auto opened = choice.device == Device::Cuda ? BenchDevice::cuda(*cuda) : BenchDevice::cpu();
     if (!opened)
       return opened.takeFailure();
     device = *std::move(opened);
@@ -442,6 +444,8 @@ Outcome<std::monostate> Bench::execute() {
       return done;
   for (auto &entry : entries) {
     current = entry.get();
+    if (auto done = openExecutor(*entry); !done)
+      return done;
     if (auto done = fuse(*entry); !done)
       return done;
     if (auto done = prepare(*entry); !done)

@@ -7,6 +7,7 @@
 #include "frontend/FusionMeasure.h"
 #include "frontend/FusionPage.h"
 #include "frontend/FusionPlan.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
@@ -226,7 +227,11 @@ Outcome<std::monostate> Fuse::execute() {
   {
     StageTimer timer(session.compiler.times, "fuse");
     auto start = std::chrono::steady_clock::now();
-    FusedGraph fused = fuseGraph(session.module(), symbol, mode, device, dims);
+    // What runs have seen of its code; none is made here.
+    if (device.isGpu)
+      session.useCache();
+    FusedGraph fused = fuseGraphByCode(session.module(), symbol, mode, device, dims, {},
+                                       session.compiler.cache.get());
     fuseSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     addWitnesses(session.module(), fused, device, dims);
     report.ledger = std::move(fused.ledger);

@@ -2,6 +2,7 @@
 
 #include "frontend/CrashReport.h"
 #include "frontend/FusionPlan.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/TileSweep.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/Inputs.h"
@@ -42,7 +43,7 @@ private:
   Outcome<std::monostate> parseOutputs();
   Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
-  Outcome<std::monostate> fuse();
+  Outcome<std::monostate> fuse(Executor &executor);
   Outcome<std::monostate> checkPin(bool isGraph, FuseMode mode) const;
   Outcome<Outputs> launch(Executor &executor, const std::string &function);
   Outcome<std::monostate> checkAsWritten(Executor &executor);
@@ -114,9 +115,8 @@ Outcome<std::monostate> Run::prepare() {
     return elaborated.takeFailure();
   symbol = *elaborated;
   interface = interfaceOf(session.module().lookupSymbol(symbol));
-  if (auto done = sizes.check(kernelsOf(session.module(), symbol)); !done)
-    return done;
-  return fuse();
+  running = symbol;
+  return sizes.check(kernelsOf(session.module(), symbol));
 }
 
 /// A plan is the whole of what is chosen for the kernels of a graph.
@@ -133,8 +133,7 @@ Outcome<std::monostate> Run::checkPin(bool isGraph, FuseMode mode) const {
   return Done{};
 }
 
-Outcome<std::monostate> Run::fuse() {
-  running = symbol;
+Outcome<std::monostate> Run::fuse(Executor &executor) {
   auto mode = parseFuseMode(options.fuse);
   if (!mode)
     return mode.takeFailure();
@@ -145,6 +144,8 @@ Outcome<std::monostate> Run::fuse() {
       return done;
   if (!graph || (*mode == FuseMode::Off && !isPinned))
     return Done{};
+  if (auto done = checkAsWritten(executor); !done)
+    return done;
   CrashReport::Scope scope("fusing " + symbol);
   StageTimer timer(session.compiler.times, "fuse");
   llvm::StringMap<int64_t> known = dimsOfInputs(graph, inputs.shapes);
@@ -169,7 +170,9 @@ Outcome<std::monostate> Run::fuse() {
     return Done{};
   }
   const DeviceDescription &description = descriptionOf({device, deviceIndex});
-  running = fuseGraph(session.module(), symbol, *mode, description, known, sizes).symbol;
+  running = fuseGraphByCode(session.module(), symbol, *mode, description, known, sizes,
+                            session.compiler.cache.get(), codeOn(executor))
+                .symbol;
   return Done{};
 }
 
@@ -217,11 +220,9 @@ Outcome<Outputs> Run::launch(Executor &executor, const std::string &function) {
   return executor.run(function, *std::move(arguments), dims);
 }
 
-/// What is wrong with the inputs of a graph that was fused is told of its kernels as they are
+/// What is wrong with the inputs of a graph that is to be fused is told of its kernels as they are
 /// written.
 Outcome<std::monostate> Run::checkAsWritten(Executor &executor) {
-  if (running == symbol)
-    return Done{};
   auto bindable = inputs.bindable(interface);
   if (!bindable)
     return bindable.takeFailure();
@@ -231,7 +232,6 @@ Outcome<std::monostate> Run::checkAsWritten(Executor &executor) {
 }
 
 Outcome<std::monostate> Run::repeat(Executor &executor) {
-  executor.sizes = sizes;
   for (unsigned n = 0; n < options.repeat; ++n) {
     double compiledBefore = executor.compileSeconds;
     auto start = std::chrono::steady_clock::now();
@@ -316,7 +316,8 @@ Outcome<std::monostate> Run::execute() {
   executor.poisons = options.check || options.sweep;
   executor.sanitizes = options.sanitize;
   executor.deviceIndex = deviceIndex;
-  if (auto done = checkAsWritten(executor); !done)
+  executor.sizes = sizes;
+  if (auto done = fuse(executor); !done)
     return done;
   if (auto done = repeat(executor); !done)
     return done;

@@ -71,6 +71,7 @@ private:
   Value tensorOf(const Candidate &candidate);
 
   // Proposals.
+  bool isVetoed(const LiveCall &first, const LiveCall &second, FusionRefusal &refusal) const;
   std::optional<Proposal> evaluate(const Candidate &candidate);
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateAll(const Candidate &candidate, FusionRefusal &refusal);
@@ -184,11 +185,34 @@ void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFi
 static bool isHindered(const KernelCost &together, std::initializer_list<const KernelCost *> parts,
                        FusionRefusal &refusal) {
   auto isHinderedToo = [](const KernelCost *part) { return !part->obstacle.empty(); };
-  if (together.obstacle.empty() || llvm::any_of(parts, isHinderedToo))
+  std::string reason = together.obstacle;
+  if (reason.empty() || llvm::any_of(parts, isHinderedToo)) {
+    KernelCost apart;
+    for (const KernelCost *part : parts)
+      apart += *part;
+    reason = lostPath(together, apart);
+  }
+  if (reason.empty())
     return false;
-  refusal.reason = "as one, " + together.obstacle;
+  refusal.reason = "as one, " + reason;
   refusal.isLimit = true;
   return true;
+}
+
+/// Whether the two would be, or be part of, what was seen to be no gain.
+bool Fuser::isVetoed(const LiveCall &first, const LiveCall &second, FusionRefusal &refusal) const {
+  if (options.vetoes.empty())
+    return false;
+  std::vector<unsigned> together;
+  std::set_union(first.calls.begin(), first.calls.end(), second.calls.begin(), second.calls.end(),
+                 std::back_inserter(together));
+  for (const FusionVeto &veto : options.vetoes)
+    if (std::includes(together.begin(), together.end(), veto.calls.begin(), veto.calls.end())) {
+      refusal.reason = "as one, " + veto.reason;
+      refusal.isLimit = true;
+      return true;
+    }
+  return false;
 }
 
 /// Whether elements of the kernel's outputs are made of several: then it matters whether a consumer
@@ -216,6 +240,8 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
                                                 FusionRefusal &refusal) {
   const LiveCall &first = live[candidate.first], &second = live[candidate.second];
   CallOp producer = first.call, consumer = second.call;
+  if (isVetoed(first, second, refusal))
+    return {};
   SmallVector<Value> tensors = tensorsBetween(producer, consumer);
   if (isSingle)
     tensors.assign({tensorOf(candidate)});
@@ -281,6 +307,8 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
   proposal.apart = live[candidate.first].cost;
   for (Operation *user : users) {
     auto consumer = cast<CallOp>(user);
+    if (isVetoed(live[candidate.first], live[ids.at(user)], refusal))
+      return {};
     auto together = proposals.costOf(
         {producer, consumer, tensorsBetween(producer, consumer), proposal.options}, refusal);
     if (!together)
@@ -296,6 +324,8 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
 
 std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, FusionRefusal &refusal) {
   const LiveCall &first = live[candidate.first], &second = live[candidate.second];
+  if (isVetoed(first, second, refusal))
+    return {};
   if (reaches(first.call, second.call) || reaches(second.call, first.call)) {
     bool isFirst = reaches(first.call, second.call);
     refusal.reason =

@@ -31,6 +31,9 @@ struct FuseOptions {
   /// Done in place of a search, on calls that are told apart (CallOrigins.h). They are those of a
   /// ledger for the same graph.
   const std::vector<FusionStep> *steps = nullptr;
+  /// What code generation has shown of kernels that a search found before. Calls have the numbers
+  /// of the ledger.
+  llvm::ArrayRef<FusionVeto> vetoes;
   /// Calls that give what others give, or that nobody needs, stay.
   bool keepsCalls = false;
 };

@@ -78,7 +78,7 @@ KernelCost GraphCosts::costWithCopies(CallOp call) {
       double bytes = bytesOf(tensor), seconds = 2 * bytes / bandwidth();
       KernelCost copy;
       copy.bytesRead = copy.bytesWritten = bytes;
-      copy.seconds = copy.memorySeconds = seconds;
+      copy.seconds = copy.memorySeconds = copy.leastMemorySeconds = seconds;
       cost += copy;
     }
   return cost;
@@ -96,11 +96,13 @@ double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesBetween) {
   // What comes from a cache again: all of it may be of what is between the two, but what both read
   // still comes for one of them.
   auto again = [&](const KernelCost &cost) {
-    return std::max(0.0, cost.memorySeconds - cost.bytes() / model.bandwidth());
+    return std::max(0.0, cost.leastMemorySeconds - cost.bytes() / model.bandwidth());
   };
   double againGone = bytesBetween > 0 ? again(y) : std::min(again(x), again(y));
-  double memory = x.memorySeconds + y.memorySeconds - bytesGone / model.bandwidth() - againGone;
-  double least = model.launchSeconds() + std::max({memory, x.computeSeconds, y.computeSeconds});
+  double memory =
+      x.leastMemorySeconds + y.leastMemorySeconds - bytesGone / model.bandwidth() - againGone;
+  double least =
+      model.launchSeconds() + std::max({memory, x.leastComputeSeconds, y.leastComputeSeconds});
   // What is equal but for rounding is decided by what is found, not by this.
   return (x.seconds + y.seconds - least) * (1 + 1e-9);
 }

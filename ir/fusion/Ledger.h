@@ -79,6 +79,14 @@ struct FusionStep {
   bool operator==(const FusionStep &) const = default;
 };
 
+/// Calls that are not to be one kernel, nor together in a larger one.
+struct FusionVeto {
+  /// By number, in ascending order.
+  std::vector<unsigned> calls;
+  /// What was seen of the kernel that they were: "a thread would keep 96 bytes in local memory".
+  std::string reason;
+};
+
 struct FusionLedger {
   struct Call {
     /// What it calls: the symbol, and what the source has.
@@ -128,6 +136,8 @@ struct FusionLedger {
   std::vector<FusionEntry> entries;
   /// All that was done, in order.
   std::vector<FusionStep> steps;
+  /// What was not to be.
+  std::vector<FusionVeto> vetoes;
   /// Of steps that were given: why one can't be done; empty if all were.
   std::string staleStep;
   /// The largest first.

@@ -16,6 +16,7 @@
 // kernel. Medians, in milliseconds; docs/performance.md gives them.
 
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelShape.h"
 #include "dsl/Elaborator.h"
 #include "frontend/CudaExecution.h"
 
@@ -115,9 +116,9 @@ Milliseconds compileOnce(const Source &source, const CudaContext *device,
   compiler.cache = std::move(cache);
   CudaSpecialization to;
   std::string target = device ? device->codeTarget() : "sm_90a";
-  CudaContext::bind(kernel, source.dims, to.bindings);
+  codegen::gpu::bindDims(kernel, source.dims, to.bindings);
   Compiler::chooseGpuTiles(kernel, to.bindings, source.dims, target);
-  to.divisors = CudaContext::divisorsOf(kernel, source.dims);
+  to.divisors = codegen::gpu::divisorsOf(kernel, source.dims);
   if (device) {
     if (auto loaded = device->load(compiler, kernel, to); !loaded)
       fail("a kernel is refused");

@@ -1,0 +1,112 @@
+//===- KernelShape.cpp - what a kernel becomes on a GPU -------------------===//
+
+#include "codegen/gpu/KernelShape.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Products.h"
+#include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/WarpMma.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+/// The dimensions that a value is computed from.
+static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto dim = dyn_cast<DimOp>(op))
+    names.insert(dim.getName());
+  for (Value operand : op->getOperands())
+    collectDims(operand, names);
+}
+
+/// The dims of a kernel whose values are known, by name.
+static SmallVector<std::pair<StringAttr, int64_t>> knownDims(KernelOp kernel,
+                                                             ArrayRef<int64_t> dims) {
+  SmallVector<std::pair<StringAttr, int64_t>> known;
+  for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
+    if (value >= 0)
+      known.emplace_back(name, value);
+  return known;
+}
+
+void tile::codegen::gpu::bindDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
+  llvm::SetVector<StringRef> names;
+  kernel.walk([&](AxisOp axis) {
+    collectDims(axis.getLower(), names);
+    collectDims(axis.getUpper(), names);
+  });
+  for (auto [name, value] : knownDims(kernel, dims))
+    if (names.contains(name.getValue()))
+      bindings.dims.try_emplace(name.getValue(), value);
+}
+
+DictionaryAttr tile::codegen::gpu::divisorsOf(KernelOp kernel, ArrayRef<int64_t> dims) {
+  constexpr int64_t most = 16;
+  Builder builder(kernel.getContext());
+  NamedAttrList divisors;
+  for (auto [name, value] : knownDims(kernel, dims)) {
+    int64_t divisor = value == 0 ? most : std::min(most, value & -value);
+    if (divisor > 1)
+      divisors.set(name, builder.getI64IntegerAttr(divisor));
+  }
+  return divisors.getDictionary(kernel.getContext());
+}
+
+OwningOpRef<KernelOp> tile::codegen::gpu::asCompiled(KernelOp kernel, ArrayRef<int64_t> dims,
+                                                     const llvm::StringMap<int64_t> &sizes) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<KernelOp> copy(kernel.clone());
+  Bindings bindings{{}, sizes};
+  bindDims(kernel, dims, bindings);
+  if (failed(specialize(*copy, bindings)))
+    return {};
+  if (DictionaryAttr divisors = divisorsOf(kernel, dims); !divisors.empty())
+    (*copy)->setAttr(divisorsAttrName, divisors);
+  foldCounts(*copy);
+  prepareProduct(*copy);
+  return copy;
+}
+
+llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayRef<int64_t> dims,
+                                                         const llvm::StringMap<int64_t> &given,
+                                                         StringRef target) {
+  llvm::StringMap<int64_t> sizes = given;
+  for (const auto &[name, size] : chooseTiles(kernel, dims, given, GpuModel::of(target)))
+    sizes.try_emplace(name, size);
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  if (auto all = tileSizes(kernel, {{}, sizes}); succeeded(all))
+    for (const auto &[name, size] : *all)
+      sizes.try_emplace(name, size);
+  return sizes;
+}
+
+KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
+                                            const llvm::StringMap<int64_t> &sizes,
+                                            StringRef target) {
+  GpuModel model = GpuModel::of(target);
+  KernelShape shape;
+  OwningOpRef<KernelOp> copy = asCompiled(kernel, dims, sizes);
+  if (!copy)
+    return shape;
+  auto product = model.hasPipelines ? findProduct(*copy).product : std::nullopt;
+  if (product && GpuCompiler({.target = target.str()}).becomesPipeline(*copy)) {
+    shape.contractions = {ContractionPath::Pipeline};
+    shape.warps = warpsOf(*product) + 4; // those that load
+    shape.ctas = blocksOf(*product);
+    return shape;
+  }
+  copy->walk([&](DotOp dot) {
+    shape.contractions.push_back(warpDotOf(dot) ? ContractionPath::WarpMma
+                                                : ContractionPath::Scalar);
+  });
+  ProgramPlan plan = planProgram(*copy, model);
+  shape.warps = plan.warps;
+  shape.ctas = plan.blocks;
+  shape.ctasAtATime = plan.ctasAtATime;
+  return shape;
+}

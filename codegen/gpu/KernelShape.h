@@ -1,0 +1,51 @@
+//===- KernelShape.h - what a kernel becomes on a GPU ---------------------===//
+//
+// One answer, before any code is made, to what else would be guessed in several
+// places: the tile sizes, how many programs there are, how many CTAs run at a time,
+// and which instructions each contraction gets. The compiler's own decisions give it
+// (TileSizes.h, Products.h, WarpMma.h, PlanProgram.h), on a copy of the kernel that is
+// specialized as the one that code is made of; nothing is estimated a second time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_KERNELSHAPE_H
+#define TILE_CODEGEN_GPU_KERNELSHAPE_H
+
+#include "codegen/gpu/PlanProgram.h"
+#include "ir/CostModel.h"
+#include "ir/Specialize.h"
+
+namespace tile::codegen::gpu {
+
+struct KernelShape {
+  /// CTAs that share a program, the warps of each, and how many a multiprocessor has at a time.
+  unsigned ctas = 1, warps = 4, ctasAtATime = 1;
+  /// The contractions of the kernel, in the order in which they stand there.
+  llvm::SmallVector<ir::ContractionPath> contractions;
+};
+
+/// Binds the dims that code for a GPU depends on, those that the extents of whole axes are computed
+/// from. `dims` are the values of all, in their order; negative: not known.
+void bindDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
+
+/// The powers of two, up to 16, that divide these dims, for `divisorsAttrName`.
+mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+
+/// A copy of a kernel's template as the compiler has it before layouts: with these sizes, the dims
+/// that code depends on, and what divides the others, contractions of whole axes as loops. Null
+/// where it can't be specialized so; reports nothing.
+mlir::OwningOpRef<ir::KernelOp> asCompiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                           const llvm::StringMap<int64_t> &sizes);
+
+/// The tile sizes of a kernel's template in a launch with these dims, of all binders: those that
+/// are given, else chosen, else the schedule's first, else the default.
+llvm::StringMap<int64_t> sizesInCode(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                     const llvm::StringMap<int64_t> &given, llvm::StringRef target);
+
+/// The shape of a kernel's template with these sizes, in a launch with these dims. Reports nothing;
+/// of a kernel that can't be specialized so nothing is known.
+KernelShape kernelShape(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                        const llvm::StringMap<int64_t> &sizes, llvm::StringRef target);
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_KERNELSHAPE_H

@@ -1,0 +1,218 @@
+// Whether kernels become one where that is known, or seen, to be slower: by how many programs there
+// would be, by what contractions lose, and by what code shows.
+
+#include "frontend/FusionVeto.h"
+#include "dsl/Elaborator.h"
+#include "frontend/DeviceDescription.h"
+#include "frontend/FusionCost.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+using namespace tile;
+using namespace tile::frontend;
+
+namespace {
+
+const char *const kernels = R"(import std.nn
+
+kernel plane_sums(x: f32[A, B, C]) -> (y: f32[A, B]) {
+    parallel a in tiles(A), b in tiles(B) { y[a, b] = sum(x[a, b, :], C) }
+}
+kernel line_sums(x: f32[A, B]) -> (y: f32[A]) { parallel a in tiles(A) { y[a] = sum(x[a, :], B) } }
+kernel total_of_all(x: f32[N]) -> (s: f32[1]) {
+    parallel k in tiles(1) { s[k] = sum(x[:], N) }
+}
+kernel share(x: f32[N], s: f32[1]) -> (y: f32[N]) { parallel i in tiles(N) { y[i] = x[i] / s[0] } }
+kernel costly(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) { y[i, j] = tanh(exp(sin(x[i, j])) + erf(x[i, j])) }
+}
+kernel row_sums(x: f32[M, N]) -> (y: f32[M]) { parallel i in tiles(M) { y[i] = sum(x[i, :], N) } }
+kernel scores(q: bf16[S, D], k: bf16[L, D]) -> (s: bf16[S, L]) {
+    parallel i in tiles(S), j in tiles(L) { s[i, j] = bf16(dot(q[i, :], k[j, :], D)) }
+}
+kernel soft_rows(s: bf16[S, L]) -> (p: bf16[S, L]) {
+    parallel i in tiles(S) {
+        let t = f32(s[i, :])
+        let e = exp(t - max(t, L))
+        p[i, :] = bf16(e / sum(e, L))
+    }
+}
+kernel low_half(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) requires K % 2 == 0 {
+    parallel i in tiles(M), j in tiles(N) {
+        var acc = zeros(f32, i, j)
+        for k in tiles(0..K / 2) { acc += dot(a[i, k], b[j, k], k) }
+        c[i, j] = bf16(acc)
+    }
+}
+kernel all_of_it(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        var acc = zeros(f32, i, j)
+        for k in tiles(K) { acc += dot(a[i, k], b[j, k], k) }
+        c[i, j] = bf16(acc)
+    }
+}
+graph nested_sums(x: f32[A, B, C]) -> (y: f32[A]) { let t = plane_sums(x); y = line_sums(t) }
+graph shared_by_all(x: f32[N]) -> (y: f32[N]) { let s = total_of_all(x); y = share(x, s) }
+graph costly_row(x: f32[M, N]) -> (y: f32[M]) { let t = costly(x); y = row_sums(t) }
+graph weights(q: bf16[S, D], k: bf16[L, D]) -> (p: bf16[S, L]) { p = soft_rows(scores(q, k)) }
+graph half_of_k(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) { c = low_half(a, b) }
+graph all_of_k(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) { c = all_of_it(a, b) }
+graph chain(x: f32[M, N]) -> (y: f32[M, N]) {
+    let a = softmax(x)
+    let b = 2 * a + 1
+    y = softmax(b)
+}
+)";
+
+using Dims = std::map<std::string, int64_t>;
+
+struct Planned {
+  size_t launches = 0;
+  std::string reasons;
+  ir::FusionLedger ledger;
+};
+
+class FusionVeto : public ::testing::Test {
+protected:
+  /// What a graph becomes on a device.
+  Planned plan(const std::string &graph, const std::string &device, const Dims &given,
+               FuseMode mode = FuseMode::Exact, const SeeCode &see = {},
+               runtime::Cache *cache = nullptr) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    dsl::DiagnosticEngine diags;
+    dsl::Program program(diags, {});
+    dsl::Elaborator elaborator(context, program, diags);
+    dsl::LoadedFile *file = program.load("test.tile", kernels);
+    dsl::DeclRef found;
+    for (const dsl::Decl &decl : file->module.decls)
+      if (decl.name.text == graph)
+        found = {&decl, file};
+    std::string symbol = elaborator.elaborate(found, {});
+    EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
+    auto description = DeviceDescription::find(device);
+    EXPECT_TRUE(bool(description));
+    llvm::StringMap<int64_t> dims;
+    for (const auto &[name, value] : given)
+      dims[name] = value;
+    Planned result;
+    result.ledger =
+        fuseGraphByCode(elaborator.module(), symbol, mode, *description, dims, {}, cache, see)
+            .ledger;
+    result.launches = result.ledger.kernels.size();
+    for (const ir::FusionEntry &entry : result.ledger.entries)
+      result.reasons += entry.reason + "\n";
+    return result;
+  }
+  /// Whether fusing is predicted to cost nothing.
+  void expectNoLoss(const std::string &graph, const std::string &device, const Dims &dims) {
+    Planned fused = plan(graph, device, dims);
+    EXPECT_LE(fused.ledger.after().seconds, fused.ledger.before().seconds) << graph;
+  }
+};
+
+TEST_F(FusionVeto, aProgramIsNotADevice) {
+  EXPECT_EQ(plan("nested_sums", "h200", {{"A", 1}, {"B", 4096}, {"C", 4096}}).launches, 2u);
+  EXPECT_EQ(plan("nested_sums", "h200", {{"A", 65536}, {"B", 8}, {"C", 64}}).launches, 1u);
+  EXPECT_EQ(plan("shared_by_all", "h200", {{"N", 1 << 24}}).launches, 2u);
+  EXPECT_EQ(plan("shared_by_all", "h200", {{"N", 1 << 10}}).launches, 1u);
+  for (const char *device : {"h200", "xeon-8592"}) {
+    EXPECT_EQ(plan("costly_row", device, {{"M", 1}, {"N", 1 << 24}}).launches, 2u) << device;
+    EXPECT_EQ(plan("costly_row", device, {{"M", 8192}, {"N", 4096}}).launches, 1u) << device;
+  }
+}
+
+TEST_F(FusionVeto, predictedTimeNeverGrows) {
+  for (int64_t m : {1, 3, 127, 4096, 100000})
+    for (int64_t n : {1, 5, 640, 8192}) {
+      expectNoLoss("costly_row", "h200", {{"M", m}, {"N", n}});
+      expectNoLoss("costly_row", "xeon-8592", {{"M", m}, {"N", n}});
+      expectNoLoss("weights", "h200", {{"S", m}, {"L", n}, {"D", 128}});
+      expectNoLoss("chain", "a100-sxm-80", {{"M", m}, {"N", n}});
+    }
+}
+
+TEST_F(FusionVeto, contractionsKeepTheirTensorCores) {
+  Planned long_ = plan("weights", "h200", {{"S", 4096}, {"L", 4096}, {"D", 128}});
+  EXPECT_EQ(long_.launches, 2u);
+  EXPECT_NE(long_.reasons.find("as one, "), std::string::npos) << long_.reasons;
+}
+
+/// Tile sizes, prediction and code have one answer to what is a pipeline.
+TEST_F(FusionVeto, halfOfATensorIsNoPipeline) {
+  Dims dims{{"M", 8192}, {"N", 8192}, {"K", 8192}};
+  ir::KernelCost half = plan("half_of_k", "h200", dims).ledger.kernels.front().cost;
+  ir::KernelCost whole = plan("all_of_k", "h200", dims).ledger.kernels.front().cost;
+  EXPECT_EQ(whole.pipelines, 1u);
+  EXPECT_EQ(half.pipelines, 0u);
+  EXPECT_EQ(half.scalars, 0u);
+  // Half of the work at 0.3 of the rate.
+  EXPECT_GT(half.seconds, 1.3 * whole.seconds);
+}
+
+//===-- Code --------------------------------------------------------------===//
+
+/// Code in which kernels of several calls spill, if they contain this name.
+SeeCode spilling(const std::string &name, unsigned &looks) {
+  return [name, &looks](ir::KernelOp kernel, llvm::ArrayRef<int64_t>) -> Outcome<CodeFacts> {
+    ++looks;
+    bool spills = ir::isFused(kernel) && kernel.getSymName().contains(name);
+    return CodeFacts{spills ? 96 : 0, {}};
+  };
+}
+
+const Dims square = {{"M", 4096}, {"N", 1000}};
+
+TEST_F(FusionVeto, whatSpillsAsOneIsPlannedAgain) {
+  EXPECT_EQ(plan("chain", "h200", square).launches, 1u);
+  unsigned looks = 0;
+  Planned seen = plan("chain", "h200", square, FuseMode::Exact, spilling("softmax", looks));
+  EXPECT_GT(seen.launches, 1u);
+  ASSERT_FALSE(seen.ledger.vetoes.empty());
+  EXPECT_EQ(seen.ledger.vetoes.front().calls.size(), 3u);
+  EXPECT_NE(seen.reasons.find("96 bytes of its registers in memory"), std::string::npos)
+      << seen.reasons;
+}
+
+TEST_F(FusionVeto, whatSpillsApartTooIsNoObjection) {
+  auto all = [](ir::KernelOp, llvm::ArrayRef<int64_t>) -> Outcome<CodeFacts> {
+    return CodeFacts{48, {}};
+  };
+  Planned seen = plan("chain", "h200", square, FuseMode::Exact, all);
+  EXPECT_EQ(seen.launches, 1u);
+  EXPECT_TRUE(seen.ledger.vetoes.empty());
+}
+
+TEST_F(FusionVeto, goodCodeIsLookedAtOnce) {
+  unsigned looks = 0;
+  Planned seen = plan("chain", "h200", square, FuseMode::Exact, spilling("nothing", looks));
+  EXPECT_EQ(seen.launches, 1u);
+  EXPECT_EQ(looks, 1u);
+}
+
+TEST_F(FusionVeto, theCacheRemembersIt) {
+  auto folder = std::filesystem::temp_directory_path() /
+                ("tile-veto-" + std::to_string(std::random_device{}()));
+  auto cache = runtime::Cache::open(folder.string());
+  ASSERT_TRUE(bool(cache));
+  unsigned looks = 0;
+  Planned seen =
+      plan("chain", "h200", square, FuseMode::Exact, spilling("softmax", looks), cache->get());
+  // Without making code: the same kernels.
+  Planned told = plan("chain", "h200", square, FuseMode::Exact, {}, cache->get());
+  EXPECT_EQ(told.launches, seen.launches);
+  EXPECT_EQ(told.ledger.vetoes.size(), seen.ledger.vetoes.size());
+  // Of other dims, devices and ways to fuse nothing is known.
+  EXPECT_EQ(
+      plan("chain", "h200", {{"M", 8192}, {"N", 1000}}, FuseMode::Exact, {}, cache->get()).launches,
+      1u);
+  EXPECT_EQ(plan("chain", "h100-sxm", square, FuseMode::Exact, {}, cache->get()).launches, 1u);
+  EXPECT_EQ(plan("chain", "h200", square, FuseMode::Fast, {}, cache->get()).launches, 1u);
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
