@@ -5,6 +5,7 @@
 #include "ir/UserError.h"
 #include "runtime/Result.h"
 
+#include <cassert>
 #include <variant>
 
 namespace tile::frontend {

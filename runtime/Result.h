@@ -1,7 +1,8 @@
 // How the runtime reports failure: a value or an Error, never an exception.
 #pragma once
 
-#include <cassert>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +27,18 @@ struct Error {
   }
 };
 
-/// A T or an Error. Test it before taking the value.
+/// Ends the program where a Result is taken for what it isn't: with the text that nobody read, in
+/// every build.
+[[noreturn, gnu::cold, gnu::noinline]] inline void misusedResult(const Error *error) {
+  if (error)
+    std::fprintf(stderr, "tile: the value of a Result that failed was taken; test it first: %s\n",
+                 error->str().c_str());
+  else
+    std::fprintf(stderr, "tile: the error of a Result that succeeded was taken\n");
+  std::abort();
+}
+
+/// A T or an Error. Test it before taking the value: taking what isn't there ends the program.
 template <typename T>
 class [[nodiscard]] Result {
 public:
@@ -46,11 +58,13 @@ public:
 
 private:
   T &value() {
-    assert(state.index() == 0 && "value of a failed result");
+    if (state.index() != 0)
+      misusedResult(std::get_if<1>(&state));
     return *std::get_if<0>(&state);
   }
   Error &failure() {
-    assert(state.index() == 1 && "error of a successful result");
+    if (state.index() != 1)
+      misusedResult(nullptr);
     return *std::get_if<1>(&state);
   }
 
@@ -67,11 +81,13 @@ public:
   explicit operator bool() const { return !failure; }
 
   const Error &error() const {
-    assert(failure && "error of a successful result");
+    if (!failure)
+      misusedResult(nullptr);
     return *failure;
   }
   Error takeError() {
-    assert(failure && "error of a successful result");
+    if (!failure)
+      misusedResult(nullptr);
     return std::move(*failure);
   }
 

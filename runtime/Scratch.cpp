@@ -1,6 +1,7 @@
 #include "runtime/Scratch.h"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 namespace tile::runtime {

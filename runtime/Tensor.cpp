@@ -3,6 +3,7 @@
 #include "runtime/Text.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tile::runtime {
 

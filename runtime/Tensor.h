@@ -4,6 +4,7 @@
 #include "runtime/DType.h"
 #include "runtime/Memory.h"
 
+#include <cassert>
 #include <cstring>
 #include <string>
 #include <vector>

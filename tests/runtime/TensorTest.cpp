@@ -81,6 +81,26 @@ TEST(TensorTest, refusesMoreMemoryThanThereIs) {
     expectError(Tensor::create(DType::U8, {static_cast<int64_t>(available * 2)}), "available");
 }
 
+// The system is asked once in many allocations; what is refused doesn't depend on which.
+TEST(TensorTest, refusesTooMuchAfterManyAllocations) {
+  for (int n = 0; n < 100; ++n)
+    ASSERT_TRUE(Tensor::createUninitialized(DType::U8, {int64_t(3) << 20}));
+  uint64_t available = availableMemory();
+  if (available < uint64_t(most) / 2)
+    expectError(Tensor::create(DType::U8, {static_cast<int64_t>(available * 2)}), "available");
+  EXPECT_TRUE(Tensor::createUninitialized(DType::U8, {int64_t(3) << 20}));
+}
+
+TEST(ResultTest, takenUntestedEndsWithItsText) {
+  auto failed = [] { return Result<int>(Error{"no such thing", "look elsewhere"}); };
+  EXPECT_DEATH((void)*failed(), "no such thing");
+  EXPECT_DEATH((void)failed().operator->(), "look elsewhere");
+  EXPECT_DEATH((void)Result<int>(3).error(), "succeeded");
+  EXPECT_DEATH((void)Status().error(), "succeeded");
+  Result<std::string> text(std::string("here"));
+  EXPECT_EQ(*text, "here");
+}
+
 TEST(TensorTest, countsBeyondTwoToThe31) {
   Result<int64_t> count = countElements(DType::F8E4M3, Shape{65536, 65537});
   ASSERT_TRUE(count);
