@@ -1,5 +1,6 @@
 #include "runtime/CpuFeatures.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -116,10 +117,17 @@ std::vector<std::string_view> knownCpuFeatures() {
 }
 
 bool hasCpuFeature(std::string_view name) {
-  for (const Feature &feature : features)
-    if (feature.name == name)
-      return has(feature);
-  return false;
+  // Virtual machines trap CPUID, which takes microseconds each time.
+  static const std::vector<bool> known = [] {
+    std::vector<bool> found;
+    for (const Feature &feature : features)
+      found.push_back(has(feature));
+    return found;
+  }();
+  const Feature *feature =
+      std::find_if(std::begin(features), std::end(features),
+                   [&](const Feature &feature) { return feature.name == name; });
+  return feature != std::end(features) && known[static_cast<size_t>(feature - features)];
 }
 
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted) {
@@ -130,7 +138,7 @@ std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted)
   return missing;
 }
 
-std::string cpuName() {
+static std::string readCpuName() {
   std::array<char, 49> text = {};
 #if defined(__x86_64__)
   for (uint32_t part = 0; part < 3; ++part) {
@@ -147,8 +155,13 @@ std::string cpuName() {
   return name;
 }
 
+const std::string &cpuName() {
+  static const std::string name = readCpuName(); // by CPUID, as above
+  return name;
+}
+
 std::string cpuTitle(int threads) {
-  std::string name = cpuName();
+  const std::string &name = cpuName();
   return (name.empty() ? "a processor without a name" : name) + ", " + std::to_string(threads) +
          (threads == 1 ? " thread" : " threads");
 }

@@ -19,7 +19,7 @@ bool hasCpuFeature(std::string_view name);
 std::vector<std::string> missingCpuFeatures(std::span<const std::string> wanted);
 
 /// What the processor calls itself: "Intel(R) Xeon(R) Platinum 8481C". "" if it doesn't.
-std::string cpuName();
+const std::string &cpuName();
 
 /// How a processor is named where speed matters: "Intel(R) Xeon(R) Platinum 8481C, 2 threads".
 std::string cpuTitle(int threads);

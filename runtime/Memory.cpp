@@ -2,6 +2,7 @@
 #include "runtime/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -81,17 +82,33 @@ uint64_t availableMemory() {
   return std::min(machine, controlGroupHeadroom());
 }
 
-Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
-  // Asking the system costs more than a small allocation does.
+namespace {
+/// What is sure to be left: what was available when the system was asked last, less all that was
+/// allocated since. What was freed in the meantime is not counted, which errs on the safe side.
+std::atomic<uint64_t> known = 0;
+
+/// The bytes that are available, if `bytes` are more. The system is asked, which reads more than a
+/// dozen files, only where they are much of what is known to be left: launches that allocate less
+/// ask it once in many.
+std::optional<uint64_t> shortage(uint64_t bytes) {
   constexpr uint64_t alwaysTried = uint64_t(1) << 20;
+  if (bytes <= alwaysTried)
+    return std::nullopt;
+  for (uint64_t left = known; bytes <= left / 2;)
+    if (known.compare_exchange_weak(left, left - bytes))
+      return std::nullopt;
+  uint64_t available = availableMemory();
+  known = available - std::min(available, bytes);
+  return bytes > available ? std::optional(available) : std::nullopt;
+}
+} // namespace
+
+Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
   constexpr const char *hint = "use a smaller shape or type, or free memory";
-  if (bytes > alwaysTried) {
-    uint64_t available = availableMemory();
-    if (bytes > available)
-      return Error{what + " needs " + formatBytes(bytes) + ", but only " + formatBytes(available) +
-                       " of memory are available",
-                   hint};
-  }
+  if (std::optional<uint64_t> available = shortage(bytes))
+    return Error{what + " needs " + formatBytes(bytes) + ", but only " + formatBytes(*available) +
+                     " of memory are available",
+                 hint};
   // A size of 0 may give null, which is no address that a kernel may be handed.
   void *memory = nullptr;
   const uint64_t alignment = bytes < hugePage ? storageAlignment : hugePage;
