@@ -34,6 +34,8 @@ std::string hintFor(int code) {
   case ENOSPC:
   case EDQUOT:
     return "free some space or write elsewhere";
+  case ELOOP:
+    return "its symbolic links lead in a circle: name the file itself";
   case EISDIR:
     return "name a file inside it";
   default:
@@ -207,12 +209,17 @@ struct Place {
 static Result<Place> placeFor(const std::string &path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     return Error{"cannot write to " + quote(path) + ": this is no file name", ""};
-  // Renaming would replace a link by a file; the file that it names is meant.
-  std::error_code ignored;
+  // Renaming would replace a link by a file; the file that it names is meant, also where there is
+  // none yet.
+  std::error_code problem;
   Place place{path, {}};
-  if (fs::is_symlink(path, ignored))
-    if (fs::path resolved = fs::weakly_canonical(path, ignored); !ignored)
-      place.target = resolved.string();
+  for (int links = 0; fs::is_symlink(place.target, problem); ++links) {
+    constexpr int mostLinks = 40; // as the system follows
+    fs::path next = fs::read_symlink(place.target, problem);
+    if (problem || links == mostLinks)
+      return writeError(path, problem ? problem.value() : ELOOP);
+    place.target = (fs::path(place.target).parent_path() / next).string();
+  }
 
   struct stat existing;
   bool exists = ::stat(place.target.c_str(), &existing) == 0;

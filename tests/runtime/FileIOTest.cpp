@@ -74,6 +74,21 @@ TEST_F(FileIOTest, followsLinks) {
   EXPECT_EQ(contentOf(path("real")), "new");
 }
 
+TEST_F(FileIOTest, followsLinksToWhatIsNotThereYet) {
+  std::filesystem::create_directory(path("folder"));
+  std::filesystem::create_symlink("folder/real", path("link"));
+  std::filesystem::create_symlink(path("link"), path("far"));
+  ASSERT_TRUE(checkReplaceable(path("far")));
+  ASSERT_TRUE(replace(path("far"), "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("far")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(contentOf(path("folder/real")), "new");
+  std::filesystem::create_symlink("loop", path("loop"));
+  expectError(Result<int>(replace(path("loop"), "x").takeError()), "cannot write");
+  std::filesystem::create_symlink("missing/real", path("nowhere"));
+  expectError(Result<int>(replace(path("nowhere"), "x").takeError()), "directory doesn't exist");
+}
+
 TEST_F(FileIOTest, writesNamesOfAnyLength) {
   // 255 bytes is the most that a name can have: a suffix for the temporary would not fit.
   std::string name(255, 'n');
