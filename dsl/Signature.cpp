@@ -174,8 +174,8 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
     for (const ExprPtr &child : expr.children)
       if (Attribute value = scheduleValue(builder, diags, file, *child))
         values.push_back(value);
-    if (values.empty() && expr.children.empty())
-      diags.error(&file, expr.range, "an empty list of candidates");
+    if (values.size() < expr.children.size())
+      return {};
     return builder.getArrayAttr(values);
   }
   default:
@@ -242,20 +242,6 @@ static bool checkObject(dsl::DiagnosticEngine &diags, const SourceFile &file,
   return true;
 }
 
-/// Reports numbers that no contraction is split in.
-static bool checkSplits(dsl::DiagnosticEngine &diags, const SourceFile &file,
-                        const dsl::Expr &value) {
-  if (value.kind == dsl::Expr::Kind::List)
-    return llvm::all_of(value.children,
-                        [&](const ExprPtr &child) { return checkSplits(diags, file, *child); });
-  bool isNumber = value.kind == dsl::Expr::Kind::Int;
-  if (isNumber && llvm::is_contained({"1", "2", "4", "8"}, value.text))
-    return true;
-  diags.error(&file, value.range, "a contraction is split in 1, 2, 4 or 8")
-      .hints.push_back("without a number the target chooses");
-  return false;
-}
-
 /// With where its entries stand.
 static std::pair<DictionaryAttr, DictionaryAttr>
 scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
@@ -281,9 +267,6 @@ scheduleOf(MLIRContext *context, dsl::DiagnosticEngine &diags, DeclRef ref) {
       if (!checkEntry(diags, file, entry.key, binders, entries))
         continue;
       if (entry.object && !checkObject(diags, file, entry, loops))
-        continue;
-      if (entry.key.text == "split" && !binders.count("split") && entry.value &&
-          !checkSplits(diags, file, *entry.value))
         continue;
       Attribute value = entry.value ? scheduleValue(builder, diags, file, *entry.value)
                                     : Attribute(builder.getUnitAttr());

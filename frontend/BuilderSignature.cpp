@@ -218,7 +218,14 @@ void KernelImpl::setSchedule() {
       continue;
     }
     mlir::LocationAttr place = at(entry.place);
-    (entry.target.empty() ? plain : targets[entry.target].first).set(entry.key, entry.value);
+    mlir::NamedAttrList &entries = entry.target.empty() ? plain : targets[entry.target].first;
+    if (entries.get(entry.key)) {
+      auto diagnostic = error(entry.place) << "`" << entry.key << "` is scheduled twice";
+      diagnostic.attachNote(at(entry.place))
+          << "hint: candidates are a list: `k.schedule(\"" << entry.key << "\", {64, 128})`";
+      continue;
+    }
+    entries.set(entry.key, entry.value);
     (entry.target.empty() ? places : targets[entry.target].second).set(entry.key, place);
   }
   mlir::MLIRContext *context = module.getContext();

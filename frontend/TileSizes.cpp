@@ -4,6 +4,7 @@
 
 #include "frontend/Interface.h"
 #include "frontend/JsonFile.h"
+#include "ir/Schedule.h"
 #include "runtime/Text.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -35,7 +36,11 @@ static Failure badSize(StringRef binder, const Twine &size) {
        "a tile size is a whole number from 1 to " + std::to_string(ir::maxTileSize)});
 }
 
-static bool isSize(int64_t size) { return size >= 1 && size <= ir::maxTileSize; }
+Outcome<std::monostate> tile::frontend::checkSize(StringRef binder, int64_t size) {
+  if (size >= 1 && size <= ir::maxTileSize)
+    return Done{};
+  return badSize(binder, Twine(size));
+}
 
 Outcome<std::monostate> TileSizes::parse(StringRef text) {
   auto [name, number] = text.split('=');
@@ -46,7 +51,9 @@ Outcome<std::monostate> TileSizes::parse(StringRef text) {
     return Failure::usage({"'" + text.str() + "' gives no tile size",
                            "write BINDER=SIZE or KERNEL.BINDER=SIZE, such as i=64"});
   int64_t size;
-  if (number.getAsInteger(10, size) || !isSize(size))
+  if (number.getAsInteger(10, size))
+    return badSize(name, number);
+  if (auto checked = checkSize(name, size); !checked)
     return badSize(name, number);
   ByBinder &sizes = kernel.empty() ? everywhere : byKernel[kernel.str()];
   if (!sizes.try_emplace(binder.str(), size).second)
@@ -167,6 +174,8 @@ Outcome<std::monostate> TileSizes::readFile(const std::string &path) {
 //===-- Their kernels -----------------------------------------------------===//
 
 Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
+  if (everywhere.empty() && byKernel.empty())
+    return Done{};
   SmallVector<StringRef> names;
   llvm::SmallSetVector<StringRef, 8> binders;
   for (ir::KernelOp kernel : kernels) {
@@ -178,6 +187,10 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
     if (!llvm::any_of(kernels, [&](ir::KernelOp kernel) { return isMeant(name, kernel); }))
       return Failure::invalid(
           {"no kernel `" + name + "` runs here", ir::adviseName(name, names, "the kernels are")});
+  for (ir::KernelOp kernel : kernels)
+    for (const auto &[name, number] : of(kernel).sizes)
+      if (auto refusal = ir::refuseNumber(name, ir::isSetting(kernel, name), number))
+        return Failure::invalid(std::move(*refusal));
   // Of a single kernel, `specialize` says more.
   if (kernels.size() == 1)
     return Done{};

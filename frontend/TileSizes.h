@@ -31,13 +31,16 @@ struct TileSizes {
   /// Takes all sizes of `other`, in the place of its own where both have one.
   void overrideWith(const TileSizes &other);
 
-  /// Whether each name means something among these kernels.
+  /// Whether each name means something among these kernels, and each number can be what it is for.
   Outcome<std::monostate> check(llvm::ArrayRef<ir::KernelOp> kernels) const;
   /// Whether sizes are given by a name that means this kernel.
   bool isNamed(ir::KernelOp kernel) const;
   /// Those of one kernel.
   ir::Bindings of(ir::KernelOp kernel) const;
 };
+
+/// Fails on a number that is no tile size and no setting, whatever the kernel.
+Outcome<std::monostate> checkSize(llvm::StringRef binder, int64_t size);
 
 /// The kernels that running a symbol runs, in order of their first call.
 llvm::SmallVector<ir::KernelOp> kernelsOf(mlir::ModuleOp module, llvm::StringRef symbol);

@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - kernels, their names and program spaces --------===//
 
 #include "ir/KernelBuilder.h"
+#include "ir/Schedule.h"
 #include "ir/Specialize.h"
 
 using namespace mlir;
@@ -126,7 +127,8 @@ bool KernelBuilder::finish() {
   assert(frames.empty() && "a region is still open");
   if (!parallelSeen && !hasMisplaced)
     error() << "kernel `" << spec.name << "` has no `parallel` and no `grid`";
-  return errors == 0;
+  bool isScheduled = !parallelSeen || succeeded(checkSchedule(op));
+  return errors == 0 && isScheduled;
 }
 
 OpBuilder::InsertPoint KernelBuilder::entryPoint() const {

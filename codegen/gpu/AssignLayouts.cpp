@@ -9,6 +9,7 @@
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
+#include "ir/Schedule.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"

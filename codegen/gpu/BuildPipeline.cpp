@@ -5,6 +5,7 @@
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Domain.h"
+#include "ir/Schedule.h"
 #include "ir/fusion/Transplant.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,12 +36,6 @@ static int64_t groupOf(KernelOp kernel, const Product &product) {
 LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
                                                 const GpuModel &model) {
   ProductBlock block = product.block();
-  if (block.splits < 1 || block.splits > mostSplits || !llvm::isPowerOf2_64(block.splits)) {
-    auto diagnostic = emitSettingError(kernel, "split", "`split = ")
-                      << block.splits << "`: a contraction is split in 1, 2, 4 or 8";
-    diagnostic.attachNote() << "hint: without it the number of programs decides";
-    return failure();
-  }
   int64_t most = slotsFor(block, product.elementBytes(), model);
   int64_t least = leastSlots(block, product.elementBytes());
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));

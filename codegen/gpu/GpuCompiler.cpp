@@ -17,6 +17,7 @@
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
 #include "codegen/gpu/Workarounds.h"
+#include "ir/Schedule.h"
 #include "ir/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -142,7 +143,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
 
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
-  if (failed(checkIsSpecialized(kernel)) || failed(gpu::checkSettings(kernel)))
+  if (failed(checkIsSpecialized(kernel)) || failed(ir::checkSettings(kernel)))
     return failure();
   gpu::GpuModel model = gpu::GpuModel::of(options.target);
   FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, model);

@@ -8,6 +8,7 @@
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "ir/Schedule.h"
 #include "ir/Specialize.h"
 
 #include "mlir/Pass/Pass.h"

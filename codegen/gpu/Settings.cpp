@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "ir/Schedule.h"
 #include "ir/Specialize.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ using namespace tile::ir;
 using namespace tile::codegen::gpu;
 
 Attribute tile::codegen::gpu::settingOf(KernelOp kernel, StringRef name) {
-  if (llvm::is_contained(countSettings, name) && !isCountSetting(kernel, name))
+  if (!isSetting(kernel, name))
     return {}; // a binder is called so
   DictionaryAttr schedule = kernel.getScheduleAttr();
   auto own = schedule ? schedule.getAs<DictionaryAttr>("target.cuda") : DictionaryAttr();
@@ -31,67 +32,9 @@ InFlightDiagnostic tile::codegen::gpu::emitSettingError(KernelOp kernel, StringR
   return emitError(placeOfEntry(kernel, name, "cuda"), message);
 }
 
-//===-- What there is on no GPU -------------------------------------------===//
-
-static constexpr int64_t mostRows = 65535;
-
-/// The rows of `grouped(rows)`; none where it is no such text.
-static std::optional<int64_t> rowsOf(StringRef order) {
-  int64_t rows = 0;
-  if (!order.consume_front("grouped(") || !order.consume_back(")") || order.getAsInteger(10, rows))
-    return std::nullopt;
-  return rows;
-}
-
 int64_t tile::codegen::gpu::groupedRows(KernelOp kernel) {
   auto order = dyn_cast_or_null<StringAttr>(settingOf(kernel, "order"));
-  return order ? rowsOf(order.getValue()).value_or(1) : 0;
-}
-
-static LogicalResult checkOrder(KernelOp kernel) {
-  auto order = dyn_cast_or_null<StringAttr>(settingOf(kernel, "order"));
-  if (!order || order.getValue() == "rowmajor")
-    return success();
-  std::optional<int64_t> rows = rowsOf(order.getValue());
-  if (rows && *rows >= 1 && *rows <= mostRows)
-    return success();
-  auto diagnostic = emitSettingError(kernel, "order", "`order = ") << order.getValue();
-  if (rows) {
-    diagnostic << "`: from 1 to " << mostRows << " rows of programs go together";
-    return failure();
-  }
-  diagnostic << "` is no order of programs";
-  diagnostic.attachNote() << "hint: the orders are rowmajor, and grouped(n) for n rows of programs "
-                             "that go together, such as grouped(8)";
-  return failure();
-}
-
-/// Of a setting that is a power of two, up to `most`.
-static LogicalResult checkPower(KernelOp kernel, StringRef name, int64_t most,
-                                const Twine &message) {
-  int64_t number = numberOf(kernel, name);
-  if (!settingOf(kernel, name) || (number >= 1 && number <= most && llvm::isPowerOf2_64(number)))
-    return success();
-  auto diagnostic = emitSettingError(kernel, name, message) << number;
-  diagnostic.attachNote() << "hint: without `" << name << "` the compiler chooses";
-  return failure();
-}
-
-LogicalResult tile::codegen::gpu::checkSettings(KernelOp kernel) {
-  constexpr int64_t mostBlocks = 16;
-  for (StringRef name : countSettings)
-    if (Attribute value = settingOf(kernel, name); value && !isa<IntegerAttr>(value))
-      return emitSettingError(kernel, name, "`") << name << "` is a number";
-  if (Attribute value = settingOf(kernel, "order"); value && !isa<StringAttr>(value))
-    return emitSettingError(kernel, "order", "`order` is rowmajor, or grouped(n)");
-  if (Attribute value = settingOf(kernel, "persistent"); value && !isa<UnitAttr, BoolAttr>(value))
-    return emitSettingError(kernel, "persistent", "`persistent` takes no value");
-  if (failed(checkPower(kernel, "cluster", mostBlocks,
-                        "a cluster has 1, 2, 4, 8 or 16 blocks, not ")) ||
-      failed(
-          checkPower(kernel, "warps", mostWarps, "a program has 1, 2, 4, 8, 16 or 32 warps, not ")))
-    return failure();
-  return checkOrder(kernel);
+  return order ? groupedRowsOf(order.getValue()).value_or(1) : 0;
 }
 
 //===-- What is of no use -------------------------------------------------===//

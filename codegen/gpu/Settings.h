@@ -1,8 +1,8 @@
 //===- Settings.h - what a schedule says besides tile sizes ---------------===//
 //
 // `stages`, `warps`, `cluster`, `order`, `split`: those of `schedule cuda` come before those for
-// all targets. What no GPU has is an error for every target. What a kernel makes no use of is said
-// in a remark: a schedule may be for several targets, and for kernels that the fuser changes.
+// all targets. Which values they may have ir/Schedule.h decides. What a kernel makes no use of is
+// said in a remark: a schedule may be for several targets, and for kernels that the fuser changes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_SETTINGS_H
@@ -23,12 +23,6 @@ mlir::InFlightDiagnostic emitSettingError(ir::KernelOp kernel, llvm::StringRef n
 /// Rows of programs that go together before those to the right: 1 for `rowmajor`, 0 where the
 /// schedule doesn't say. For a kernel that has passed `checkSettings`.
 int64_t groupedRows(ir::KernelOp kernel);
-
-/// Warps of a program, at most.
-inline constexpr int64_t mostWarps = 32;
-
-/// Refuses numbers of blocks and warps, and orders, that no GPU has.
-mlir::LogicalResult checkSettings(ir::KernelOp kernel);
 
 /// A remark for each setting of the kernel that what became of it, on the tile_gpu level, makes no
 /// use of.
