@@ -26,8 +26,10 @@ PreparedCall::~PreparedCall() = default;
 PreparedCall::PreparedCall(PreparedCall &&) noexcept = default;
 PreparedCall &PreparedCall::operator=(PreparedCall &&) noexcept = default;
 
-Status PreparedCall::operator()() { return impl->bound.run(); }
-const std::map<std::string, DeviceTensor> &PreparedCall::outputs() const { return impl->outputs; }
+Status PreparedCall::operator()() { return held(impl, "PreparedCall").bound.run(); }
+const std::map<std::string, DeviceTensor> &PreparedCall::outputs() const {
+  return held(impl, "PreparedCall").outputs;
+}
 
 /// Whether a tensor is what a port takes, and where the call runs.
 static Status checkTensor(const std::string &function, const frontend::Port &port,
@@ -151,7 +153,7 @@ struct Function::DeviceArguments {
 
 Result<PreparedCall> Function::prepare(const Gpu &gpu,
                                        const std::vector<NamedDeviceArgument> &arguments) const {
-  std::lock_guard lock(impl->module->mutex);
+  std::lock_guard lock(held(impl, "Function").module->mutex);
   DeviceArguments bound{symbol, arguments, gpu.stream()->device(), {}, {}, {}, {}};
   Result<std::string> instance =
       impl->instance([&](llvm::StringRef name) { return bound.typeOf(name); });

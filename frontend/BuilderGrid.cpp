@@ -9,7 +9,7 @@ using Place = std::source_location;
 
 void Kernel::grid(const std::vector<Binder> &binders,
                   const std::function<void(const std::vector<Span> &)> &body, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   if (!impl->isTopLevel()) {
@@ -58,7 +58,9 @@ static ir::MemoryOrder orderOf(MemoryOrder order) {
 static Value emitAtomic(const char *function, const Element &element,
                         const std::vector<Operand> &values, MemoryOrder order, const Place &place) {
   const NodePtr &node = element.get();
-  KernelImpl *impl = node ? KernelImpl::of(node->kernel) : nullptr;
+  if (node && node->isReported)
+    return Value(node);
+  KernelImpl *impl = node ? KernelImpl::expect(node->kernel, place) : nullptr;
   if (!impl)
     return Value();
   node->isConsumed = true; // not a load

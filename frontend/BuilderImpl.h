@@ -75,6 +75,8 @@ struct Node {
   unsigned depth = 0;
   std::unique_ptr<ElementAccess> access;
 
+  /// What is wrong with it was said where it was made.
+  bool isReported = false;
   bool isEmitted = false;
   ir::Expr value;
   /// The block it stands in.
@@ -92,6 +94,8 @@ public:
   static KernelImpl *current();
   /// The one with this identity, if it is being built.
   static KernelImpl *of(uint64_t identity);
+  /// The same; where it isn't, that is said (but for 0, of which it was said before).
+  static KernelImpl *expect(uint64_t identity, const std::source_location &place);
 
   const uint64_t identity;
   const std::string name;
@@ -213,6 +217,10 @@ private:
   std::vector<uint64_t> variables;
   uint64_t nextVariable = 0;
 };
+
+/// Says that something of a kernel is used while none is being built: in the kernel's module if
+/// that is there, else on standard error. Once a line.
+void reportOutside(uint64_t kernel, const std::source_location &place);
 
 /// What a function of C++ makes of the parts of two states.
 llvm::SmallVector<ir::Expr> combined(KernelImpl &kernel, const Combination &combine,

@@ -45,19 +45,19 @@ static Extent dimNamed(const std::string &name) {
 }
 
 Extent Kernel::dim(std::string name, Place place) {
-  if (KernelImpl *impl = KernelImpl::of(identity))
+  if (KernelImpl *impl = KernelImpl::expect(identity, place))
     impl->addDim(name, place);
   return dimNamed(name);
 }
 
 Extent Kernel::dim(std::string name, const Extent &value, Place place) {
-  if (KernelImpl *impl = KernelImpl::of(identity))
+  if (KernelImpl *impl = KernelImpl::expect(identity, place))
     impl->addDerivedDim(name, value, place);
   return dimNamed(name);
 }
 
 Extent Kernel::constant(std::string name, std::optional<int64_t> defaultValue, Place place) {
-  if (KernelImpl *impl = KernelImpl::of(identity))
+  if (KernelImpl *impl = KernelImpl::expect(identity, place))
     impl->addConstant(name, defaultValue, place);
   return dimNamed(name);
 }
@@ -102,7 +102,7 @@ static std::optional<ir::CombineKind> combineKind(llvm::StringRef op, ir::Elemen
 
 Param Kernel::addTensor(std::string name, Type type, std::vector<Extent> shape, ParamKind kind,
                         std::optional<Reduce> reduce, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl)
     return Param(identity, name);
   KernelImpl::Parameter parameter = parameterOf(*impl, name, type, place);
@@ -145,7 +145,7 @@ Value Kernel::scalar(std::string name, Type type, Place place) {
 }
 
 Value Kernel::addScalar(std::string name, Type type, std::optional<Literal> value, Place place) {
-  if (KernelImpl *impl = KernelImpl::of(identity)) {
+  if (KernelImpl *impl = KernelImpl::expect(identity, place)) {
     KernelImpl::Parameter parameter = parameterOf(*impl, name, type, place);
     if (value) {
       mlir::MLIRContext *context = impl->at(place).getContext();
@@ -166,12 +166,12 @@ Value Kernel::addScalar(std::string name, Type type, std::optional<Literal> valu
 }
 
 void Kernel::require(const Condition &condition, Place place) {
-  if (KernelImpl *impl = KernelImpl::of(identity))
+  if (KernelImpl *impl = KernelImpl::expect(identity, place))
     impl->addRequirement(condition, place);
 }
 
 void Kernel::require(const Operand &condition, std::string text) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, condition.where());
   if (!impl || !impl->statement(condition.where()))
     return;
   if (!impl->isTopLevel()) {
@@ -188,7 +188,7 @@ void Kernel::schedule(std::string key, ScheduleValue value, Place place) {
 }
 
 void Kernel::scheduleFor(std::string target, std::string key, ScheduleValue value, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl)
     return;
   if (!target.empty() && !llvm::is_contained(ir::scheduleTargets, target)) {
@@ -199,13 +199,8 @@ void Kernel::scheduleFor(std::string target, std::string key, ScheduleValue valu
   }
   mlir::Builder builder(impl->at(place).getContext());
   llvm::SmallVector<mlir::Attribute> numbers;
-  for (int64_t number : value.numbers) {
-    if (number < 1 || number > ir::maxTileSize)
-      impl->error(place) << "a schedule's numbers are from 1 to " << ir::maxTileSize;
+  for (int64_t number : value.numbers)
     numbers.push_back(builder.getI64IntegerAttr(number));
-  }
-  if (value.isList && numbers.empty())
-    impl->error(place) << "an empty list of candidates";
   mlir::Attribute attribute = value.isList          ? mlir::Attribute(builder.getArrayAttr(numbers))
                               : !numbers.empty()    ? numbers.front()
                               : !value.word.empty() ? builder.getStringAttr(value.word)
@@ -240,7 +235,7 @@ void Kernel::applyCondition(const Binder &binder, const std::vector<Span> &spans
 
 void Kernel::parallel(const std::vector<Binder> &binders,
                       const std::function<void(const std::vector<Span> &)> &body, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   if (!impl->isTopLevel()) {
@@ -288,7 +283,7 @@ void Kernel::countLoop(const Binder &binder, const std::function<void(Span)> &bo
 }
 
 void Kernel::for_(const Binder &binder, const std::function<void(Span)> &body, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   if (binder.kind == Binder::Kind::Count)
@@ -329,7 +324,7 @@ void Kernel::for_(const Binder &binder, const std::function<void(Span)> &body, P
 
 void Kernel::if_(const Operand &condition, const std::function<void()> &then,
                  const std::function<void()> &otherwise) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, condition.where());
   if (!impl || !impl->statement(condition.where()))
     return;
   ir::Expr value = impl->evaluate(condition.get());
@@ -348,7 +343,7 @@ void Kernel::if_(const Operand &condition, const std::function<void()> &then,
 
 void Kernel::while_(const std::function<Operand()> &condition, const std::function<void()> &body,
                     Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   impl->ops().beginWhile();
@@ -366,7 +361,7 @@ void Kernel::while_(const std::function<Operand()> &condition, const std::functi
 }
 
 void Kernel::assert_(const Operand &condition, std::string message, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   ir::Expr value = impl->evaluate(condition.get());
@@ -375,7 +370,7 @@ void Kernel::assert_(const Operand &condition, std::string message, Place place)
 }
 
 void Kernel::print(const std::vector<PrintPart> &parts, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return;
   std::vector<ir::KernelBuilder::PrintItem> items;
@@ -391,7 +386,7 @@ void Kernel::print(const std::vector<PrintPart> &parts, Place place) {
 }
 
 Span Kernel::let(const Binder &binder, Place place) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, place);
   if (!impl || !impl->statement(place))
     return Span();
   ir::Expr axis;
@@ -409,7 +404,7 @@ Span Kernel::let(const Binder &binder, Place place) {
 }
 
 Var Kernel::var(std::string name, const Operand &init) {
-  KernelImpl *impl = KernelImpl::of(identity);
+  KernelImpl *impl = KernelImpl::expect(identity, init.where());
   if (!impl || !impl->statement(init.where()))
     return Var(0, 0, 0, init.where());
   ir::Expr value = impl->evaluate(init.get());

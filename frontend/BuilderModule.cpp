@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 using namespace tile;
 using namespace tile::detail;
@@ -169,8 +170,54 @@ Module Module::parse(std::string text, std::string name, std::vector<std::string
   return module;
 }
 
+//===-- Kernels of modules ------------------------------------------------===//
+
+namespace {
+/// Which module a kernel belongs to, for what is said once it is built.
+struct Owners {
+  std::mutex mutex;
+  std::map<uint64_t, std::weak_ptr<Module::Impl>> modules;
+
+  static Owners &global() {
+    static Owners owners;
+    return owners;
+  }
+  void add(uint64_t kernel, const std::shared_ptr<Module::Impl> &module) {
+    std::lock_guard lock(mutex);
+    while (!modules.empty() && modules.begin()->second.expired())
+      modules.erase(modules.begin());
+    modules[kernel] = module;
+  }
+  std::shared_ptr<Module::Impl> of(uint64_t kernel) {
+    std::lock_guard lock(mutex);
+    auto found = modules.find(kernel);
+    return found == modules.end() ? nullptr : found->second.lock();
+  }
+};
+} // namespace
+
+void tile::detail::reportOutside(uint64_t kernel, const std::source_location &place) {
+  Error error{"this is used while no kernel is being built",
+              "values, parameters and statements stand in the function that builds their kernel, "
+              "and run on the thread that called `Module::kernel`",
+              {},
+              place.file_name(),
+              place.line(),
+              place.column()};
+  // `y[i] = exp(x[i])` is one slip.
+  static thread_local std::pair<std::string, unsigned> last;
+  if (last == std::pair(error.file, error.line))
+    return;
+  last = {error.file, error.line};
+  if (auto module = Owners::global().of(kernel))
+    module->errors.push_back(std::move(error));
+  else
+    std::fprintf(stderr, "%s\n", error.str().c_str());
+}
+
 bool Module::kernel(std::string name, const std::function<void(Kernel &)> &build,
                     std::source_location place) {
+  held(impl, "Module");
   Collector collector(impl->context, impl->errors);
   mlir::Location loc =
       mlir::FileLineColLoc::get(&impl->context, place.file_name(), place.line(), place.column());
@@ -185,17 +232,27 @@ bool Module::kernel(std::string name, const std::function<void(Kernel &)> &build
     mlir::emitError(loc) << "there is a kernel `" << name << "` already";
     return false;
   }
+  if (!build) {
+    mlir::emitError(loc) << "the function that builds kernel `" << name << "` is empty";
+    return false;
+  }
   KernelImpl state(*impl->built, name, place);
+  Owners::global().add(state.identity, impl);
   Kernel kernel(state.identity);
-  build(kernel);
+  try {
+    build(kernel);
+  } catch (const std::bad_function_call &) {
+    mlir::emitError(loc) << "a function that builds a part of kernel `" << name << "` is empty";
+    return false;
+  }
   return state.finish(place);
 }
 
-const std::vector<Error> &Module::errors() const { return impl->errors; }
+const std::vector<Error> &Module::errors() const { return held(impl, "Module").errors; }
 
 std::string Module::errorText() const {
   std::string text;
-  for (const Error &error : impl->errors)
+  for (const Error &error : errors())
     text += error.str() + "\n";
   return text;
 }
@@ -203,22 +260,39 @@ std::string Module::errorText() const {
 std::string Module::ir() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  impl->built->print(stream, mlir::OpPrintingFlags().useLocalScope());
+  held(impl, "Module").built->print(stream, mlir::OpPrintingFlags().useLocalScope());
   return text + "\n";
 }
 
 //===-- Functions ---------------------------------------------------------===//
 
+/// What no kernel and no graph can be compiled with.
+static runtime::Status checkOptions(const CompileOptions &options) {
+  for (const auto &[binder, size] : options.sizes)
+    if (auto checked = frontend::checkSize(binder, size); !checked) {
+      frontend::Failure failure = checked.takeFailure();
+      return runtime::Error{std::move(failure.message), std::move(failure.hint)};
+    }
+  return {};
+}
+
 Result<Function> Module::compile(const std::string &name, CompileOptions options) const {
-  std::lock_guard lock(impl->mutex);
+  std::lock_guard lock(held(impl, "Module").mutex);
   if (!ok())
     return firstOf(impl->errors, "");
+  if (runtime::Status checked = checkOptions(options); !checked)
+    return checked.takeError();
   auto function = std::make_shared<Function::Impl>();
   function->module = impl;
   function->options = std::move(options);
   function->symbol = name;
-  if (impl->built->lookupSymbol(name))
+  if (impl->built->lookupSymbol(name)) {
+    if (!function->options.types.empty())
+      return runtime::Error{"`" + name + "` has no type `" +
+                                function->options.types.begin()->first + "` to bind",
+                            "the types of a kernel that is built in C++ are known"};
     return Function(std::move(function), name);
+  }
   function->decl = impl->declaration(name);
   if (!function->decl) {
     std::string names = impl->names();
@@ -325,6 +399,19 @@ Result<uint64_t> tile::detail::bitsOf(const frontend::Port &port, const std::str
   return bits;
 }
 
+/// A tensor that is none would be taken for a number.
+runtime::Status Function::Impl::checkTensors(const std::vector<NamedArgument> &arguments) const {
+  for (const NamedArgument &argument : arguments) {
+    const Tensor *tensor = argument.value.tensor;
+    bool isNull = !tensor && argument.value.text.empty();
+    if (isNull || (tensor && !tensor->data()))
+      return runtime::Error{"the tensor that is given for `" + argument.name + "` " +
+                                (isNull ? "is null" : "was moved from"),
+                            ""};
+  }
+  return {};
+}
+
 /// The arguments in the order of the interface; what names a dimension goes to `explicitDims`.
 Result<frontend::Arguments> Function::Impl::order(const frontend::Interface &interface,
                                                   llvm::ArrayRef<llvm::StringRef> dims,
@@ -385,7 +472,9 @@ llvm::SmallVector<llvm::StringRef> tile::detail::dimsOf(mlir::Operation *functio
 }
 
 Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments) const {
-  std::lock_guard lock(impl->module->mutex);
+  std::lock_guard lock(held(impl, "Function").module->mutex);
+  if (runtime::Status given = impl->checkTensors(arguments); !given)
+    return given.takeError();
   Result<std::string> instance =
       impl->instance([&](llvm::StringRef name) -> std::optional<runtime::DType> {
         for (const NamedArgument &argument : arguments)

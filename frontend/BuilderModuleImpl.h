@@ -10,6 +10,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
 namespace tile {
@@ -26,6 +28,17 @@ struct Loaded {
   Loaded(mlir::MLIRContext &context, std::vector<std::string> folders)
       : program(diags, std::move(folders)), elaborator(context, program, diags) {}
 };
+
+/// What an object of the API holds. One that was moved from holds nothing: its use ends the
+/// program, in every build.
+template <typename Pointer>
+auto &held(const Pointer &impl, const char *what) {
+  if (!impl) {
+    std::fprintf(stderr, "tile: a %s is used that was moved from\n", what);
+    std::abort();
+  }
+  return *impl;
+}
 
 /// Collects the errors that MLIR reports while it lives.
 class Collector {
@@ -85,6 +98,7 @@ struct Function::Impl {
                       const frontend::DeviceDescription *device, frontend::Executor &executor,
                       llvm::ArrayRef<std::optional<runtime::PlacedTensor>> inputs,
                       const llvm::StringMap<int64_t> &dims) const;
+  runtime::Status checkTensors(const std::vector<NamedArgument> &arguments) const;
   Result<frontend::Arguments> order(const frontend::Interface &interface,
                                     llvm::ArrayRef<llvm::StringRef> dims,
                                     const std::vector<NamedArgument> &arguments,

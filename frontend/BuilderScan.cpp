@@ -33,6 +33,14 @@ llvm::SmallVector<ir::Expr> tile::detail::combined(KernelImpl &kernel,
   return results;
 }
 
+/// Whose values these are; 0: of none that is known.
+static uint64_t kernelOf(llvm::ArrayRef<Operand> operands) {
+  uint64_t kernel = 0;
+  for (const Operand &operand : operands)
+    kernel = std::max(kernel, operand.get()->kernel);
+  return kernel;
+}
+
 /// A statement: what was computed before it is emitted first, so that nothing else than the
 /// combination gets among what it computes.
 static Scanned emitScan(const char *function, const tile::Combination &combine,
@@ -40,6 +48,8 @@ static Scanned emitScan(const char *function, const tile::Combination &combine,
                         const std::vector<Operand> &inits, bool reverse, const Place &place) {
   Scanned result{std::vector<Value>(elements.size()), std::vector<Value>(elements.size())};
   KernelImpl *kernel = KernelImpl::current();
+  if (!kernel)
+    reportOutside(kernelOf(elements), place);
   if (!kernel || !kernel->statement(place))
     return result;
   auto valuesOf = [&](const std::vector<Operand> &operands) {
@@ -121,6 +131,8 @@ Value tile::argsort(const Operand &x, const Axis &axis, bool descending) {
 std::pair<Value, Value> tile::topk(const Operand &x, const Axis &rank, const Axis &axis,
                                    bool descending) {
   KernelImpl *kernel = KernelImpl::current();
+  if (!kernel)
+    reportOutside(kernelOf({x}), x.where());
   if (!kernel || !kernel->statement(x.where()))
     return {};
   ir::Expr value = kernel->evaluate(x.get());
@@ -194,6 +206,8 @@ Value tile::join(const std::vector<Operand> &xs, const Axis &into) {
 
 std::vector<Value> tile::split(const Operand &x, const Axis &axis) {
   KernelImpl *kernel = KernelImpl::current();
+  if (!kernel)
+    reportOutside(kernelOf({x}), x.where());
   if (!kernel || !kernel->statement(x.where()))
     return {};
   ir::Expr value = kernel->evaluate(x.get());

@@ -4,6 +4,8 @@
 
 #include "ir/Proofs.h"
 
+#include <atomic>
+
 #include "mlir/IR/Verifier.h"
 
 using namespace tile;
@@ -11,7 +13,7 @@ using namespace tile::detail;
 using Place = std::source_location;
 
 static thread_local KernelImpl *innermost = nullptr;
-static thread_local uint64_t kernelCount = 0;
+static std::atomic<uint64_t> kernelCount = 0; // of all threads: values may go from one to another
 
 KernelImpl *KernelImpl::current() { return innermost; }
 
@@ -19,6 +21,20 @@ KernelImpl *KernelImpl::of(uint64_t identity) {
   for (KernelImpl *kernel = innermost; kernel; kernel = kernel->outer)
     if (kernel->identity == identity)
       return kernel;
+  return nullptr;
+}
+
+KernelImpl *KernelImpl::expect(uint64_t identity, const Place &where) {
+  KernelImpl *kernel = of(identity);
+  if (kernel || identity == 0)
+    return kernel;
+  if (!current()) {
+    reportOutside(identity, where);
+    return nullptr;
+  }
+  auto diagnostic = current()->error(where) << "this belongs to another kernel";
+  diagnostic.attachNote(current()->at(where))
+      << "hint: use what the function that builds `" << current()->name << "` is given";
   return nullptr;
 }
 
@@ -75,7 +91,16 @@ NodePtr KernelImpl::make(std::vector<NodePtr> operands, const Place &place, Node
   if (KernelImpl *kernel = current()) {
     node->order = ++kernel->nextOrder;
     kernel->pending.push_back(node);
+    return node;
   }
+  node->isReported = true;
+  uint64_t kernel = 0;
+  for (const NodePtr &operand : node->operands) {
+    if (operand->isReported)
+      return node;
+    kernel = std::max(kernel, operand->kernel);
+  }
+  reportOutside(kernel, place);
   return node;
 }
 
@@ -109,6 +134,8 @@ void KernelImpl::emitUpTo(uint64_t order) {
 }
 
 ir::Expr KernelImpl::evaluate(const NodePtr &node) {
+  if (node->isReported)
+    return {};
   if (node->kernel != identity) {
     error(node->place) << "this value does not belong to kernel `" << name << "`";
     return {};

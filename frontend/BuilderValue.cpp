@@ -302,7 +302,7 @@ Value tile::detail::full(Type type, const Operand &value, std::initializer_list<
 Value::Value(const Var &variable) : node(variable.read(Place::current())) {}
 
 NodePtr Var::read(const Place &place) const {
-  KernelImpl *impl = KernelImpl::of(kernel);
+  KernelImpl *impl = KernelImpl::expect(kernel, place);
   if (!impl || !impl->isOpened())
     return noValue(place);
   if (impl->isAlive(index, identity))
@@ -315,7 +315,7 @@ NodePtr Var::read(const Place &place) const {
 template <typename Fn>
 static void assignVariable(uint64_t kernel, unsigned index, uint64_t identity, const Operand &value,
                            Fn compute) {
-  KernelImpl *impl = KernelImpl::of(kernel);
+  KernelImpl *impl = KernelImpl::expect(kernel, value.where());
   if (!impl || !impl->statement(value.where()))
     return;
   if (!impl->isAlive(index, identity)) {
@@ -420,9 +420,19 @@ Element Param::at(std::span<const Operand> indices) const {
     element->indices.push_back({index.get()->isColon ? nullptr : index.get(), index.where()});
     depth = std::max(depth, index.get()->depth);
   }
-  KernelImpl *impl = KernelImpl::of(kernel);
-  if (!impl)
-    return Element(noValue(place));
+  KernelImpl *impl = KernelImpl::current();
+  if (!impl || impl->identity != kernel) {
+    if (impl) {
+      auto diagnostic = impl->error(place) << "`" << name << "` is a parameter of another kernel";
+      diagnostic.attachNote(impl->at(place))
+          << "hint: declare one in kernel `" << impl->name << "`";
+    } else {
+      reportOutside(kernel, place);
+    }
+    NodePtr node = KernelImpl::makeLeaf(place, [](KernelImpl &, Exprs) { return ir::Expr(); });
+    node->isReported = true;
+    return Element(node);
+  }
   const ElementAccess *loaded = element.get();
   auto emit = [loaded, place](KernelImpl &owner, Exprs) { return load(owner, *loaded, place); };
   // What only can be written is not loaded by itself: the statement says what happens to it.
@@ -436,7 +446,8 @@ Element Param::at(std::span<const Operand> indices) const {
 /// Runs `write` with the tensor, the indices and the value of a store or an update.
 template <typename Fn>
 static void writeElement(const NodePtr &node, const Operand &value, Fn write) {
-  KernelImpl *impl = node ? KernelImpl::of(node->kernel) : nullptr;
+  KernelImpl *impl =
+      node && !node->isReported ? KernelImpl::expect(node->kernel, value.where()) : nullptr;
   if (!impl)
     return;
   node->isConsumed = true; // not a load

@@ -222,9 +222,131 @@ TEST(ApiError, valuesOfAnotherKernel) {
     k.parallel(tiles("i", N), [&](Span i) { y[i] = foreign; });
   }));
   expectError(module.errors(), "does not belong to kernel `second`");
-  // Outside of all kernels, values mean nothing, and harm nothing.
-  Value nowhere = foreign + 1;
-  nowhere = exp(nowhere) * zeros(f32, Span());
+}
+
+TEST(ApiError, valuesOfNoKernel) {
+  Module module;
+  Value value;
+  std::optional<Param> input, output;
+  std::optional<Span> span;
+  Kernel *kernel = nullptr;
+  module.kernel("first", [&](Kernel &k) {
+    kernel = &k;
+    auto N = k.dim("N");
+    input = k.input("x", f32, {N});
+    output = k.output("y", f32, {N});
+    k.parallel(tiles("i", N), [&](Span i) {
+      span = i;
+      value = (*input)[i];
+      (*output)[i] = value;
+    });
+  });
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  auto expectSaid = [&](const std::function<void()> &use, unsigned line) {
+    size_t before = module.errors().size();
+    use();
+    ASSERT_EQ(module.errors().size(), before + 1) << "once, at line " << line;
+    EXPECT_NE(module.errors().back().message.find("no kernel is being built"), std::string::npos);
+    EXPECT_EQ(module.errors().back().line, line);
+  };
+  unsigned line = __LINE__;
+  expectSaid([&] { Value nowhere = exp(value + 1) * 2; }, line + 1);
+  expectSaid([&] { (*output)[*span] = (*input)[*span]; }, line + 2);
+  expectSaid([&] { Value loaded = (*input)[*span]; }, line + 3);
+  expectSaid([&] { auto sums = cumsum(value, *span); }, line + 4);
+  // Numbers alone belong to nobody.
+  testing::internal::CaptureStderr();
+  Value numbers = exp(zeros(f32, Span()));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no kernel is being built"),
+            std::string::npos);
+  EXPECT_FALSE(module.compile("first"));
+}
+
+TEST(ApiError, parametersOfAnotherKernel) {
+  Module module;
+  std::optional<Param> foreign;
+  auto build = [&](Kernel &k, bool reads, bool writes) {
+    auto N = k.dim("N");
+    auto x = k.input("x", f32, {N});
+    auto y = k.output("y", f32, {N});
+    k.parallel(tiles("i", N), [&](Span i) {
+      if (writes)
+        (*foreign)[i] = x[i];
+      y[i] = reads ? Value((*foreign)[i]) : Value(x[i]);
+    });
+    return y;
+  };
+  module.kernel("first", [&](Kernel &k) { foreign = build(k, false, false); });
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  for (bool reads : {false, true}) {
+    size_t before = module.errors().size();
+    EXPECT_FALSE(module.kernel("second", [&](Kernel &k) { build(k, reads, !reads); }));
+    ASSERT_EQ(module.errors().size(), before + 1) << module.errorText();
+    EXPECT_NE(module.errors().back().message.find("`y` is a parameter of another kernel"),
+              std::string::npos)
+        << module.errorText();
+  }
+  // Also of the one around it, which is being built.
+  Module nested;
+  nested.kernel("outer", [&](Kernel &k) {
+    foreign = build(k, false, false);
+    Module inside;
+    EXPECT_FALSE(inside.kernel("inner", [&](Kernel &k) { build(k, true, false); }));
+    expectError(inside.errors(), "`y` is a parameter of another kernel");
+  });
+  EXPECT_TRUE(nested.ok()) << nested.errorText();
+}
+
+TEST(ApiError, emptyFunctions) {
+  Module module;
+  EXPECT_FALSE(module.kernel("f", {}));
+  expectError(module.errors(), "the function that builds kernel `f` is empty");
+  EXPECT_FALSE(module.kernel("g", [](Kernel &k) {
+    auto N = k.dim("N");
+    auto x = k.input("x", f32, {N});
+    auto y = k.output("y", f32, {N});
+    k.parallel(tiles("i", N), [&](Span i) {
+      y[i] = x[i];
+      k.if_(N > 3, {});
+    });
+  }));
+  EXPECT_NE(module.errors().back().message.find("a part of kernel `g` is empty"), std::string::npos)
+      << module.errorText();
+  EXPECT_EQ(module.ir().find("tile.kernel"), std::string::npos);
+}
+
+TEST(ApiError, schedules) {
+  auto expectScheduleError = [](const std::string &part, auto... entry) {
+    std::vector<Error> errors = errorsOf([&](Body &b) {
+      b.k.schedule(entry...);
+      b.k.parallel(tiles("i", b.N), [&](Span i) {
+        b.y[i] = b.x[i];
+        b.m[i] = b.n[i];
+      });
+    });
+    expectError(errors, part);
+    EXPECT_EQ(errors.size(), 1u) << part;
+  };
+  expectScheduleError("`i` is a tile size", "i", "many");
+  expectScheduleError("`i` is a tile size", "i");
+  expectScheduleError("empty list", "i", ScheduleValue(std::initializer_list<int64_t>{}));
+  expectScheduleError("split in 1, 2, 4 or 8, not 7", "split", 7);
+  expectScheduleError("32 warps, not 99", "warps", 99);
+  expectScheduleError("32 warps, not 3", "warps", ScheduleValue({2, 3}));
+  expectScheduleError("`order = zigzag` is no order", "order", "zigzag");
+  expectScheduleError("stages, not 1000", "stages", 1000);
+  expectScheduleError("`persistent` takes no value", "persistent", 3);
+  auto twice = errorsOf([](Body &b) {
+    b.k.schedule("i", 8);
+    b.k.scheduleFor("cuda", "i", 16);
+    b.k.schedule("i", 32);
+    b.k.parallel(tiles("i", b.N), [&](Span i) {
+      b.y[i] = b.x[i];
+      b.m[i] = b.n[i];
+    });
+  });
+  expectError(twice, "`i` is scheduled twice");
+  EXPECT_EQ(twice.size(), 1u);
 }
 
 TEST(ApiError, signatures) {

@@ -69,6 +69,61 @@ TEST(ApiModule, refusedCalls) {
   EXPECT_TRUE(outputs) << outputs.error().str();
 }
 
+TEST(ApiModule, refusedOptions) {
+  Module module = Module::parse(scaleText);
+  module.kernel("built", [](Kernel &k) {
+    auto N = k.dim("N");
+    auto x = k.input("x", f32, {N});
+    auto y = k.output("y", f32, {N});
+    k.parallel(tiles("i", N), [&](Span i) { y[i] = x[i]; });
+  });
+  ASSERT_TRUE(module.ok()) << module.errorText();
+  for (const char *name : {"scale", "both", "built"}) {
+    for (int64_t size : {int64_t(0), int64_t(-1), int64_t(1) << 40}) {
+      Result<Function> refused = module.compile(name, {.sizes = {{"i", size}}});
+      ASSERT_FALSE(refused) << name << " " << size;
+      EXPECT_NE(refused.error().str().find("from 1 to 16777216"), std::string::npos);
+    }
+    Result<Function> typed = module.compile(name, {.types = {{"Q", f32}}});
+    ASSERT_FALSE(typed) << name;
+    EXPECT_NE(typed.error().str().find("no type `Q`"), std::string::npos) << typed.error().str();
+  }
+  Tensor x = random(f32, {6}, 0, 1, 1);
+  for (Device device : devices) {
+    Result<Function> scale = module.compile("scale", {.device = device, .sizes = {{"warps", 99}}});
+    ASSERT_TRUE(scale);
+    Result<Outputs> outputs = (*scale)({{"x", x}});
+    ASSERT_FALSE(outputs);
+    EXPECT_NE(outputs.error().str().find("32 warps, not 99"), std::string::npos);
+  }
+}
+
+TEST(ApiModule, tensorsThatAreNone) {
+  Module module = Module::parse(scaleText);
+  Result<Function> scale = module.compile("scale");
+  ASSERT_TRUE(scale);
+  Result<Outputs> null = (*scale)({{"x", std::shared_ptr<const Tensor>()}});
+  ASSERT_FALSE(null);
+  EXPECT_NE(null.error().message.find("given for `x` is null"), std::string::npos);
+  Tensor x = random(f32, {6}, 0, 1, 1), other = std::move(x);
+  Result<Outputs> moved = (*scale)({{"x", x}}); // NOLINT(bugprone-use-after-move)
+  ASSERT_FALSE(moved);
+  EXPECT_NE(moved.error().message.find("given for `x` was moved from"), std::string::npos);
+}
+
+TEST(ApiModule, whatWasMovedFromSaysSo) {
+  Module module = Module::parse(scaleText);
+  Result<Function> scale = module.compile("scale");
+  ASSERT_TRUE(scale);
+  Module other = std::move(module);
+  EXPECT_DEATH((void)module.ok(), "a Module is used that was moved from");             // NOLINT
+  EXPECT_DEATH((void)module.compile("scale"), "a Module is used that was moved from"); // NOLINT
+  Function function = *std::move(scale), next = std::move(function);
+  EXPECT_DEATH((void)function({}), "a Function is used that was moved from"); // NOLINT
+  Result<Function> missing = other.compile("nothing");
+  EXPECT_DEATH((void)(*missing)({}), "no kernel or graph `nothing`");
+}
+
 TEST(ApiModule, refusedNames) {
   Module module = Module::parse(scaleText);
   Result<Function> missing = module.compile("scales");
