@@ -315,8 +315,14 @@ static std::vector<std::optional<ir::ElementType>> typesOf(ArrayRef<ir::Expr> ar
 
 /// True if the declaration may be expanded here: none stands inside itself.
 bool BodyElaborator::mayExpand(DeclRef decl, const dsl::Expr &call) {
-  if (llvm::is_contained(expanding, decl.decl) || expanding.size() >= 64) {
+  static constexpr size_t deepest = 64;
+  if (llvm::is_contained(expanding, decl.decl)) {
     error(call.range, quoted(decl.decl->name.text) + " calls itself");
+    return false;
+  }
+  if (expanding.size() >= deepest) {
+    error(call.range,
+          "maps and functions call each other more than " + std::to_string(deepest) + " deep");
     return false;
   }
   // Calls that double at each level would never end.

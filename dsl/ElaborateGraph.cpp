@@ -78,11 +78,29 @@ std::string GraphElaborator::run() {
   }
   if (parts.diags.errorCount() == errorsBefore && returned.size() == decl.decl->outputs.size()) {
     ir::ReturnOp::create(builder, graph.getLoc(), returned);
-    if (succeeded(verify(graph)))
+    if (succeeded(verify(graph)) && countLaunches())
       return signature.spec.name;
   }
   graph->erase();
   return "";
+}
+
+/// Graphs that call graphs stand for all that those launch: twice as much at each level soon
+/// never ends.
+bool GraphElaborator::countLaunches() {
+  constexpr uint64_t most = 1 << 16;
+  uint64_t count = 0;
+  graph.walk([&](ir::CallOp call) {
+    auto callee = parts.launches.find(call.getCallee().str());
+    count = std::min(count + (callee == parts.launches.end() ? 1 : callee->second), 2 * most);
+  });
+  parts.launches[signature.spec.name] = count;
+  if (count <= most)
+    return true;
+  error(decl.decl->name.range, "graph " + quoted(decl.decl->name.text) + " launches more than " +
+                                   std::to_string(most) + " kernels")
+      .hints.push_back("what repeats goes into a kernel, with `for`");
+  return false;
 }
 
 /// An extent as an i64 value in the graph.
@@ -371,6 +389,6 @@ std::string Elaborator::Impl::graph(Elaborator &self, DeclRef decl, const TypeBi
   if (!signature.isValid)
     return "";
   signature.spec.name = symbolFor(self, decl, types);
-  Parts parts{&self.context, self.program, self.diags};
+  Parts parts{&self.context, self.program, self.diags, self.launches};
   return GraphElaborator(self, parts, decl, types, std::move(signature)).run();
 }

@@ -88,6 +88,12 @@ std::string Elaborator::elaborate(DeclRef decl, const TypeBindings &types) {
         .hints.push_back("what repeats goes into a kernel, with `for`");
     return done[key] = "";
   }
+  static constexpr size_t deepest = 128; // each takes some of the stack
+  if (active.size() >= deepest) {
+    diags.error(&decl.file->source, decl.decl->name.range,
+                "graphs call each other more than " + std::to_string(deepest) + " deep");
+    return done[key] = "";
+  }
   active.push_back(decl.decl);
   size_t first = diags.diagnostics().size();
   std::string symbol = decl.decl->kind == Decl::Kind::Graph ? Impl::graph(*this, decl, types)
@@ -159,6 +165,7 @@ void Elaborator::check(DeclRef decl) {
   isChecking = false;
   moduleOp->getBody()->clear();
   done.clear();
+  launches.clear();
 }
 
 /// Declarations that one thread checks at a time: enough to outweigh a context.

@@ -65,6 +65,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> moduleOp;
   std::map<std::pair<const Decl *, TypeBindings>, std::string> done; // symbol, empty after errors
   std::vector<const Decl *> active;
+  /// How many kernels each graph's symbol launches, those of the graphs that it calls among them.
+  std::map<std::string, uint64_t> launches;
   /// While checking: what had errors. Its other instances would repeat them.
   std::set<const Decl *> refused;
   bool isChecking = false;

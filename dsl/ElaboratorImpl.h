@@ -12,6 +12,7 @@ struct Elaborator::Impl {
     mlir::MLIRContext *context;
     Program &program;
     DiagnosticEngine &diags;
+    std::map<std::string, uint64_t> &launches;
   };
   static std::string symbolFor(Elaborator &self, DeclRef decl, const TypeBindings &types);
   static std::string kernel(Elaborator &self, DeclRef decl, const TypeBindings &types);

@@ -42,6 +42,7 @@ private:
   mlir::Location named(const Expr &expr);
 
   void open();
+  bool countLaunches();
   void requirement(const Expr &condition);
   mlir::Value extentValue(mlir::AffineExpr expr, mlir::Location loc);
   mlir::Value condition(const Expr &expr);
