@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <set>
-#include <tuple>
 
 namespace tile::dsl {
 
@@ -74,8 +72,13 @@ Diagnostic &DiagnosticEngine::report(Diagnostic::Severity severity, const Source
     scratch = std::move(diagnostic);
     return scratch;
   }
+  bool isNew = !file || said.emplace(file, range.begin, range.end, diagnostic.message).second;
   if (severity == Diagnostic::Severity::Error)
-    ++errors;
+    ++(isNew ? errors : repeated);
+  if (!isNew) {
+    scratch = std::move(diagnostic);
+    return scratch;
+  }
   list.push_back(std::move(diagnostic));
   return list.back();
 }
@@ -136,16 +139,7 @@ void tile::dsl::DiagnosticEngine::addNote(size_t first, const SourceFile *file, 
 }
 
 void tile::dsl::DiagnosticEngine::append(const DiagnosticEngine &other) {
-  auto key = [](const Diagnostic &diagnostic) {
-    return std::tuple(diagnostic.file, diagnostic.range.begin, diagnostic.range.end,
-                      std::string_view(diagnostic.message));
-  };
-  std::set<decltype(key(scratch))> seen;
-  for (const Diagnostic &diagnostic : list)
-    seen.insert(key(diagnostic));
   for (const Diagnostic &diagnostic : other.list) {
-    if (!seen.insert(key(diagnostic)).second)
-      continue;
     Diagnostic &added =
         report(diagnostic.severity, diagnostic.file, diagnostic.range, diagnostic.message);
     added.notes = diagnostic.notes;

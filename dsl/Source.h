@@ -11,7 +11,9 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <tuple>
 
 namespace tile::dsl {
 
@@ -63,6 +65,7 @@ class DiagnosticEngine {
 public:
   explicit DiagnosticEngine(unsigned errorLimit = 20, bool warningsAreErrors = false);
 
+  /// What was said of the same place before is not said again: many callers may meet one slip.
   Diagnostic &report(Diagnostic::Severity severity, const SourceFile *file, Range range,
                      std::string message);
   Diagnostic &error(const SourceFile *file, Range range, std::string message) {
@@ -71,14 +74,14 @@ public:
 
   /// The `errorLimit`.
   unsigned limit() const { return errorLimit; }
-  /// Takes over another engine's diagnostics, as if they had been reported here; what is the same
-  /// in message and place, once.
+  /// Takes over another engine's diagnostics, as if they had been reported here.
   void append(const DiagnosticEngine &other);
 
   /// Adds a note without a place to the diagnostics from the `first` on that lie inside a range.
   void addNote(size_t first, const SourceFile *file, Range inside, const std::string &message);
 
-  unsigned errorCount() const { return errors; }
+  /// Those among them that were said before.
+  unsigned errorCount() const { return errors + repeated; }
   bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }
   const std::deque<Diagnostic> &diagnostics() const { return list; }
   std::string print(bool colour) const;
@@ -88,7 +91,10 @@ private:
   bool warningsAreErrors;
   unsigned errors = 0;
   unsigned dropped = 0;
+  unsigned repeated = 0;
   std::deque<Diagnostic> list;
+  /// Of those with a place: file, begin, end and message.
+  std::set<std::tuple<const SourceFile *, uint32_t, uint32_t, std::string>> said;
   Diagnostic scratch; // what a dropped report writes to
 };
 
