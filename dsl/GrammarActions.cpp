@@ -305,6 +305,16 @@ void checkTarget(State &state, const Stmt &statement, Iterator at) {
            : "before `=` stands a name or an indexed name");
 }
 
+/// What to write in the place of a statement that other languages have; null for other words.
+static const char *foreignStatementHint(std::string_view word) {
+  if (word == "break")
+    return "a loop runs to its end: loop with `while`, whose condition says when to stop, or put "
+           "what is not to be done any more into an `if`";
+  if (word == "continue")
+    return "put the rest of the loop's body into an `if`";
+  return word == "pass" ? "a body with nothing to do is empty: `{ }`" : nullptr;
+}
+
 void makeExpressionStatement(State &state, Stmt &statement, Iterator at) {
   statement.kind = Stmt::Kind::Expr;
   statement.value = std::move(statement.target);
@@ -315,6 +325,9 @@ void makeExpressionStatement(State &state, Stmt &statement, Iterator at) {
                     at->kind == TokenKind::RBrace || at->kind == TokenKind::End;
   if (!ends)
     failExpected(state, at, "the end of the statement");
+  if (const char *hint = foreignStatementHint(state.text(*state.begun)))
+    fail(state, state.begun, statement.value->range,
+         "there is no `" + std::string(state.text(*state.begun)) + "` here", hint);
   const TokenKind first = state.begun->kind;
   const bool maybeRest =
       first == TokenKind::Minus || first == TokenKind::LParen || first == TokenKind::LBracket;
