@@ -2,7 +2,10 @@
 //
 // A Program owns the source files of one compilation and their syntax trees.
 // `import std.nn` brings in the standard library's `nn`, `import "mine.tile"` a
-// file beside the importing one or on the include path. A name means the
+// file beside the importing one or on the include path. Whoever wrote a source
+// is not asked to be trusted: what it imports are regular files below the folder
+// of the first file and those of the include path, wherever links lead, of a
+// bounded size, number and depth. A name means the
 // declaration of the file it stands in, else the one imported; two imports
 // that both have it make it ambiguous.
 //
@@ -20,6 +23,10 @@ namespace tile::dsl {
 
 struct LoadedFile {
   SourceFile source;
+  /// One name for all paths to it; that of the source where it is no file.
+  std::string place;
+  /// How many imports lead to it.
+  unsigned depth = 0;
   Module module;
   /// The files it imports, in order.
   std::vector<LoadedFile *> imports;
@@ -37,8 +44,10 @@ struct DeclRef {
 
 class Program {
 public:
-  Program(DiagnosticEngine &diags, std::vector<std::string> includePath)
-      : diags(diags), includePath(std::move(includePath)) {}
+  Program(DiagnosticEngine &diags, std::vector<std::string> includePath,
+          bool importsFromAnywhere = false)
+      : diags(diags), includePath(std::move(includePath)),
+        importsFromAnywhere(importsFromAnywhere) {}
 
   /// Parses a text and all it imports. Errors go to the engine; what parsed is there.
   LoadedFile *load(std::string name, std::string text);
@@ -55,18 +64,34 @@ public:
   LoadedFile *root() const { return files.empty() ? nullptr : files.front().get(); }
 
 private:
+  /// A file that an import means.
+  struct Imported {
+    std::string name, place, text;
+  };
+  LoadedFile *load(std::string name, std::string place, std::string text, unsigned depth);
   void import(LoadedFile &into, const Decl &decl);
+  LoadedFile *loaded(const std::string &place) const;
+  std::optional<Imported> findFile(const LoadedFile &into, const Decl &decl);
+  bool mayImport(const std::string &place) const;
 
   DiagnosticEngine &diags;
   std::vector<std::string> includePath;
+  bool importsFromAnywhere;
   std::vector<std::unique_ptr<LoadedFile>> files;
+  /// Of all files together.
+  uint64_t bytes = 0;
 };
 
 /// The text of a standard library module (`nn`); null for an unknown one.
 const std::string *standardModule(const std::string &name);
 std::vector<std::string> standardModules();
 
-/// Reads a whole file. On failure null, with the reason in `error`.
+/// A source has this many bytes at most, and one with all that it imports: offsets are 32 bits, and
+/// what comes near that is no source.
+inline constexpr uint64_t maxSourceBytes = uint64_t(1) << 28;
+
+/// Reads a whole regular file, of at most `maxSourceBytes`. On failure null, with the reason in
+/// `error`.
 std::optional<std::string> readText(const std::string &path, std::string &error);
 
 } // namespace tile::dsl

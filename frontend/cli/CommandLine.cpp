@@ -68,6 +68,8 @@ CLI::Validator tile::frontend::cli::wholeNumber(int64_t least, int64_t most) {
 void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &options) {
   addRepeated(command, "-I", options.includePath, "Look for imported files there, too")
       ->type_name("DIR");
+  command.add_flag("--allow-imports-outside", options.importsFromAnywhere,
+                   "Import files outside of the source's folder and those of -I, too");
   addRepeated(command, "-W", options.warnings, "-Werror: warnings are errors")
       ->type_name("error")
       ->check(oneOf({"error"}));

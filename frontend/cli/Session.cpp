@@ -39,8 +39,7 @@ std::string tile::frontend::cli::didYouMean(const std::string &name,
 //===-- Files -------------------------------------------------------------===//
 
 Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
-  // Offsets in sources are 32 bits; a file that comes near that is no source.
-  constexpr uint64_t limit = uint64_t(1) << 28;
+  constexpr uint64_t limit = dsl::maxSourceBytes;
   auto tooLarge = [&] {
     return Failure::environment({"'" + path + "' is larger than 256 MiB", "is it a source file?"});
   };
@@ -99,8 +98,8 @@ std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::s
 Session::Session(const SourceOptions &options)
     : context(MLIRContext::Threading::DISABLED),
       diags(options.errorLimit, llvm::is_contained(options.warnings, "error")),
-      program(diags, options.includePath), elaborator(context, program, diags),
-      bridge(context, program, diags), options(options) {
+      program(diags, options.includePath, options.importsFromAnywhere),
+      elaborator(context, program, diags), bridge(context, program, diags), options(options) {
   // Notes say what the user needs; the op that a diagnostic stands on is none of it.
   context.printOpOnDiagnostic(false);
 }

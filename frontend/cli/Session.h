@@ -19,6 +19,7 @@ enum ExitCode { success = 0, invalid = 1, usage = 2, environment = 3 };
 /// Flags that all commands that read sources have.
 struct SourceOptions {
   std::vector<std::string> includePath;
+  bool importsFromAnywhere = false;
   std::vector<std::string> warnings;
   unsigned errorLimit = 20;
   std::string colour = "auto";
