@@ -370,8 +370,8 @@ void KernelBuilder::update(const TensorRef &tensor, ArrayRef<Index> indices, Com
                                  << "[…] = " << tensor.name
                                  << "[…] + …`, or whatever combines them";
     else if (param.mode == ParamMode::Out)
-      diagnostic.attachNote(loc) << "hint: where programs meet, declare it as one, such as `"
-                                 << tensor.name << ": f32[M] reduce +`; where they don't, write `"
+      diagnostic.attachNote(loc) << "hint: where programs meet, declare it as one, with `reduce` "
+                                    "and the operator behind its type; where they don't, write `"
                                  << tensor.name << "[…] = …`";
     return;
   }

@@ -127,6 +127,26 @@ bool Session::isSource(const std::string &path) const {
   });
 }
 
+/// A graph that calls a kernel, in the words of its source.
+static std::string graphOf(const dsl::Decl &kernel, const dsl::LoadedFile &file) {
+  auto textOf = [&](dsl::Range range) {
+    return std::string(file.source.text().substr(range.begin, range.end - range.begin));
+  };
+  auto declared = [&](const std::vector<dsl::Param> &params) {
+    return llvm::join(llvm::map_range(params,
+                                      [&](const dsl::Param &param) {
+                                        return param.name.text + ": " + textOf(param.type.range);
+                                      }),
+                      ", ");
+  };
+  const std::string &name = kernel.name.text;
+  if (!kernel.generics.empty() || kernel.outputs.size() != 1)
+    return "graph NAME(…) -> (…) { … = " + name + "(…) }";
+  auto names = llvm::map_range(kernel.params, [](const dsl::Param &p) { return p.name.text; });
+  return "graph NAME(" + declared(kernel.params) + ") -> (" + declared(kernel.outputs) + ") { " +
+         kernel.outputs[0].name.text + " = " + name + "(" + llvm::join(names, ", ") + ") }";
+}
+
 Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &name,
                                      bool wantsGraph) {
   std::vector<std::string> names, graphs;
@@ -159,8 +179,7 @@ Outcome<dsl::DeclRef> Session::entry(dsl::LoadedFile &file, const std::string &n
     return onlyGraph;
   if (wantsGraph && graphs.empty())
     return Failure::usage({"'" + source + "' has no graph",
-                           "write one that calls its kernels: graph NAME(x: f32[N]) -> "
-                           "(y: f32[N]) { y = KERNEL(x) }"});
+                           "write one that calls its kernels: " + graphOf(*only.decl, file)});
   if (names.size() == 1)
     return only;
   const std::vector<std::string> &choices = wantsGraph ? graphs : names;
