@@ -138,7 +138,7 @@ private:
     return false;
   }
   Failure takeFailure() const {
-    return Failure::environment(
+    return Failure::invalid(
         {path + ": " + problem, "write it anew: tilec fuse … --explain=plan -o PLAN"});
   }
   bool readString(const llvm::json::Object &object, llvm::StringRef key, std::string &text);

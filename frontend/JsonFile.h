@@ -12,8 +12,7 @@ namespace tile::frontend {
 /// hint: "a schedule".
 Outcome<std::string> readText(const std::string &path, uint64_t mostMiB, llvm::StringRef what);
 
-/// JSON whose brackets stand in each other no deeper than 16, those in texts counted: its parser
-/// calls itself.
+/// JSON whose brackets stand in each other no deeper than 16: its parser calls itself.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 } // namespace tile::frontend

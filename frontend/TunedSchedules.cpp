@@ -143,7 +143,7 @@ Outcome<std::vector<TunedSchedule>> Reader::read(StringRef text) {
     fail("malformed JSON: " + llvm::toString(value.takeError()));
   else if (readAll(*value))
     return std::move(entries);
-  return Failure::environment(
+  return Failure::invalid(
       {path + ": " + problem, "`tilec tune` writes such files; without it the model chooses"});
 }
 
