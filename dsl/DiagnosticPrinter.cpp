@@ -42,6 +42,18 @@ Cell cellAt(std::string_view rest, unsigned column) {
   return {std::move(text), std::max(point.length, 1u), columns};
 }
 
+/// A text that may have several lines, as printed: names of files are anything.
+std::string shown(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const bool isPlain = text[i] == '\n' || text[i] == '\t';
+    const Cell cell = isPlain ? Cell{std::string(1, text[i]), 1, 1} : cellAt(text.substr(i, 4), 0);
+    result += cell.text;
+    i += cell.bytes;
+  }
+  return result;
+}
+
 /// A source line as printed: whole, or the part around a byte if it is long.
 class Excerpt {
 public:
@@ -126,7 +138,7 @@ public:
       excerpt(diagnostic);
     for (const std::string &hint : diagnostic.hints) {
       styled("hint: ", "\033[1;32m");
-      out += hint + "\n";
+      out += shown(hint) + "\n";
     }
     for (const Diagnostic &note : diagnostic.notes)
       print(note);
@@ -144,7 +156,7 @@ private:
   void headline(const Diagnostic &diagnostic) {
     if (diagnostic.file) {
       const SourceFile::Position at = diagnostic.file->position(diagnostic.range.begin);
-      styled(diagnostic.file->name() + ":" + std::to_string(at.line) + ":" +
+      styled(shown(diagnostic.file->name()) + ":" + std::to_string(at.line) + ":" +
                  std::to_string(at.column) + ": ",
              "\033[1m");
     }
@@ -162,7 +174,7 @@ private:
       styled("note: ", "\033[1;36m");
       break;
     }
-    styled(diagnostic.message, "\033[1m");
+    styled(shown(diagnostic.message), "\033[1m");
     out += '\n';
   }
 

@@ -1,4 +1,5 @@
 #include "runtime/PrintText.h"
+#include "runtime/Text.h"
 
 #include <charconv>
 #include <cmath>
@@ -89,7 +90,7 @@ void PrintText::add(std::string_view more) {
   // What follows rows begins a line, without the space between arguments.
   if (text.ends_with('\n') && more.starts_with(' '))
     more.remove_prefix(1);
-  text += more;
+  text += visible(more);
 }
 
 void PrintText::addRow(const PrintValue &value, int64_t offset) {

@@ -7,18 +7,39 @@
 
 namespace tile::runtime {
 
-std::string quote(std::string_view text) {
-  constexpr size_t limit = 96;
-  std::string result = "'";
-  for (unsigned char c : text.substr(0, limit)) {
-    if (c < 0x20 || c == 0x7f) {
+/// How many bytes at the start of `text`, which is not empty, are a character that steers a
+/// terminal.
+static size_t controlAt(std::string_view text) {
+  auto byte = [&](size_t n) { return n < text.size() ? static_cast<unsigned char>(text[n]) : 0u; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f)
+    return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) // U+0080 to U+009F
+    return 2;
+  bool embeds = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;   // U+202A to U+202E
+  bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9; // U+2066 to U+2069
+  return byte(0) == 0xe2 && (embeds || isolates) ? 3 : 0;
+}
+
+static std::string escaped(std::string_view text, std::string_view kept) {
+  std::string result;
+  for (size_t n = 0; n < text.size();) {
+    size_t steering = kept.find(text[n]) == kept.npos ? controlAt(text.substr(n)) : 0;
+    if (steering == 0)
+      result += text[n++];
+    for (; steering > 0; --steering) {
       std::array<char, 5> escape;
-      std::snprintf(escape.data(), escape.size(), "\\x%02x", c);
+      std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned char>(text[n++]));
       result += escape.data();
-    } else {
-      result += static_cast<char>(c);
     }
   }
+  return result;
+}
+
+std::string visible(std::string_view text) { return escaped(text, "\n\t"); }
+
+std::string quote(std::string_view text) {
+  constexpr size_t limit = 96;
+  std::string result = "'" + escaped(text.substr(0, limit), "");
   if (text.size() > limit)
     result += "…";
   return result + "'";

@@ -8,8 +8,12 @@
 
 namespace tile::runtime {
 
-/// `text` between single quotes, with control bytes escaped and long text cut, so that text from
-/// a damaged file can't garble a terminal.
+/// `text` with what steers a terminal (control characters but for the ends of lines and tabs, and
+/// marks that turn the direction of text) as escapes, such as \x1b.
+std::string visible(std::string_view text);
+
+/// `text` between single quotes, with control characters escaped and long text cut, so that text
+/// from a damaged file can't garble a terminal.
 std::string quote(std::string_view text);
 
 /// The candidate most like `text`, or "" if none is close enough to be meant.

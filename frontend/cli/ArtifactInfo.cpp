@@ -2,6 +2,7 @@
 
 #include "frontend/cli/RunOptions.h"
 #include "runtime/Artifact.h"
+#include "runtime/Text.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,8 @@ static bool isInput(const ParamRule &param) {
   return param.mode == ParamMode::In || param.mode == ParamMode::InOut;
 }
 
-static void showEntry(const runtime::EntryData &entry, const runtime::ArtifactData &data) {
+static void showEntry(llvm::raw_ostream &out, const runtime::EntryData &entry,
+                      const runtime::ArtifactData &data) {
   const runtime::Signature &signature =
       entry.isGraph ? data.graphs[entry.index].signature() : data.kernels[entry.index].signature;
   std::string inputs, outputs, types;
@@ -30,33 +32,32 @@ static void showEntry(const runtime::EntryData &entry, const runtime::ArtifactDa
   }
   for (const auto &[generic, type] : entry.types)
     types += (types.empty() ? "<" : ", ") + generic + " = " + type;
-  llvm::outs() << (entry.isGraph ? "graph " : "kernel ") << entry.name << types
-               << (types.empty() ? "" : ">") << "(" << inputs << ") -> (" << outputs << ")\n";
+  out << (entry.isGraph ? "graph " : "kernel ") << entry.name << types << (types.empty() ? "" : ">")
+      << "(" << inputs << ") -> (" << outputs << ")\n";
   if (entry.isGraph)
     return;
-  auto show = [](const std::string &target, const auto &schedule) {
-    llvm::outs() << "    for " << target;
+  auto show = [&](const std::string &target, const auto &schedule) {
+    out << "    for " << target;
     for (const auto &[binder, size] : schedule)
-      llvm::outs() << " " << binder << "=" << size;
+      out << " " << binder << "=" << size;
   };
   for (const runtime::VariantData &variant : data.kernels[entry.index].variants) {
     show(data.images[variant.image].cpu, variant.schedule);
-    llvm::outs() << "\n";
+    out << "\n";
   }
   for (const runtime::CudaVariant &variant : data.kernels[entry.index].cuda) {
     const runtime::CudaFunction &function = variant.code.function;
     show(variant.code.target, variant.schedule);
-    llvm::outs() << (variant.condition.empty() ? "" : " where ") << variant.condition << ": "
-                 << function.threads << " threads, " << function.sharedBytes
-                 << " bytes of shared memory";
+    out << (variant.condition.empty() ? "" : " where ") << variant.condition << ": "
+        << function.threads << " threads, " << function.sharedBytes << " bytes of shared memory";
     if (function.blocks > 1)
-      llvm::outs() << ", " << function.blocks << " blocks a program";
-    llvm::outs() << "\n";
+      out << ", " << function.blocks << " blocks a program";
+    out << "\n";
   }
 }
 
 /// What code for GPUs takes, by target.
-static void showGpuCode(const runtime::ArtifactData &data) {
+static void showGpuCode(llvm::raw_ostream &out, const runtime::ArtifactData &data) {
   struct Total {
     size_t variants = 0, ptx = 0, cubins = 0;
   };
@@ -69,11 +70,11 @@ static void showGpuCode(const runtime::ArtifactData &data) {
       total.cubins += variant.cubin.size();
     }
   for (const auto &[target, total] : totals) {
-    llvm::outs() << "code for " << target << ", " << total.variants << " variants, " << total.ptx
-                 << " bytes of PTX";
+    out << "code for " << target << ", " << total.variants << " variants, " << total.ptx
+        << " bytes of PTX";
     if (total.cubins)
-      llvm::outs() << " and " << total.cubins << " of machine code";
-    llvm::outs() << "\n";
+      out << " and " << total.cubins << " of machine code";
+    out << "\n";
   }
 }
 
@@ -87,18 +88,20 @@ int tile::frontend::cli::describeArtifact(const std::string &file, const SourceO
     if (auto function = artifact->function(name); !function)
       return session.fail(Failure::usage(function.takeError()));
   const runtime::ArtifactData &data = artifact->data();
+  std::string text;
+  llvm::raw_string_ostream out(text);
   if (name.empty()) {
-    llvm::outs() << path << ": artifact " << artifact->hash().str() << " by " << data.producer
-                 << "\n";
+    out << path << ": artifact " << artifact->hash().str() << " by " << data.producer << "\n";
     for (const runtime::ImageData &image : data.images)
-      llvm::outs() << "code for " << image.cpu << " (" << image.platform << "), "
-                   << image.bytes.size() << " bytes, needs " << llvm::join(image.features, " ")
-                   << "\n";
-    showGpuCode(data);
-    llvm::outs() << "\n";
+      out << "code for " << image.cpu << " (" << image.platform << "), " << image.bytes.size()
+          << " bytes, needs " << llvm::join(image.features, " ") << "\n";
+    showGpuCode(out, data);
+    out << "\n";
   }
   for (const runtime::EntryData &entry : data.entries)
     if (name.empty() || entry.name == name)
-      showEntry(entry, data);
+      showEntry(out, entry, data);
+  // Names in an artifact are whatever its author wrote.
+  llvm::outs() << runtime::visible(text);
   return session.finish();
 }

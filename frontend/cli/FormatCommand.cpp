@@ -5,6 +5,7 @@
 #include "frontend/CrashReport.h"
 #include "frontend/cli/Commands.h"
 #include "runtime/FileIO.h"
+#include "runtime/Text.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -44,7 +45,7 @@ int formatFile(const std::string &path, const FormatCommandOptions &options) {
   std::string formatted = dsl::format(source);
   if (options.check) {
     if (formatted != *text)
-      llvm::outs() << name << "\n";
+      llvm::outs() << runtime::visible(name) << "\n";
     return formatted == *text ? success : invalid;
   }
   if (path == "-") {

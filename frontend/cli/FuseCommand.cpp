@@ -14,6 +14,7 @@
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
+#include "runtime/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -111,7 +112,8 @@ Outcome<std::string> Fuse::explain() {
     printPage(report, sourcesOf(report.before, session.program), stream);
   else
     printText(report, stream);
-  return text;
+  bool isForReading = !llvm::is_contained({"json", "dot", "html"}, options.explain);
+  return isForReading ? runtime::visible(text) : text; // names of files are anything
 }
 
 /// What each kernel does to memory, of the graph or the kernel that is named.

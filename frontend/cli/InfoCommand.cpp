@@ -2,6 +2,7 @@
 
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/RunOptions.h"
+#include "runtime/Text.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -85,7 +86,8 @@ int info(const InfoOptions &options) {
     unsigned n = counts[static_cast<unsigned>(kind)];
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
-  llvm::outs() << source.name() << ": " << count(dsl::Decl::Kind::Kernel, "kernel") << ", "
+  llvm::outs() << runtime::visible(source.name()) << ": "
+               << count(dsl::Decl::Kind::Kernel, "kernel") << ", "
                << count(dsl::Decl::Kind::Graph, "graph") << ", "
                << count(dsl::Decl::Kind::Map, "map") << ", " << count(dsl::Decl::Kind::Fn, "fn")
                << "\n";

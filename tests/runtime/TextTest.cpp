@@ -26,6 +26,16 @@ TEST(TextTest, quotesEscapeControlBytesAndCut) {
   EXPECT_LT(quote(std::string(1000, 'a')).size(), 110u);
 }
 
+TEST(TextTest, whatSteersATerminalIsShown) {
+  EXPECT_EQ(visible("two\nlines\tof text"), "two\nlines\tof text");
+  EXPECT_EQ(visible("\x1b[31mred\x07\x7f"), "\\x1b[31mred\\x07\\x7f");
+  EXPECT_EQ(visible("\xc2\x9b"), "\\xc2\\x9b"); // U+009B, which is ESC [
+  EXPECT_EQ(visible("\xe2\x80\xae\xe2\x81\xa6"), "\\xe2\\x80\\xae\\xe2\\x81\\xa6"); // directions
+  EXPECT_EQ(visible("Σ µ … é"), "Σ µ … é");
+  EXPECT_EQ(visible("\xe2\x80"), "\xe2\x80"); // cut short
+  EXPECT_EQ(quote("\xe2\x80\xae"), "'\\xe2\\x80\\xae'");
+}
+
 TEST(TextTest, joins) {
   EXPECT_EQ(join({}, ", "), "");
   EXPECT_EQ(join(std::vector<std::string_view>{"a"}, ", "), "a");
