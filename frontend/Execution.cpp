@@ -4,6 +4,7 @@
 
 #include "codegen/Reports.h"
 #include "codegen/gpu/KernelShape.h"
+#include "frontend/CrashReport.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/FusionVeto.h"
@@ -251,6 +252,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     if (failed(code))
       return Failure::reported();
     fresh->code.emplace(std::move(*code));
+    fresh->brokenPromise = brokenPromiseOf(fresh->kernel.get());
   }
   compileSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   entry = std::move(fresh);
@@ -309,6 +311,7 @@ Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
            "--sanitize takes 48 bytes for each element of an output"});
     }
   }
+  CrashReport::Promise promise(code.brokenPromise.empty() ? nullptr : code.brokenPromise.c_str());
   runtime::LaunchReport report;
   report.print = [&](std::string_view lines) { show(lines); };
   runtime::Sanitizer *watcher = sanitizer ? &*sanitizer : nullptr;

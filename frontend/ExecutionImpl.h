@@ -16,6 +16,9 @@ struct Executor::Compiled {
   mlir::OwningOpRef<ir::KernelOp> kernel;
   /// On the CPU only.
   std::optional<codegen::CpuCode> code;
+  /// On the CPU: what to say where an access goes to no memory that there is, in a kernel whose
+  /// author answers for that (CrashReport::Promise).
+  std::string brokenPromise;
   /// On a GPU only.
   std::optional<CudaKernel> cuda;
 };

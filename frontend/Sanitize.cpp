@@ -4,6 +4,7 @@
 
 #include "codegen/Reports.h"
 #include "frontend/Rules.h"
+#include "runtime/Text.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -172,6 +173,27 @@ StringRef tile::frontend::hintForOutside(ir::KernelOp kernel) {
   return kernel.isGrid()
              ? "restrict a `range` or put an `if` around it; read `.pad(0)[…]`, write `.drop[…]`"
              : "read `.pad(0)[…]` or `.clamp[…]`, or give it other indices";
+}
+
+std::string tile::frontend::brokenPromiseOf(ir::KernelOp kernel) {
+  Operation *promised = kernel.isGrid() ? kernel.getOperation() : nullptr;
+  kernel.walk([&](ir::LoadOp load) {
+    if (!promised && load.getBounds() == ir::BoundsMode::within)
+      promised = load;
+  });
+  if (!promised)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (auto place = promised->getLoc()->findInstanceOf<FileLineColRange>())
+    stream << runtime::visible(place.getFilename().getValue()) << ":" << place.getStartLine() << ":"
+           << place.getStartColumn() << ": ";
+  stream << "error: kernel `" << kernel.getSymName()
+         << "` reads or stores where there is no memory: "
+         << (kernel.isGrid() ? "the author of a grid kernel answers for where it does"
+                             : "an index is not inside its tensor, as `within` promises")
+         << "\nhint: `--sanitize` says which element; or " << hintForOutside(kernel) << "\n";
+  return text;
 }
 
 Outcome<Done> tile::frontend::reportFindings(ir::KernelOp kernel,

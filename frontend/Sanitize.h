@@ -20,6 +20,10 @@ Outcome<std::monostate> reportFindings(ir::KernelOp kernel, const runtime::Sanit
 /// what the author promised with `within`.
 llvm::StringRef hintForOutside(ir::KernelOp kernel);
 
+/// An error for a kernel whose access went to memory that is not there, as text; empty for one all
+/// of whose accesses are proved or checked.
+std::string brokenPromiseOf(ir::KernelOp kernel);
+
 } // namespace tile::frontend
 
 #endif // TILE_FRONTEND_SANITIZE_H

@@ -1,5 +1,6 @@
 //===- ArtifactRun.cpp - tilec run on artifacts ---------------------------===//
 
+#include "frontend/CrashReport.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
@@ -259,8 +260,12 @@ Outcome<Done> ArtifactRun::openGpu() {
 
 /// On a GPU the inputs go there first, and the outputs come back.
 runtime::Result<runtime::ArtifactFunction::Outcome> ArtifactRun::launchOnce() const {
-  if (!gpu)
+  if (!gpu) {
+    CrashReport::Promise promise(
+        "error: the artifact's code reads or stores where there is no memory: whoever made it "
+        "answers for that\nhint: `tilec run --sanitize` on its source says which element\n");
     return function->launchInstance(instance, arguments, dims);
+  }
   std::vector<runtime::cuda::DeviceTensor> held;
   std::vector<runtime::PlacedTensor> places(arguments.size());
   std::vector<runtime::GraphInput> inputs = arguments;
