@@ -8,10 +8,10 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ std::string tile::frontend::findToolkitProgram(llvm::StringRef name) {
 }
 
 namespace {
-/// A file that is gone when this is.
+/// A file that is gone when this is, or when the process is interrupted.
 class TemporaryFile {
 public:
   static Outcome<TemporaryFile> create(llvm::StringRef suffix, llvm::StringRef content) {
@@ -62,18 +62,26 @@ public:
     return file;
   }
 
-  const std::string &path() const { return name; }
+  const std::string &path() const { return *owned; }
 
 private:
-  explicit TemporaryFile(llvm::StringRef path)
-      : name(path), remover(std::make_unique<llvm::FileRemover>(path)) {}
+  struct Remover {
+    void operator()(const std::string *path) const {
+      llvm::sys::fs::remove(*path);
+      llvm::sys::DontRemoveFileOnSignal(*path);
+      delete path;
+    }
+  };
+
+  explicit TemporaryFile(llvm::StringRef path) : owned(new std::string(path)) {
+    llvm::sys::RemoveFileOnSignal(*owned);
+  }
   static Failure cannotWrite(const std::string &what, const std::string &reason) {
     return Failure::environment(
         {what + " can't be written: " + reason, "TMPDIR names the folder of temporary files"});
   }
 
-  std::string name;
-  std::unique_ptr<llvm::FileRemover> remover;
+  std::unique_ptr<const std::string, Remover> owned;
 };
 
 struct Ran {

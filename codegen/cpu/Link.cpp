@@ -11,7 +11,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -136,40 +136,42 @@ static Expected<std::string> emitLibrary(uint64_t id, const CpuOptions &options)
 //===-- Linking -----------------------------------------------------------===//
 
 namespace {
-/// A folder of one's own, removed with all that is in it.
-class TemporaryFolder {
+/// Files that are removed with this, or when the process is interrupted. No folder: what is
+/// interrupted removes files alone.
+class TemporaryFiles {
 public:
-  TemporaryFolder() { problem = sys::fs::createUniqueDirectory("tile-link", path); }
-  ~TemporaryFolder() {
-    if (!problem)
-      (void)sys::fs::remove_directories(path);
+  TemporaryFiles() = default;
+  TemporaryFiles(const TemporaryFiles &) = delete;
+  ~TemporaryFiles() {
+    for (const std::string &path : paths) {
+      (void)sys::fs::remove(path);
+      sys::DontRemoveFileOnSignal(path);
+    }
   }
 
-  std::error_code problem;
-  std::string file(const Twine &name) const {
-    SmallString<128> result(path);
-    sys::path::append(result, name);
-    return result.str().str();
+  /// A new one with these bytes; its path.
+  Expected<std::string> add(StringRef suffix, StringRef bytes) {
+    SmallString<128> path;
+    int descriptor;
+    if (std::error_code problem =
+            sys::fs::createTemporaryFile("tile-link", suffix, descriptor, path))
+      return createStringError("cannot make a temporary file: " + problem.message());
+    paths.push_back(path.str().str());
+    sys::RemoveFileOnSignal(path);
+    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << bytes;
+    stream.close();
+    std::error_code problem = stream.error();
+    stream.clear_error();
+    if (problem)
+      return createStringError("cannot write " + path.str() + ": " + problem.message());
+    return paths.back();
   }
 
 private:
-  SmallString<128> path;
+  std::vector<std::string> paths;
 };
 } // namespace
-
-static Error writeFile(StringRef path, StringRef bytes) {
-  std::error_code problem;
-  raw_fd_ostream stream(path, problem);
-  if (!problem) {
-    stream << bytes;
-    stream.close();
-    problem = stream.error();
-    stream.clear_error();
-  }
-  if (problem)
-    return createStringError("cannot write " + path + ": " + problem.message());
-  return Error::success();
-}
 
 static Error runLinker(ArrayRef<std::string> inputs, const std::string &output) {
   SmallVector<const char *> arguments = {"ld.lld",
@@ -208,25 +210,27 @@ Expected<CpuImageCode> tile::codegen::linkImage(ArrayRef<std::string> objects,
   auto library = emitLibrary(image.id, options);
   if (!library)
     return library.takeError();
-  TemporaryFolder folder;
-  if (folder.problem)
-    return createStringError("cannot make a temporary folder: " + folder.problem.message());
+  TemporaryFiles files;
   std::vector<std::string> inputs;
   auto add = [&](StringRef bytes) {
-    inputs.push_back(folder.file(Twine(inputs.size()) + ".o"));
-    return writeFile(inputs.back(), bytes);
+    auto path = files.add("o", bytes);
+    if (path)
+      inputs.push_back(*path);
+    return path.takeError();
   };
   for (const std::string &object : objects)
     if (Error error = add(object))
       return error;
   if (Error error = add(*library))
     return error;
-  std::string output = folder.file("image.so");
-  if (Error error = runLinker(inputs, output))
+  auto output = files.add("so", "");
+  if (!output)
+    return output.takeError();
+  if (Error error = runLinker(inputs, *output))
     return error;
-  auto file = MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto file = MemoryBuffer::getFile(*output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
-    return createStringError("cannot read " + output + ": " + file.getError().message());
+    return createStringError("cannot read " + *output + ": " + file.getError().message());
   image.bytes = (*file)->getBuffer().str();
   return image;
 }
