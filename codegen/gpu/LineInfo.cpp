@@ -3,14 +3,19 @@
 #include "codegen/gpu/LineInfo.h"
 #include "codegen/gpu/Lowering.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace tile::codegen;
 
+/// In PTX a text has no escapes: ptxas refuses what LLVM writes for quotation marks.
 static LLVM::DIFileAttr fileOf(FileLineColLoc place) {
-  StringRef path = place.getFilename().getValue();
+  std::string path = place.getFilename().str();
+  std::replace_if(
+      path.begin(), path.end(), [](char c) { return c == '"' || c == '\\' || !llvm::isPrint(c); },
+      '_');
   return LLVM::DIFileAttr::get(place.getContext(), llvm::sys::path::filename(path),
                                llvm::sys::path::parent_path(path));
 }
