@@ -1,6 +1,7 @@
 //===- ChooseTiles.cpp - tile sizes for a CPU -----------------------------===//
 
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/Elementwise.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -30,12 +31,16 @@ CpuMachine CpuMachine::native(int threads) {
 namespace {
 /// What of an axis is not known counts as long.
 constexpr int64_t unknownExtent = 4096;
+/// The machine for which sizes are chosen that decide in which order a sum adds up.
+constexpr CpuMachine referenceMachine{.threads = 8};
 
 struct AxisInfo {
   int64_t extent = unknownExtent;
   bool isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory; of something with more than one axis.
   bool isInner = false, isRowEnd = false;
+  /// Neighbours along it are neighbours in what is read.
+  bool isReadInner = false;
   /// What it is in contractions.
   bool isRow = false, isColumn = false, isDepth = false;
   /// To choose from, and what is chosen.
@@ -57,6 +62,9 @@ public:
           const CpuMachine &machine)
       : kernel(kernel), domains(kernel), dims(dims), given(given), machine(machine) {}
   llvm::StringMap<int64_t> choose();
+  /// After `choose`: whether some sum may add up in another order where the binder's size is the
+  /// other one.
+  bool decidesOrder(StringAttr binder, int64_t size, int64_t other);
 
 private:
   std::optional<int64_t> evaluate(Value value);
@@ -83,6 +91,7 @@ private:
   llvm::MapVector<StringAttr, AxisInfo> axes;
   SmallVector<Contraction> dots;
   double eachPrograms = 1; // of the binders that take one element at a time
+  double costEach = 0;     // of an element, as costOf counts
 };
 } // namespace
 
@@ -141,7 +150,7 @@ void Chooser::collectAxes() {
 }
 
 void Chooser::collectRoles() {
-  auto innermost = [&](AffineMap map, ValueRange operands) {
+  auto innermost = [&](AffineMap map, ValueRange operands, bool isRead = false) {
     if (map.getNumResults() == 0)
       return;
     for (auto [d, value] : llvm::enumerate(operands))
@@ -150,11 +159,14 @@ void Chooser::collectRoles() {
         AxisInfo &axis = axes[axisOf(value)];
         axis.isInner = true;
         axis.isRowEnd |= map.getNumResults() > 1;
+        axis.isReadInner |= isRead;
       }
   };
   kernel.walk([&](Operation *op) {
+    if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      costEach += costOf(op);
     if (auto load = dyn_cast<LoadOp>(op))
-      innermost(load.getMap(), load.getDims());
+      innermost(load.getMap(), load.getDims(), /*isRead=*/true);
     else if (auto store = dyn_cast<StoreOp>(op))
       innermost(store.getMap(), store.getDims());
     else if (auto update = dyn_cast<UpdateOp>(op))
@@ -256,8 +268,14 @@ void Chooser::chooseForElements() {
       take(axis, std::max(elementsWanted / elements, rows));
       elements *= static_cast<double>(axis.size);
     }
-  // Programs for every core, if there is anything to share.
-  while (programs() < 4.0 * machine.threads) {
+  // Programs for many cores, as long as each is worth waking one. How many there are decides
+  // nothing: sums would have other bits on another machine.
+  constexpr double programsWanted = 32, leastCycles = 3000, lanes = 16;
+  double cycles = elements * costEach / lanes;
+  for (auto &[name, axis] : axes)
+    if (isLoop(axis))
+      cycles *= std::ceil(static_cast<double>(axis.extent) / static_cast<double>(axis.size));
+  while (programs() < programsWanted && cycles >= 2 * leastCycles) {
     AxisInfo *largest = nullptr;
     for (auto &[name, axis] : axes)
       if (axis.isSizable && axis.isProgram && axis.candidates.empty() && axis.size > 1 &&
@@ -266,6 +284,7 @@ void Chooser::chooseForElements() {
     if (!largest)
       break;
     largest->size = (largest->size + 1) / 2;
+    cycles /= 2;
   }
 }
 
@@ -413,8 +432,47 @@ llvm::StringMap<int64_t> Chooser::choose() {
   return sizes;
 }
 
+//===-- Orders of sums ----------------------------------------------------===//
+
+/// Loops over blocks add one block to the other, and programs to a `reduce` output. Of the other
+/// axes of a sum it only counts whether one is too short for the lanes that could go along it.
+bool Chooser::decidesOrder(StringAttr binder, int64_t size, int64_t other) {
+  const AxisInfo &axis = axes[binder];
+  bool isReduced = !axis.isProgram;
+  kernel.walk([&](UpdateOp update) {
+    isReduced |= !llvm::is_contained(mapAxes(update.getMap(), update.getDims()).names, binder);
+  });
+  if (isReduced)
+    return true;
+  constexpr int64_t fewLanes = 8; // half of what a target has at most
+  if (!axis.isReadInner || std::min(size, fewLanes + 1) == std::min(other, fewLanes + 1))
+    return false;
+  bool isInSum = false;
+  kernel.walk([&](ReduceOp reduce) {
+    isInSum |= llvm::is_contained(axesOf(reduce.getInput().getType()), binder);
+  });
+  for (const Contraction &dot : dots)
+    if (dot.rows.empty() || dot.columns.empty())
+      isInSum |= llvm::is_contained(dot.rows, binder) || llvm::is_contained(dot.columns, binder);
+  return isInSum;
+}
+
+/// Sizes for this machine, but for those that decide the order of sums: they are the reference
+/// machine's.
 llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
                                                     const llvm::StringMap<int64_t> &given,
                                                     const CpuMachine &machine) {
-  return Chooser(kernel, dims, given, machine).choose();
+  Chooser usual(kernel, dims, given, referenceMachine);
+  llvm::StringMap<int64_t> reference = usual.choose(), fixed(given);
+  while (true) {
+    llvm::StringMap<int64_t> sizes = Chooser(kernel, dims, fixed, machine).choose();
+    size_t known = fixed.size();
+    for (StringAttr binder : sizableBinders(kernel)) {
+      int64_t size = reference[binder], own = sizes[binder];
+      if (size != own && usual.decidesOrder(binder, size, own))
+        fixed.try_emplace(binder, size);
+    }
+    if (fixed.size() == known)
+      return sizes;
+  }
 }

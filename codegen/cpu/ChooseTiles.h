@@ -4,7 +4,8 @@
 // work a program that its start costs nothing, what a program works on within
 // the second-level cache, for contractions register tiles that are full and
 // packing that pays, and programs for all cores. The model takes microseconds
-// and reads the kernel alone, so equal calls choose equal sizes.
+// and reads the kernel alone, so equal calls choose equal sizes. Sizes that decide
+// in which order a sum adds up are the same on all machines.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_CPU_CHOOSETILES_H
