@@ -2,6 +2,7 @@
 
 #include "ir/AffineEval.h"
 #include "ir/InterpreterImpl.h"
+#include "ir/LongSums.h"
 #include "ir/Specialize.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -161,6 +162,7 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
 }
 
 void Machine::run() {
+  sumSteps = tile::ir::sumSteps(kernel);
   if (succeeded(bindArguments()) && succeeded(runBlock(kernel.getBody().front())))
     (void)finishOutputs();
 }
@@ -377,12 +379,20 @@ LogicalResult Machine::mergeCarried(ForOp op, Value before, Value after, Tile &m
   if (failed(allocate(op, static_cast<int64_t>(old.data->size()), merged.data)))
     return failure();
   *merged.data = *old.data;
+  if (next.wide) {
+    merged.wide = std::make_shared<std::vector<Wide>>(old.size);
+    for (int64_t index = 0; index < old.size; ++index)
+      (*merged.wide)[index] = old.wideAt(index);
+  }
   std::vector<char> hasElement(old.size);
   for (int64_t index = 0; index < block.size; ++index)
     hasElement[index % old.size] |= block.contains(index); // the span is outermost
   for (int64_t index = 0; index < old.size; ++index)
-    if (hasElement[index])
+    if (hasElement[index]) {
       std::memcpy(merged.at(index), next.at(index), width);
+      if (next.wide)
+        (*merged.wide)[index] = (*next.wide)[index];
+    }
   return success();
 }
 

@@ -479,6 +479,8 @@ LogicalResult Machine::executeElementwise(Operation *op) {
                      return isTileValue(type) && numberOf(getElementTypeOrSelf(type));
                    });
   if (isNumeric) {
+    if (auto step = sumSteps.find(op); step != sumSteps.end())
+      return executeSumStep(op, step->second);
     Elementwise e(*this, op);
     for (auto family :
          {integerArithmetic, integerLogic, floatArithmetic, exponentials, trigonometry, casts})

@@ -59,8 +59,11 @@ struct Box {
 struct Tile : Box {
   Number number = Number::I1;
   std::shared_ptr<std::vector<char>> data;
+  /// Of a sum that a loop carries: the elements before they are rounded; null elsewhere.
+  std::shared_ptr<std::vector<Wide>> wide;
 
   char *at(int64_t index) const { return data->data() + index * byteWidth(number); }
+  Wide wideAt(int64_t index) const { return wide ? (*wide)[index] : readFloat(number, at(index)); }
   /// How far apart elements are along each of `axes`; 0 for an axis it has not.
   Extents stridesAlong(ArrayRef<mlir::StringAttr> axes) const;
 };
@@ -213,6 +216,8 @@ private:
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);
+  /// One of `sumSteps` but a dot.
+  LogicalResult executeSumStep(mlir::Operation *op, unsigned sumSoFar);
   friend class Elementwise;
   friend class AccessWalk;
 
@@ -221,6 +226,8 @@ private:
   ArrayRef<int64_t> dims;
   const InterpreterOptions &options;
 
+  /// Additions to what loops carry, which round nothing before the loop is over (LongSums.h).
+  llvm::DenseMap<mlir::Operation *, unsigned> sumSteps;
   int64_t tileBytes = 0; // outlives the tiles
   llvm::DenseMap<mlir::Value, Tile> values;
   llvm::DenseMap<mlir::Value, Memory> memories;

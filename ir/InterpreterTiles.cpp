@@ -209,6 +209,37 @@ LogicalResult Machine::executeCount(CountOp op) {
   return success();
 }
 
+//===-- Sums of loops -----------------------------------------------------===//
+
+LogicalResult Machine::executeSumStep(Operation *op, unsigned sumSoFar) {
+  Tile result;
+  if (failed(makeTile(op, op->getResult(0).getType(), result)))
+    return failure();
+  SmallVector<const Tile *> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(&values.at(operand));
+    if (failed(checkDefined(op, *operands.back(), result)))
+      return failure();
+  }
+  result.wide = std::make_shared<std::vector<Wide>>(result.size);
+  for (int64_t index = 0; index < result.size; ++index) {
+    if (!result.contains(index))
+      continue;
+    auto operand = [&](unsigned n) {
+      return operands[n]->wideAt(operands[n]->axes.empty() ? 0 : index);
+    };
+    Wide sum = operand(sumSoFar);
+    if (isa<arith::SubFOp>(op))
+      sum -= operand(1);
+    else
+      sum += isa<arith::AddFOp>(op) ? operand(1 - sumSoFar) : operand(0) * operand(1);
+    (*result.wide)[index] = sum;
+    writeFloat(result.number, result.at(index), static_cast<double>(sum));
+  }
+  values[op->getResult(0)] = std::move(result);
+  return success();
+}
+
 //===-- Dot ---------------------------------------------------------------===//
 
 namespace {
@@ -224,9 +255,11 @@ std::vector<T> elementsOf(const Tile &tile) {
   return elements;
 }
 
-/// result += Σ lhs · rhs along the axis; floats are rounded once, at the end.
+/// result = acc + Σ lhs · rhs along the axis; floats are rounded once, at the end, and in
+/// `result.wide`, if it is there, not at all.
 template <typename T>
-void contract(const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length, Tile &result) {
+void contract(const Tile &acc, const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length,
+              Tile &result) {
   std::vector<T> left = elementsOf<T>(lhs), right = elementsOf<T>(rhs);
   Extents leftStrides = lhs.stridesAlong(result.axes), rightStrides = rhs.stridesAlong(result.axes);
   int64_t leftStep = lhs.stridesAlong(axis)[0], rightStep = rhs.stridesAlong(axis)[0];
@@ -236,16 +269,19 @@ void contract(const Tile &lhs, const Tile &rhs, StringAttr axis, int64_t length,
     using Sum = std::conditional_t<std::is_floating_point_v<T>, Wide, T>;
     Sum sum;
     if constexpr (std::is_floating_point_v<T>)
-      sum = readFloat(result.number, result.at(index));
+      sum = acc.wideAt(index);
     else
-      sum = readUnsigned(result.number, result.at(index));
+      sum = readUnsigned(acc.number, acc.at(index));
     for (int64_t k = 0; k < length; ++k, i += leftStep, j += rightStep)
       if (isWhole || (lhs.contains(i) && rhs.contains(j)))
         sum += static_cast<Sum>(left[i]) * static_cast<Sum>(right[j]);
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T>) {
       writeFloat(result.number, result.at(index), static_cast<double>(sum));
-    else
+      if (result.wide)
+        (*result.wide)[index] = sum;
+    } else {
       writeInteger(result.number, result.at(index), sum);
+    }
     return success();
   });
 }
@@ -261,14 +297,15 @@ LogicalResult Machine::executeDot(DotOp op) {
   if (isFloat(lhs.number) != isFloat(result.number) ||
       isFloat(rhs.number) != isFloat(result.number))
     return fail(op, "a dot of floats and integers");
-  *result.data = *acc.data;
+  if (sumSteps.contains(op))
+    result.wide = std::make_shared<std::vector<Wide>>(result.size);
   int64_t length = axes.at(op.getAxisAttr()).count;
   if (result.number == Number::F32)
-    contract<float>(lhs, rhs, op.getAxisAttr(), length, result);
+    contract<float>(acc, lhs, rhs, op.getAxisAttr(), length, result);
   else if (result.number == Number::F64)
-    contract<double>(lhs, rhs, op.getAxisAttr(), length, result);
+    contract<double>(acc, lhs, rhs, op.getAxisAttr(), length, result);
   else if (!isFloat(result.number))
-    contract<uint64_t>(lhs, rhs, op.getAxisAttr(), length, result);
+    contract<uint64_t>(acc, lhs, rhs, op.getAxisAttr(), length, result);
   else
     return fail(op, "a dot accumulates in f32, f64 or integers");
   values[op.getResult()] = std::move(result);
