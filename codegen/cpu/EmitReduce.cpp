@@ -1,4 +1,4 @@
-//===- EmitReduce.cpp - reductions, arg_reduce and count ------------------===//
+//===- EmitReduce.cpp - reductions and count ------------------------------===//
 
 #include "codegen/cpu/Lowering.h"
 
@@ -6,7 +6,6 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpFPredicate;
-using arith::CmpIPredicate;
 using Values = CodeBuilder::Values;
 
 //===-- Results -----------------------------------------------------------===//
@@ -271,57 +270,6 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
     orders[reduce] = orderOf(reduce);
     done.insert(reduce);
   }
-}
-
-//===-- arg_reduce --------------------------------------------------------===//
-
-/// Whether x goes before the best so far.
-static Value isBetter(CodeBuilder &b, CombineKind kind, Value x, Value best) {
-  Value v[] = {x, best};
-  b.unify(v);
-  if (isa<FloatType>(elementOf(x.getType()))) {
-    Value wins = arith::CmpFOp::create(
-        b, kind == CombineKind::max ? CmpFPredicate::OGT : CmpFPredicate::OLT, v[0], v[1]);
-    Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, v[0], v[0]);
-    Value bestIsNumber = arith::CmpFOp::create(b, CmpFPredicate::ORD, v[1], v[1]);
-    return b.either(wins, b.both(isNaN, bestIsNumber));
-  }
-  CmpIPredicate predicate = kind == CombineKind::max    ? CmpIPredicate::sgt
-                            : kind == CombineKind::min  ? CmpIPredicate::slt
-                            : kind == CombineKind::umax ? CmpIPredicate::ugt
-                                                        : CmpIPredicate::ult;
-  return b.compare(predicate, v[0], v[1]);
-}
-
-void BodyLowering::emitArgReduce(ArgReduceOp op) {
-  ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
-  auto element = getElementTypeOrSelf(op.getInput().getType());
-  // In the order of the axis; lanes are other coordinates.
-  StringAttr vectorAxis = chooseVectorAxis(outer, op.getInput(), std::nullopt, nullptr);
-  Buffer *into = resultBuffer(op.getType());
-  auto asNumber = [&](Value x) {
-    return isNarrowFloat(element) ? widenToF32(b, target, x, cast<FloatType>(element)) : x;
-  };
-  Value result;
-  nest(withLast(outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
-    int width = widthAt(outer);
-    Value worst = asNumber(emitConstant(b, identityOf(op.getKind(), element)));
-    Values inits = {b.splat(worst, width), b.splat(b.i64(-1), width)};
-    Values found = nest(op.getAxisAttr(), vectorAxis, inits, [&](ValueRange state) {
-      Value x = asNumber(emit(op.getInput()));
-      Value isFirst = b.compare(CmpIPredicate::slt, state[1], b.i64(0));
-      Value wins = b.either(isFirst, isBetter(b, op.getKind(), x, state[0]));
-      wins = b.both(wins, domainMask(all));
-      Value coordinate = materialize(coordinateOf(op.getAxisAttr()), 1);
-      return Values{b.splat(b.select(wins, x, state[0]), width),
-                    b.splat(b.select(wins, coordinate, state[1]), width)};
-    });
-    result = found[1];
-    if (into)
-      writeBuffer(*into, result);
-    return Values();
-  });
-  setResult(op.getResult(), into, result);
 }
 
 //===-- count -------------------------------------------------------------===//

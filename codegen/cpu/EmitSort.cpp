@@ -1,152 +1,196 @@
-//===- EmitSort.cpp - sorts: a stable merge sort of each line -------------===//
+//===- EmitSort.cpp - sorts, and the first of what would be sorted --------===//
 //
-// The elements of a line inside the domain are packed with their coordinates
-// into one half of a panel. Runs of one element, then two, four, … are merged
-// from half to half until one is left (von Neumann's merge sort, bottom up), of
-// equal elements the left one first, which is the lower coordinate.
+// Each element inside the domain becomes a word, its key before its coordinate (SortWords.h).
+//
+// A sort packs the words of a line and sorts them. topk keeps the least K, and drops the rest as
+// it comes: a word goes into a panel of at least 2 K only where its key is less than the K-th of
+// those seen before, which lanes of keys are compared with at once. When the panel is full it is
+// sorted, and its first K stay. So each element costs a comparison, and a word that gets in no
+// more than a few steps of a sort.
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/SortKey.h"
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/SortWords.h"
 
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
-using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-namespace tile::codegen {
 /// One sort while it is emitted.
-struct LineSort {
-  CodeBuilder &b;
-  const TargetInfo &target;
-  Type type, element; // of the IR, and in memory
-  bool descending, isUnsigned;
-  Value keys, coordinates, capacity;
+struct BodyLowering::LineSort {
+  SortOp op;
+  SortWords words;
+  Value here, there; // panels of words
+  Value capacity;    // of each
+  StringAttr vectorAxis;
 
-  Value keyAt(Value index) const { return b.at(keys, index, element); }
-  Value coordinateAt(Value index) const { return b.at(coordinates, index, b.getI64Type()); }
-  /// As a number that compares.
-  Value asNumber(Value key) const;
-  Value goesBefore(Value x, Value y) const;
-  void copy(Value to, Value from) const;
-  void merge(Value from, Value to, Value low, Value middle, Value high) const;
-  Value sortRuns(Value count) const;
+  StringAttr axis() { return op.getAxisAttr(); }
+  StringAttr rank() { return op.getRankAttr(); }
+  Axes all() { return axesOf(op.getInput().getType()); }
 };
-} // namespace tile::codegen
 
-Value LineSort::asNumber(Value key) const {
-  return isNarrowFloat(type) ? widenToF32(b, target, key, cast<FloatType>(type)) : key;
+/// Writes the words of lanes whose mask is set (null: of all) one after the other from `at` on, and
+/// gives where the next one goes. There has to be room for all lanes.
+Value BodyLowering::appendWords(LineSort &line, Value panel, Value at, Value keys, Value mask) {
+  Type word = line.words.type(b);
+  Value first = b.sub(coordinateOf(line.axis()).value, rangeOf(line.axis()).first);
+  for (int lane = 0, width = widthOf(keys); lane < width; ++lane) {
+    Value place = b.add(first, b.i64(lane));
+    b.store(line.words.make(b, b.lane(keys, lane), place), b.at(panel, at, word));
+    // What is outside is overwritten by the next one, or beyond the count.
+    Value isInside = mask && widthOf(mask) > 1 ? b.lane(mask, lane) : mask;
+    Value one = isInside ? b.fold<arith::ExtUIOp>(b.getI64Type(), isInside) : b.i64(1);
+    at = b.add(at, one);
+  }
+  return at;
 }
 
-/// NaN is greater than all numbers, and like itself.
-Value LineSort::goesBefore(Value x, Value y) const {
-  if (descending)
-    std::swap(x, y);
-  x = asNumber(x), y = asNumber(y);
-  if (!isa<FloatType>(x.getType()))
-    return b.compare(isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt, x, y);
-  Value less = arith::CmpFOp::create(b, CmpFPredicate::OLT, x, y);
-  Value isNumber = arith::CmpFOp::create(b, CmpFPredicate::ORD, x, x);
-  Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, y, y);
-  return b.either(less, b.both(isNumber, isNaN));
-}
-
-void LineSort::copy(Value to, Value from) const {
-  b.store(b.load(element, keyAt(from), false), keyAt(to));
-  b.store(b.load(b.getI64Type(), coordinateAt(from), false), coordinateAt(to));
-}
-
-/// Merges [low, middle) and [middle, high) of the half that begins at `from`.
-void LineSort::merge(Value from, Value to, Value low, Value middle, Value high) const {
-  Value one = b.i64(1);
-  b.loop(low, high, one, {low, middle}, [&](Value out, ValueRange at) {
-    Value left = at[0], right = at[1];
-    Value noLeft = b.compare(CmpIPredicate::sge, left, middle);
-    Value noRight = b.compare(CmpIPredicate::sge, right, high);
-    // What has run out compares something that is there, and is not taken.
-    Value x = b.load(element, keyAt(b.add(from, b.select(noLeft, low, left))), false);
-    Value y = b.load(element, keyAt(b.add(from, b.select(noRight, low, right))), false);
-    Value takesRight = b.select(noRight, b.i1(false), b.either(noLeft, goesBefore(y, x)));
-    copy(b.add(to, out), b.add(from, b.select(takesRight, right, left)));
-    return CodeBuilder::Values{b.select(takesRight, left, b.add(left, one)),
-                               b.select(takesRight, b.add(right, one), right)};
+/// Packs a whole line, and gives how many are inside.
+Value BodyLowering::packLine(LineSort &line) {
+  bool isPlain = domains.restrictsOn(line.all()).empty() && line.words.bits == 64;
+  auto [lo, hi] = rangeOf(line.axis());
+  Values packed = nest(line.axis(), line.vectorAxis, b.i64(0), [&, lo = lo](ValueRange count) {
+    int width = widthAt(line.axis());
+    Value keys = b.splat(emitSortKey(b, target, line.op, emit(line.op.getInput())), width);
+    if (!isPlain)
+      return Values{appendWords(line, line.here, count[0], keys, domainMask(line.all()))};
+    Lanes place = coordinateOf(line.axis());
+    place.value = b.sub(place.value, lo);
+    Value word = line.words.make(b, keys, materialize(place, width));
+    writeElements({line.here, line.words.type(b), {}, {}}, {line.here, place}, width,
+                  tailMask(line.all()), word);
+    return Values(count);
   });
+  return isPlain ? b.sub(hi, lo) : packed[0];
 }
 
-/// Sorts the first `count` of the panel; gives where the half with the result begins.
-Value LineSort::sortRuns(Value count) const {
-  Value zero = b.i64(0);
-  SmallVector<Type> types(2, b.getI64Type());
-  auto isShort = [&](ValueRange state) {
-    return std::pair(b.compare(CmpIPredicate::slt, state[0], count), CodeBuilder::Values(state));
+/// Sorts the words of a line; the first of them stand where `line.here` is then. Gives how many.
+Value BodyLowering::sortLine(LineSort &line) {
+  Value count = packLine(line);
+  line.here = line.words.sort(b, line.here, line.there, count);
+  return count;
+}
+
+/// As sortLine, but only the first `most` words are there, if there are as many.
+Value BodyLowering::sortFirst(LineSort &line, Value most) {
+  Type word = line.words.type(b), key = b.getIntegerType(line.words.keyBits);
+  auto [lo, hi] = rangeOf(line.axis());
+  Value end = b.select(b.compare(CmpIPredicate::sgt, most, b.i64(0)), hi, lo);
+  Value full = b.sub(line.capacity, b.i64(target.lanes()));
+  // How many there are, the key of the K-th, whether there is none yet, and the panels.
+  Values start = {b.i64(0), b.integer(key, 0), b.i1(true), line.here, line.there};
+  auto takeFirst = [&](Value count, Value here, Value there) -> Values {
+    Value sorted = line.words.sort(b, here, there, count);
+    Value isHere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, sorted, here);
+    Value last = b.load(word, b.at(sorted, b.sub(most, b.i64(1)), word), false);
+    return {most, line.words.keyOf(b, last), b.i1(false), sorted, b.select(isHere, there, here)};
   };
-  CodeBuilder::Values last = b.repeat(
-      {b.i64(1), zero}, isShort,
-      [&](ValueRange state) {
-        Value run = state[0], from = state[1], to = b.sub(capacity, from);
-        Value both = b.add(run, run);
-        b.loop(zero, count, both, {}, [&](Value low, ValueRange) {
-          Value middle = b.minS(b.add(low, run), count);
-          merge(from, to, low, middle, b.minS(b.add(low, both), count));
-          return CodeBuilder::Values();
-        });
-        return CodeBuilder::Values{both, to};
-      },
-      types);
-  return last[1];
+  int lanes = line.vectorAxis ? target.lanes() : 1;
+  Values last = level(line.axis(), lo, end, lanes, start, [&](ValueRange state) {
+    int width = widthAt(line.axis());
+    Value keys = b.splat(emitSortKey(b, target, line.op, emit(line.op.getInput())), width);
+    // Of equal keys those seen before come first.
+    Value enters = b.either(b.compare(CmpIPredicate::ult, keys, state[1]), state[2]);
+    enters = b.splat(b.both(enters, domainMask(line.all())), width);
+    auto append = [&] {
+      Value count = appendWords(line, state[3], state[0], keys, enters);
+      return b.branch(
+          b.compare(CmpIPredicate::sgt, count, full),
+          [&] { return takeFirst(count, state[3], state[4]); },
+          [&] {
+            return Values{count, state[1], state[2], state[3], state[4]};
+          });
+    };
+    return b.branch(b.any(enters), append, [&] { return Values(state); });
+  });
+  line.here = line.words.sort(b, last[3], last[4], last[0]);
+  return last[0];
 }
 
-void BodyLowering::emitSort(SortOp op) {
+/// Writes what stands at each rank: the coordinate, and the element, which is computed again.
+void BodyLowering::writeRanks(LineSort &line, Value count, Buffer *values, Buffer *coordinates) {
+  SortOp op = line.op;
   Type type = getElementTypeOrSelf(op.getInput().getType());
-  StringAttr axis = op.getAxisAttr(), rank = op.getRankAttr();
-  ArrayRef<StringAttr> all = axesOf(op.getInput().getType());
-  SmallVector<StringAttr> outer;
-  for (StringAttr other : all)
-    if (other != axis)
-      outer.push_back(other);
-  Buffer *values = op.getValues().use_empty() ? nullptr : resultBuffer(op.getValues().getType());
-  Buffer *coordinates =
-      op.getCoordinates().use_empty() ? nullptr : resultBuffer(op.getCoordinates().getType());
-  LineSort line{b,
-                target,
-                type,
-                memoryType(type),
-                op.getDescending(),
-                op.getIsUnsigned(),
-                newPanel(type, axis, {2}),
-                newPanel(b.getI64Type(), axis, {2}),
-                extentBound(axis)};
   CombineKind missing = op.getDescending()
                             ? (op.getIsUnsigned() ? CombineKind::umax : CombineKind::max)
                             : (op.getIsUnsigned() ? CombineKind::umin : CombineKind::min);
-  Value none = emitConstant(b, identityOf(missing, type)), one = b.i64(1);
-  nest(outer, {}, {}, [&](ValueRange) {
-    Values count = alongAxis(axis, false, b.i64(0), [&](ValueRange packed) {
-      Value at = packed[0], inside = domainMask(all);
-      // What is outside is overwritten by the next one, or beyond the count.
-      b.store(toMemory(emit(op.getInput()), type), line.keyAt(at));
-      b.store(coordinateOf(axis).value, line.coordinateAt(at));
-      return Values{b.select(inside, b.add(at, one), at)};
-    });
-    Value first = line.sortRuns(count[0]);
-    SmallVector<StringAttr> after(outer);
-    after.push_back(rank);
-    alongAxis(rank, false, b.i64(0), [&](ValueRange taken) {
-      Value isThere = b.compare(CmpIPredicate::slt, taken[0], count[0]);
-      Lanes at{b.add(first, taken[0])};
+  Value none = emitConstant(b, identityOf(missing, type));
+  Value lo = rangeOf(line.axis()).first;
+  alongAxis(line.rank(), false, b.i64(0), [&](ValueRange taken) {
+    auto read = [&] {
+      Value word = b.load(line.words.type(b), b.at(line.here, taken[0], line.words.type(b)), false);
+      Value coordinate = b.add(line.words.placeOf(b, word), lo);
+      Values found = {coordinate};
       if (values)
-        writeBuffer(*values,
-                    readElements({line.keys, type, {}, {}}, {line.keys, at}, 1, isThere, none));
-      if (coordinates)
-        writeBuffer(*coordinates, readElements({line.coordinates, b.getI64Type(), {}, {}},
-                                               {line.coordinates, at}, 1, isThere, b.i64(-1)));
-      // Along the axis itself the next element goes to the next coordinate that is there.
-      Value inside = rank == axis ? domainMask(all) : Value();
-      return Values{b.select(inside, b.add(taken[0], one), taken[0])};
-    });
+        at(line.axis(), coordinate, [&] { found.push_back(emit(op.getInput())); });
+      return found;
+    };
+    auto nothing = [&] {
+      Values found = {b.i64(-1)};
+      if (values)
+        found.push_back(none);
+      return found;
+    };
+    Values found = b.branch(b.compare(CmpIPredicate::slt, taken[0], count), read, nothing);
+    if (coordinates)
+      writeBuffer(*coordinates, found[0]);
+    if (values)
+      writeBuffer(*values, found[1]);
+    // Along the axis itself the next element goes to the next coordinate that is there.
+    Value inside = line.rank() == line.axis() ? domainMask(line.all()) : Value();
+    return Values{b.select(inside, b.add(taken[0], b.i64(1)), taken[0])};
+  });
+}
+
+void BodyLowering::emitSort(SortOp op) {
+  StringAttr axis = op.getAxisAttr(), rank = op.getRankAttr();
+  Value input = op.getInput();
+  Type type = getElementTypeOrSelf(input.getType());
+  SmallVector<StringAttr> outer(axesOf(input.getType()));
+  llvm::erase(outer, axis);
+  Buffer *values = op.getValues().use_empty() ? nullptr : resultBuffer(op.getValues().getType());
+  Buffer *coordinates =
+      op.getCoordinates().use_empty() ? nullptr : resultBuffer(op.getCoordinates().getType());
+  auto extentOf = [&](StringAttr name) {
+    return cast<SpanType>(domains.spanOf(name).getType()).getExtent();
+  };
+  int64_t elements = extentOf(axis), ranks = extentOf(rank);
+  bool isKnown = !ShapedType::isDynamic(elements) && !ShapedType::isDynamic(ranks);
+  bool sortsAll = rank == axis || (isKnown && ranks >= elements / 4);
+  // What is dear to compute is not computed anew when it is written; of a few elements, it is.
+  constexpr int dear = 6;
+  bool isKept = sortsAll && values && !bufferOf(input) && plan.costOf(input) > dear;
+  if (isKept) {
+    Buffer *kept = newBuffer(type, axesOf(input.getType()));
+    keep(input, kept);
+    buffers[input] = kept;
+  }
+  LineSort line{op, SortWords::of(sortKeyBits(type), elements), {}, {}, {}, {}};
+  line.vectorAxis = chooseVectorAxis(axis, input, std::nullopt, nullptr);
+  // Half of a panel and more is for words that come and go.
+  constexpr int64_t leastPanel = 64;
+  int64_t halves = sortsAll ? 1 : 2;
+  StringAttr length = sortsAll ? axis : rank;
+  Value panel = newPanel(line.words.type(b), length, {2 * halves}, leastPanel);
+  Value most;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(prologue);
+    most = extentBound(length);
+    line.capacity = b.mul(bufferShape(length, leastPanel).back(), b.i64(halves));
+  }
+  nest(outer, {}, {}, [&](ValueRange) {
+    line.here = panel;
+    line.there = b.at(panel, line.capacity, line.words.type(b));
+    Value count = sortsAll ? sortLine(line) : sortFirst(line, most);
+    writeRanks(line, count, values, coordinates);
     return Values();
   });
+  if (isKept)
+    buffers.erase(input);
   if (values)
     buffers[op.getValues()] = values;
   if (coordinates)

@@ -283,7 +283,14 @@ private:
   void emitScan(ir::ScanOp op);
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
                    llvm::function_ref<Values(mlir::ValueRange)> body);
+  struct LineSort; // EmitSort.cpp
   void emitSort(ir::SortOp op);
+  mlir::Value appendWords(LineSort &line, mlir::Value panel, mlir::Value at, mlir::Value keys,
+                          mlir::Value mask);
+  mlir::Value packLine(LineSort &line);
+  mlir::Value sortLine(LineSort &line);
+  mlir::Value sortFirst(LineSort &line, mlir::Value most);
+  void writeRanks(LineSort &line, mlir::Value count, Buffer *values, Buffer *coordinates);
   void emitTake(ir::TakeOp op);
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/SortKey.h"
 #include "codegen/gpu/Lowering.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -15,7 +16,6 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
-using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 using Values = CodeBuilder::Values;
 
@@ -37,35 +37,7 @@ struct KernelLowering::Sorting {
   int64_t slots() const { return together * length; }
 };
 
-//===-- Keys --------------------------------------------------------------===//
-
-/// A number of 32 or 64 bits, unsigned, in the order of the elements.
-static Value keyOf(CodeBuilder &b, const TargetInfo &target, SortOp op, Value value) {
-  Type element = getElementTypeOrSelf(op.getInput().getType());
-  if (isNarrowFloat(element))
-    value = widenToF32(b, target, value, cast<FloatType>(element));
-  bool isWide = value.getType().getIntOrFloatBitWidth() == 64;
-  Type type = isWide ? b.getI64Type() : b.getI32Type();
-  Value sign = b.integer(type, isWide ? std::numeric_limits<int64_t>::min()
-                                      : std::numeric_limits<int32_t>::min());
-  Value ones = b.integer(type, -1), key;
-  if (isa<FloatType>(value.getType())) {
-    // Both zeros are one; NaN is greater than all.
-    Value zero = b.number(value.getType(), 0);
-    Value isZero = arith::CmpFOp::create(b, CmpFPredicate::OEQ, value, zero);
-    Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, value, value);
-    Value bits = b.bitcast(b.select(isZero, zero, value), type);
-    Value isNegative = b.compare(CmpIPredicate::slt, bits, b.integer(type, 0));
-    key = b.fold<arith::XOrIOp>(bits, b.select(isNegative, ones, sign));
-    key = b.select(isNaN, ones, key);
-  } else if (op.getIsUnsigned()) {
-    key = value.getType() == type ? value : b.fold<arith::ExtUIOp>(type, value);
-  } else {
-    Value wide = value.getType() == type ? value : b.fold<arith::ExtSIOp>(type, value);
-    key = b.fold<arith::XOrIOp>(wide, sign);
-  }
-  return op.getDescending() ? b.fold<arith::XOrIOp>(key, ones) : key;
-}
+//===-- Lines -------------------------------------------------------------===//
 
 Value KernelLowering::lineOf(const Sorting &sorting, Axes axes, const Layout &layout, int64_t reg) {
   Type i32 = b.getI32Type();
@@ -158,7 +130,7 @@ void KernelLowering::sortLines(const Sorting &sorting, const Tile &input, ArrayR
     Value isHere = b.compare(CmpIPredicate::ult, line, b.integer(i32, sorting.together));
     Value own = b.add(b.mul(line, b.integer(i32, sorting.length)), place);
     Value slot = b.select(isHere, own, b.integer(i32, sorting.slots()));
-    Value key = keyOf(b, target, op, value), nothing = b.i64(-1);
+    Value key = emitSortKey(b, target, op, value), nothing = b.i64(-1);
     if (sorting.isWide) {
       storeShared(b.select(mask[r], place, b.integer(i32, -1)),
                   sharedAt(sorting.places, slot, i32));

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Sorts and scans of every type, on the interpreter and the CPU or the devices named, against NumPy.
+"""Sorts, scans and best places of every type, on the interpreter and the CPU or the devices named, against NumPy.
 
     check_types.py TILEC [DEVICE…] [--server PROGRAM]
 
 PROGRAM is tile_command_server, for many runs in a process; on a GPU that saves most of the time.
 Whole numbers are exact, also where they wrap; they come from the whole range of their type, its ends among them, and
-from a few values, so that many are equal. What NumPy has no type for is made in the kernel, of numbers that are exact.
+from a few values, so that many are equal. Long rows of floats have NaN, infinities and zeros of both signs, too. What NumPy
+has no type for is made in the kernel, of numbers that are exact.
 """
 
 import argparse
@@ -21,6 +22,8 @@ INTEGERS = {name: np.dtype(code) for name, code in dict(i8="i1", i16="<i2", i32=
 FLOATS = {"f16": np.dtype("<f2"), "f32": np.dtype("<f4"), "f64": np.dtype("<f8")}
 STORED = ["bf16", "f8e4m3", "f8e5m2"]
 SHAPES = [(3, 67), (5, 16), (2, 1), (4, 0)]
+# Enough that keys are sorted byte by byte, and that the first K are sorted out several times.
+LONG = [(2, 1201), (3, 613)]
 K = 7
 
 # What NumPy has no type for is read and stored as f32, and made and sorted as what it is.
@@ -41,6 +44,26 @@ kernel sorts_{name}(x: {type}[M, N])
         let (least, least_at) = topk(t, r, N, descending = false)
         w[i, r] = {stored}(least)
         wa[i, r] = least_at
+    }}
+}}
+"""
+# `near` are those of the first elements of a row, none of the first row's.
+BEST = """
+kernel best_{name}(x: {type}[M, N])
+        -> (most: i64[M], least: i64[M], near: i64[M], last: i64[M]) {{
+    parallel i in tiles(M) {{
+        let n = whole(N) if n < 3 * i
+        let t = {made}
+        most[i] = argmax(t, N)
+        least[i] = argmin(t, N)
+        near[i] = argmax({near}, n)
+        last[i] = argmin({near}, n)
+    }}
+}}
+kernel columns_{name}(x: {type}[M, N]) -> (most: i64[N], least: i64[N]) {{
+    parallel j in tiles(N) {{
+        most[j] = argmax({column}, M)
+        least[j] = argmin({column}, M)
     }}
 }}
 """
@@ -68,6 +91,14 @@ kernel scans_{name}(x: {type}[M, N])
 def sum_type(name):
     """Small integers add up in 32 bits."""
     return {"i8": "i32", "i16": "i32", "u8": "u32", "u16": "u32"}.get(name, name)
+
+
+def with_specials(rng, x):
+    """Some numbers become NaN, infinite or zeros of both signs."""
+    kinds = rng.integers(0, 40, x.shape)
+    for kind, special in enumerate((np.nan, np.inf, -np.inf, -0.0, 0.0)):
+        x = np.where(kinds == kind, x.dtype.type(special), x)
+    return x
 
 
 def numbers(rng, dtype, shape, few):
@@ -99,6 +130,17 @@ def sorted_by_numpy(x, lowest, highest):
     return results
 
 
+def best_by_numpy(x):
+    """NumPy's are the lowest of equal ones, too, and NaN wins."""
+    def best(find, lines):
+        return np.array([find(line) if len(line) else -1 for line in lines], dtype=np.int64)
+
+    near = [line[:3 * i] for i, line in enumerate(x)]
+    rows = {"most": best(np.argmax, x), "least": best(np.argmin, x), "near": best(np.argmax, near),
+            "last": best(np.argmin, near)}
+    return rows, {"most": best(np.argmax, x.T), "least": best(np.argmin, x.T)}
+
+
 def scanned_by_numpy(x, dtype):
     wide = x.astype(dtype)
     sums = np.cumsum(wide, axis=1, dtype=dtype)
@@ -112,9 +154,13 @@ class Checker:
         self.runs, self.devices, self.folder, self.rng, self.count = runs, devices, folder, rng, 0
         sorts = [SORTS.format(name=name, type=name, made="x[i, :]", stored=name) for name in {**INTEGERS, **FLOATS}]
         sorts += [SORTS.format(name=name, type="f32", made=f"{name}(x[i, :])", stored="f32") for name in STORED]
+        best = [BEST.format(name=name, type=name, made="x[i, :]", near="x[i, n]", column="x[:, j]")
+                for name in {**INTEGERS, **FLOATS}]
+        best += [BEST.format(name=name, type="f32", made=f"{name}(x[i, :])", near=f"{name}(x[i, n])",
+                             column=f"{name}(x[:, j])") for name in STORED]
         scans = [SCANS.format(name=name, type=name, sum=sum_type(name))
                  for name in [*INTEGERS, "f32", "f64"]]
-        (folder / "all.tile").write_text("".join(sorts + scans))
+        (folder / "all.tile").write_text("".join(sorts + best + scans))
 
     def check(self, kernel, x, expected, rtol=0.0):
         np.save(self.folder / "x.npy", x)
@@ -127,10 +173,16 @@ class Checker:
                 got = np.load(self.folder / f"{name}.npy")
                 assert got.shape == right.shape, (kernel, name, got.shape, right.shape)
                 scale = np.abs(right).max(initial=1) if rtol else 0
-                same = np.abs(got - right) <= rtol * scale if rtol else got == right
+                same = np.abs(got - right) <= rtol * scale if rtol else (got == right) | (got != got) & (right != right)
                 assert same.all(), f"{kernel} on {device}, {name} of {x.shape}: {got[~same][:5]}, not " \
                                    f"{right[~same][:5]}, of {x[np.argwhere(~same)[0][0]]}"
         self.count += 1
+
+    def check_orders(self, name, x, lowest, highest):
+        rows, columns = best_by_numpy(x)
+        self.check(f"sorts_{name}", x, sorted_by_numpy(x, lowest, highest))
+        self.check(f"best_{name}", x, rows)
+        self.check(f"columns_{name}", x, columns)
 
     def run(self):
         for name, dtype in {**INTEGERS, **FLOATS}.items():
@@ -138,17 +190,24 @@ class Checker:
             lowest, highest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
             for shape, few in zip(SHAPES, (False, True, False, True)):
                 x = numbers(self.rng, dtype, shape, few)
-                self.check(f"sorts_{name}", x, sorted_by_numpy(x, lowest, highest))
+                self.check_orders(name, x, lowest, highest)
                 if name != "f16":
                     rtol = {"f32": 1e-5, "f64": 1e-13}.get(name, 0.0)
                     wide = INTEGERS.get(sum_type(name), dtype)
                     self.check(f"scans_{name}", x, scanned_by_numpy(x, wide), rtol)
+            for shape, few in zip(LONG, (False, True)):
+                x = numbers(self.rng, dtype, shape, few)
+                x = x if limits else with_specials(self.rng, x)
+                # In order, each is better than all before it, in one direction.
+                x[-1] = np.sort(x[-1])
+                self.check_orders(name, x, lowest, highest)
+                self.check_orders(name, np.full_like(x, lowest), lowest, highest)
         # Numbers that all of them hold. What is missing is infinite, in f32 as all arithmetic on them.
         for name in STORED:
-            for shape in SHAPES:
+            for shape in SHAPES + LONG:
                 x = (self.rng.integers(-7, 8, shape) * 2.0**self.rng.integers(-3, 4, shape)).astype(np.float32)
                 x = x if name != "f8e5m2" else np.sign(x) * 2.0**self.rng.integers(-8, 8, shape).astype(np.float32)
-                self.check(f"sorts_{name}", x, sorted_by_numpy(x, -np.inf, np.inf))
+                self.check_orders(name, x, -np.inf, np.inf)
 
 
 def main():

@@ -1,0 +1,123 @@
+//===- EmitArgReduce.cpp - where the best element is ----------------------===//
+//
+// A state is the best element so far and how far it is along the axis, −1 for none. Where lanes are
+// coordinates of the axis, each has a state of its own, and so has each copy of an unrolled loop.
+// Each sees its elements in order, so that the first of equal ones stays; only where states meet
+// are places compared.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Lowering.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+static Value compareFloats(CodeBuilder &b, CmpFPredicate predicate, Value x, Value y) {
+  return arith::CmpFOp::create(b, predicate, x, y);
+}
+
+/// Whether x goes before the best so far, from which it differs.
+static Value isBetter(CodeBuilder &b, CombineKind kind, Value x, Value best) {
+  Value v[] = {x, best};
+  b.unify(v);
+  if (isa<FloatType>(elementOf(v[0].getType()))) {
+    bool isMax = kind == CombineKind::max;
+    Value wins = compareFloats(b, isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, v[0], v[1]);
+    Value isNaN = compareFloats(b, CmpFPredicate::UNO, v[0], v[0]);
+    return b.either(wins, b.both(isNaN, compareFloats(b, CmpFPredicate::ORD, v[1], v[1])));
+  }
+  CmpIPredicate predicate = kind == CombineKind::max    ? CmpIPredicate::sgt
+                            : kind == CombineKind::min  ? CmpIPredicate::slt
+                            : kind == CombineKind::umax ? CmpIPredicate::ugt
+                                                        : CmpIPredicate::ult;
+  return b.compare(predicate, v[0], v[1]);
+}
+
+/// Whether neither is better.
+static Value areAlike(CodeBuilder &b, Value x, Value y) {
+  if (!isa<FloatType>(elementOf(x.getType())))
+    return b.compare(CmpIPredicate::eq, x, y);
+  Value areNaN = b.both(compareFloats(b, CmpFPredicate::UNO, x, x),
+                        compareFloats(b, CmpFPredicate::UNO, y, y));
+  return b.either(compareFloats(b, CmpFPredicate::OEQ, x, y), areNaN);
+}
+
+/// The better of two states, and of equal ones the first. None has the last of all places.
+static CodeBuilder::Values joinStates(CodeBuilder &b, CombineKind kind, ValueRange x,
+                                      ValueRange y) {
+  Value isFirst = b.compare(CmpIPredicate::ult, y[1], x[1]);
+  Value takes = b.either(isBetter(b, kind, y[0], x[0]), b.both(areAlike(b, x[0], y[0]), isFirst));
+  return {b.select(takes, y[0], x[0]), b.select(takes, y[1], x[1])};
+}
+
+void BodyLowering::emitArgReduce(ArgReduceOp op) {
+  ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
+  StringAttr axis = op.getAxisAttr();
+  CombineKind kind = op.getKind();
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  Buffer *into = resultBuffer(op.getType());
+  StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, into);
+  auto asNumber = [&](Value x) {
+    return isNarrowFloat(element) ? widenToF32(b, target, x, cast<FloatType>(element)) : x;
+  };
+  auto ofOuter = [&] { return vectorAxis == axis ? 1 : widthAt(outer); };
+  // Where all elements are inside, what is as bad as can be need not win against none: if nothing
+  // has been better, the first element is the first of the best.
+  bool hasConditions = !domains.restrictsOn(all).empty();
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  Value none = b.integer(i32, -1);
+  Value worst = asNumber(emitConstant(b, identityOf(kind, element)));
+  auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
+  // The best between two coordinates, not too far from each other, and how far from the first.
+  auto walk = [&](Value from, Value to) {
+    int width = vectorAxis == axis ? target.lanes() : ofOuter();
+    Values start = {b.splat(worst, width), b.splat(none, width)};
+    auto step = [&](ValueRange state) {
+      Value x = b.splat(asNumber(emit(op.getInput())), width);
+      Value wins = isBetter(b, kind, x, state[0]);
+      if (hasConditions)
+        wins = b.either(wins, b.compare(CmpIPredicate::eq, state[1], none));
+      wins = b.both(wins, domainMask(all));
+      Value place = b.fold<arith::TruncIOp>(i32, b.sub(coordinateOf(axis).value, from)); // lane 0's
+      return Values{b.splat(b.select(wins, x, state[0]), width),
+                    b.splat(b.select(wins, b.splat(place, width), state[1]), width)};
+    };
+    Unroll unroll = {copiesFor(op.getInput(), axis, vectorAxis), start, join};
+    int lanes = vectorAxis == axis ? width : 1;
+    Values found = level(axis, from, to, lanes, start, step, &unroll);
+    if (lanes > 1) {
+      Value lane = b.fold<arith::TruncIOp>(lanesOf(i32, lanes), b.iota(lanes));
+      Value isNone = b.compare(CmpIPredicate::eq, found[1], none);
+      found[1] = b.select(isNone, found[1], b.add(found[1], lane));
+      found = horizontal(found, join);
+    }
+    return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
+  };
+
+  Value result;
+  nest(withLast(outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+    auto [lo, hi] = rangeOf(axis);
+    // Places of 32 bits: of an axis that may be longer, so much at a time.
+    constexpr int64_t most = int64_t(1) << 30;
+    int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
+    Values start = {b.splat(worst, ofOuter()), b.splat(b.i64(-1), ofOuter())};
+    auto walkFar = [&, lo = lo, hi = hi](Value from, ValueRange before) {
+      Values part = walk(from, b.minS(b.add(from, b.i64(most)), hi));
+      Value isNone = b.compare(CmpIPredicate::slt, part[1], b.i64(0));
+      part[1] = b.select(isNone, part[1], b.add(part[1], b.sub(from, lo)));
+      return join(before, part);
+    };
+    bool isShort = !ShapedType::isDynamic(extent) && extent <= most;
+    Value place = isShort ? walk(lo, hi)[1] : b.loop(lo, hi, b.i64(most), start, walkFar)[1];
+    Value isNone = b.compare(CmpIPredicate::slt, place, b.i64(0));
+    Value isEmpty = hasConditions ? b.i1(true) : b.compare(CmpIPredicate::sge, lo, hi);
+    result = b.select(isNone, b.select(isEmpty, b.i64(-1), lo), b.add(place, lo));
+    if (into)
+      writeBuffer(*into, result);
+    return Values();
+  });
+  setResult(op.getResult(), into, result);
+}
