@@ -17,6 +17,13 @@ using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 
+/// Promises the function all registers that its threads can have. Otherwise ptxas prefers two
+/// blocks at a time on a multiprocessor to one, and spills what they then have no registers for.
+static void askForRegisters(CodeBuilder &b) {
+  auto function = b.getInsertionBlock()->getParent()->getParentOfType<LLVM::LLVMFuncOp>();
+  function.setPassthroughAttr(b.getArrayAttr(b.getStrArrayAttr({"nvvm.minctasm", "1"})));
+}
+
 /// Whether each axis has a result of its own, so that no two elements meet.
 static bool isInjective(AffineMap map, ValueRange dims, ArrayRef<StringAttr> axes) {
   return llvm::all_of(axes, [&](StringAttr axis) {
@@ -94,6 +101,7 @@ void KernelLowering::updateInTurn(UpdateOp op, const Access &access, ValueRange 
   Value places = shared(threads * (8 + std::max(1u, stored.getIntOrFloatBitWidth() / 8)));
   Value values = sharedAt(places, Value(), i64, threads);
   Value first = isFirstCopy(access.layout), nowhere = b.i64(-1);
+  askForRegisters(b); // all numbers are there until it is their turn
   for (int64_t r = 0, count = access.layout.numRegisters(); r < count; ++r) {
     SmallVector<Index> indices = indicesAt(access, r);
     Value inside = allowed.empty() ? updateMask(op, access, indices, r) : allowed[r];
