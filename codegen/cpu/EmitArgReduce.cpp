@@ -24,10 +24,10 @@ static Value isBetter(CodeBuilder &b, CombineKind kind, Value x, Value best) {
   Value v[] = {x, best};
   b.unify(v);
   if (isa<FloatType>(elementOf(v[0].getType()))) {
+    // NaN is greater, or less, than what is ordered; and nothing is better than NaN.
     bool isMax = kind == CombineKind::max;
-    Value wins = compareFloats(b, isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, v[0], v[1]);
-    Value isNaN = compareFloats(b, CmpFPredicate::UNO, v[0], v[0]);
-    return b.either(wins, b.both(isNaN, compareFloats(b, CmpFPredicate::ORD, v[1], v[1])));
+    Value wins = compareFloats(b, isMax ? CmpFPredicate::UGT : CmpFPredicate::ULT, v[0], v[1]);
+    return b.both(wins, compareFloats(b, CmpFPredicate::ORD, v[1], v[1]));
   }
   CmpIPredicate predicate = kind == CombineKind::max    ? CmpIPredicate::sgt
                             : kind == CombineKind::min  ? CmpIPredicate::slt
