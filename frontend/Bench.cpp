@@ -19,13 +19,15 @@ Outcome<std::monostate> tile::frontend::takeTurns(BenchDevice &device,
                                                   llvm::ArrayRef<Contestant *> contestants,
                                                   const BenchOptions &options) {
   using Clock = std::chrono::steady_clock;
-  constexpr unsigned usual = 30, least = 5;
+  bool isTimed = options.seconds > 0;
+  const unsigned usual = isTimed ? 1000 : 30, least = isTimed ? 15 : 5;
   for (Contestant *contestant : contestants)
     for (unsigned n = 0; n < options.warmups; ++n)
       if (auto seconds = contestant->run(); !seconds)
         return seconds.takeFailure();
   auto start = Clock::now();
-  auto budget = std::chrono::duration<double>(10.0 * static_cast<double>(contestants.size()));
+  auto budget = std::chrono::duration<double>(
+      isTimed ? options.seconds : 10.0 * static_cast<double>(contestants.size()));
   unsigned rounds = options.rounds ? options.rounds : usual;
   for (unsigned round = 0; round < rounds; ++round) {
     if (!options.rounds && round >= least && Clock::now() - start > budget)
@@ -37,10 +39,13 @@ Outcome<std::monostate> tile::frontend::takeTurns(BenchDevice &device,
       auto seconds = contestant->run();
       if (!seconds)
         return seconds.takeFailure();
-      contestant->timing.sorted.push_back(*seconds);
+      contestant->timing.byRound.push_back(*seconds);
     }
   }
-  for (Contestant *contestant : contestants)
-    llvm::sort(contestant->timing.sorted);
+  for (Contestant *contestant : contestants) {
+    Timing &timing = contestant->timing;
+    timing.sorted = timing.byRound;
+    llvm::sort(timing.sorted);
+  }
   return Done{};
 }

@@ -14,9 +14,12 @@
 
 namespace tile::frontend {
 
-/// Times of one contestant, in seconds, by size.
+/// Times of one contestant, in seconds.
 struct Timing {
+  /// By size.
   std::vector<double> sorted;
+  /// Round by round: two contestants are compared by what each took in the same one.
+  std::vector<double> byRound;
 
   bool empty() const { return sorted.empty(); }
   /// The value that a share of the times is not above: 0.5 gives the median.
@@ -47,6 +50,8 @@ public:
   virtual Outcome<double> run() = 0;
 
   Timing timing;
+  /// Of a graph that has run: what the tensors between its calls take.
+  std::optional<runtime::GraphMemory> memory;
 };
 
 /// What the contestants run on.
@@ -83,6 +88,8 @@ public:
 struct BenchOptions {
   /// Rounds; 0: 30, or fewer if that would take longer than 10 seconds a contestant, but 5.
   unsigned rounds = 0;
+  /// Without `rounds`: as many as take so many seconds, at least 15 and at most 1000; 0: as above.
+  double seconds = 0;
   unsigned warmups = 3;
   /// Leaves caches as the run before left them.
   bool isWarm = false;

@@ -102,7 +102,9 @@ public:
     auto start = Clock::now();
     if (auto outputs = executor.run(symbol, arguments, dims); !outputs)
       return outputs.takeFailure();
-    return secondsSince(start);
+    double seconds = secondsSince(start);
+    memory = executor.graphMemory;
+    return seconds;
   }
 
 private:

@@ -77,7 +77,9 @@ class CudaGraphRun : public Contestant {
 public:
   CudaGraphRun(CudaContext &context, CudaRun bound, Flushed flushed)
       : context(context), bound(std::move(bound)), flushed(std::move(flushed)),
-        stopwatch(context.sharedStream()) {}
+        stopwatch(context.sharedStream()) {
+    memory = this->bound.memory;
+  }
 
   /// Copies the inputs to the device, and runs until what is run is what all later runs are.
   Outcome<std::monostate> begin(const Arguments &arguments) {

@@ -31,6 +31,8 @@ double BenchReport::bandwidth() const {
   for (const BenchResult &result : results)
     if (!result.copy.empty())
       best = std::max(best, result.work.bytes() / result.copy.median());
+  if (best == 0 && description)
+    best = description->bandwidth();
   return best;
 }
 
@@ -92,7 +94,8 @@ static std::vector<std::string> rowOf(const BenchReport &report, const BenchResu
       result.copy.empty() ? "" : percent(result.copy.median() / seconds),
       isKnown ? shortNumber(operations / seconds / 1e9) : "?",
       isKnown && result.work.bytes() > 0 ? shortNumber(result.work.intensity()) : "?",
-      (nameOf(report.roofOf(result)) + " " + percent(limit / seconds)).str()};
+      report.hasRoofs() ? (nameOf(report.roofOf(result)) + " " + percent(limit / seconds)).str()
+                        : "?"};
   if (const auto &resources = result.resources) {
     row.push_back(std::to_string(resources->registers));
     row.push_back(std::to_string(resources->spillBytes));
@@ -122,11 +125,13 @@ void tile::frontend::printText(const BenchReport &report, llvm::raw_ostream &str
   if (report.isPrediction)
     stream << "PREDICTED from its description, nothing was measured: no run can be faster\n";
   else
-    stream << "copies move up to " << shortNumber(report.bandwidth() / 1e9) << " GB/s; medians of "
-           << report.results.front().timing.sorted.size() << " rounds, caches "
+    stream << (report.largeCopy.empty()
+                   ? ""
+                   : "copies move up to " + shortNumber(report.bandwidth() / 1e9) + " GB/s; ")
+           << "medians of " << report.results.front().timing.sorted.size() << " rounds, caches "
            << (report.isWarm ? "as the run before left them" : "flushed before each run") << "\n";
   std::vector<std::vector<std::string>> rows = {{"", "time", "", "GB/s",
-                                                 report.isPrediction ? "" : "/copy", "GFLOP/s",
+                                                 report.largeCopy.empty() ? "" : "/copy", "GFLOP/s",
                                                  "FLOP/B", "bound by"}};
   if (llvm::any_of(report.results, [](auto &result) { return result.resources.has_value(); }))
     for (const char *title : {"regs", "spilled", "shared KiB", "occupancy"})
@@ -173,7 +178,8 @@ static llvm::json::Value toJson(const Timing &timing) {
                             {"quartiles", {timing.quantile(0.25), timing.quantile(0.75)}},
                             {"least", timing.sorted.front()},
                             {"greatest", timing.sorted.back()},
-                            {"runs", timing.sorted.size()}};
+                            {"runs", timing.sorted.size()},
+                            {"by_round", llvm::json::Array(timing.byRound)}};
 }
 
 static llvm::json::Value toJson(const std::optional<Resources> &resources) {
@@ -191,6 +197,15 @@ static llvm::json::Value toJson(const std::optional<Resources> &resources) {
       {"threads", resources->threads},
       {"shared_bytes", resources->sharedBytes},
       {"occupancy", resources->occupancy > 0 ? llvm::json::Value(resources->occupancy) : nullptr}};
+}
+
+static llvm::json::Value toJson(const std::optional<runtime::GraphMemory> &memory) {
+  if (!memory)
+    return nullptr;
+  return llvm::json::Object{{"intermediate_tensors", memory->tensors},
+                            {"in_place", memory->inPlace},
+                            {"intermediate_bytes", memory->peakBytes},
+                            {"bytes_without_sharing", memory->sumBytes}};
 }
 
 static llvm::json::Object toJson(const BenchReport &report, const BenchResult &result) {
@@ -217,10 +232,15 @@ static llvm::json::Object toJson(const BenchReport &report, const BenchResult &r
       {"bytes_per_second", orNull(work.bytes() / seconds)},
       {"operations_per_second", orNull(operations / seconds)},
       {"intensity", work.bytes() > 0 ? orNull(work.intensity()) : llvm::json::Value(nullptr)},
-      {"bound", nameOf(report.roofOf(result))},
+      {"bound", report.hasRoofs() ? llvm::json::Value(nameOf(report.roofOf(result)))
+                                  : llvm::json::Value(nullptr)},
       {"memory_seconds", report.memorySeconds(result)},
       {"compute_seconds", report.computeSeconds(result)},
       {"resources", toJson(result.resources)}};
+  if (result.isGraph) {
+    object["fuse"] = result.fuse;
+    object["memory"] = toJson(result.memory);
+  }
   object["share_of_copy"] =
       result.copy.empty() ? llvm::json::Value(nullptr) : orNull(result.copy.median() / seconds);
   return object;

@@ -18,6 +18,9 @@ struct BenchResult {
   std::vector<std::string> inputs;
   /// Of a graph its work is the sum of its launches.
   bool isGraph = false;
+  /// Of a graph: how it was fused, and what the tensors between its launches take, if it ran.
+  std::string fuse;
+  std::optional<runtime::GraphMemory> memory;
   unsigned launches = 1;
   Work work;
   /// Empty in predictions.
@@ -38,12 +41,15 @@ struct BenchReport {
   Timing largeCopy;
   double largeCopyBytes = 0;
 
-  /// Bytes a second: of the fastest of all copies; in predictions the description's.
+  /// Bytes a second: of the fastest of all copies; in predictions, and where nothing was copied,
+  /// the description's; 0 where that isn't known.
   double bandwidth() const;
   /// What the device needs at least for each part of it, in seconds; 0 where that isn't known.
   double launchSeconds() const { return description ? description->launchSeconds() : 0; }
   double memorySeconds(const BenchResult &result) const;
   double computeSeconds(const BenchResult &result) const;
+  /// Whether a roof of memory is known, and with it what bounds a kernel.
+  bool hasRoofs() const { return bandwidth() > 0; }
   Roof roofOf(const BenchResult &result) const;
   /// What was measured, or a launch and the longer of moving and computing.
   double seconds(const BenchResult &result) const;

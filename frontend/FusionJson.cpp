@@ -92,6 +92,18 @@ static json::Object toJson(const GraphView::Call &call, const FusionReport &repo
   return object;
 }
 
+/// What a run has to give, but for what is optional.
+static json::Array toJson(llvm::ArrayRef<Port> inputs) {
+  json::Array array;
+  for (const Port &port : inputs) {
+    std::string type(runtime::nameOf(port.type));
+    array.push_back(json::Object{{"name", port.name},
+                                 {"type", port.isTensor ? type + "[" + port.shape + "]" : type},
+                                 {"optional", port.defaultBits.has_value()}});
+  }
+  return array;
+}
+
 /// Tensors that stay in memory between two kernels, or that both read.
 static json::Array toJson(const std::vector<FusionLedger::Boundary> &boundaries,
                           const FusionLedger &ledger, llvm::StringRef from, llvm::StringRef to) {
@@ -149,6 +161,7 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"device", report.device},
                       {"fuse", report.mode},
                       {"dims", json::Array(report.dims)},
+                      {"inputs", ::toJson(report.inputs)},
                       {"calls", std::move(calls)},
                       {"tensors", ::toJson(report.before.tensors)},
                       {"kernels", std::move(kernels)},

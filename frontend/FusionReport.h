@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_FUSIONREPORT_H
 
 #include "frontend/GraphView.h"
+#include "frontend/Interface.h"
 #include "frontend/Outcome.h"
 #include "ir/fusion/Ledger.h"
 
@@ -13,6 +14,8 @@ namespace tile::frontend {
 
 struct FusionReport {
   std::string graph, device;
+  /// All that the graph takes, numbers too.
+  std::vector<Port> inputs;
   /// "exact", as --fuse has it.
   std::string mode = "exact";
   /// Dims and the values that were taken for them: "M = 4096".

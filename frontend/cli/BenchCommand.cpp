@@ -2,259 +2,24 @@
 
 #include "codegen/Reports.h"
 #include "codegen/gpu/KernelShape.h"
-#include "frontend/BenchReport.h"
 #include "frontend/CrashReport.h"
-#include "frontend/ExecutionImpl.h"
-#include "frontend/FusionVeto.h"
+#include "frontend/cli/BenchContest.h"
 #include "frontend/cli/Commands.h"
-#include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
-#include "frontend/cli/SharedOptions.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
 #include "llvm/Support/raw_ostream.h"
 
-#include <fstream>
-
 using namespace tile;
 using namespace tile::frontend;
 using namespace tile::frontend::cli;
-using llvm::cast;
-using llvm::dyn_cast;
-using llvm::isa;
-
-namespace {
-struct BenchCommandOptions {
-  std::vector<std::string> files, inputs, dims, sizes, types;
-  std::string device = "cpu", schedule, plot, fuse = nameOf(defaultFuseMode).str();
-  BenchOptions bench;
-  bool json = false;
-  SourceOptions source;
-};
-
-/// One kernel or graph on its way from the command line to the contest.
-struct Entry {
-  explicit Entry(const SourceOptions &options) : session(options) {}
-
-  Session session;
-  dsl::DeclRef decl;
-  std::string symbol;
-  Inputs inputs;
-  Interface interface;
-  TileSizes sizes;
-  llvm::StringMap<int64_t> dims;
-  std::unique_ptr<Executor> executor;
-  std::unique_ptr<Executor::Prepared> prepared;
-  std::unique_ptr<Contestant> contestant, copy;
-  BenchResult result;
-
-  ir::KernelOp kernel() { return dyn_cast<ir::KernelOp>(session.module().lookupSymbol(symbol)); }
-};
-
-class Bench {
-public:
-  explicit Bench(const BenchCommandOptions &options)
-      : options(options), inputs(options.inputs, options.files.size() == 1),
-        types(options.types, options.files.size() == 1),
-        dims(options.dims, options.files.size() == 1) {}
-  int run();
-
-private:
-  Outcome<std::monostate> execute();
-  Outcome<std::monostate> chooseDevice();
-  Outcome<std::monostate> read(const std::string &file);
-  Outcome<std::monostate> elaborate(Entry &entry);
-  Outcome<std::monostate> readSizes(Entry &entry);
-  Outcome<std::monostate> fuse(Entry &entry);
-  Outcome<std::monostate> checkUnused();
-  Outcome<std::monostate> checkSizes();
-  Outcome<std::monostate> checkPlot();
-  Outcome<Work> workOf(Entry &entry, ir::KernelOp kernel, const runtime::KernelLaunch &launch);
-  Outcome<std::monostate> count(Entry &entry);
-  Outcome<std::monostate> openExecutor(Entry &entry);
-  Outcome<std::monostate> prepare(Entry &entry);
-  Outcome<std::monostate> describeRoles(Entry &entry);
-  Outcome<std::monostate> prepareKernel(Entry &entry, const Arguments &arguments);
-  Outcome<std::monostate> prepareGraph(Entry &entry, Arguments arguments);
-  Outcome<std::monostate> measure();
-  Outcome<std::monostate> writePlot() const;
-
-  const BenchCommandOptions &options;
-  SharedOptions inputs, types, dims;
-  DeviceChoice choice;
-  std::vector<std::unique_ptr<Entry>> entries;
-  /// The one that is worked on: what goes wrong is about it.
-  Entry *current = nullptr;
-  std::unique_ptr<BenchDevice> device;
-  BenchReport report;
-};
-} // namespace
-
-//===-- From files to kernels ---------------------------------------------===//
-
-Outcome<std::monostate> Bench::checkUnused() {
-  auto check = [](const SharedOptions &shared, const char *what) -> Outcome<std::monostate> {
-    const std::string *text = shared.unused();
-    if (!text)
-      return Done{};
-    std::string name = llvm::StringRef(*text).split('=').first.str();
-    return Failure::usage({"no kernel here has " + std::string(what) + " '" + name + "'",
-                           "NAME=… is for all that have it, KERNEL.NAME=… and 2.NAME=… for one"});
-  };
-  if (auto done = check(inputs, "an input"); !done)
-    return done;
-  if (auto done = check(types, "a type parameter"); !done)
-    return done;
-  return check(dims, "a dimension or constant");
-}
-
-Outcome<std::monostate> Bench::chooseDevice() {
-  llvm::StringRef name = options.device;
-  if (name == nameOf(Device::Interp))
-    return Failure::usage({"the interpreter's speed means nothing",
-                           "the devices are cpu and cuda, "
-                           "and descriptions of devices: `tilec info --devices`"});
-  if (name == "cpu" || name.split(':').first == "cuda") {
-    auto parsed = parseDevice(name);
-    if (!parsed)
-      return parsed.takeFailure();
-    choice = *parsed;
-    return Done{};
-  }
-  auto description = DeviceDescription::find(options.device);
-  if (!description)
-    return description.takeFailure();
-  report.isPrediction = true;
-  report.device = description->title;
-  choice.device = description->isGpu ? Device::Cuda : Device::Cpu;
-  report.description = *std::move(description);
-  return Done{};
-}
-
-Outcome<std::monostate> Bench::read(const std::string &file) {
-  auto [path, name] = splitEntry(file);
-  if (namesArtifact(file))
-    return Failure::usage({"'" + path + "' is an artifact", "tilec bench compiles sources, to know "
-                                                            "what their kernels do"});
-  Entry &entry = *entries.emplace_back(std::make_unique<Entry>(options.source));
-  current = &entry;
-  auto loaded = entry.session.load(path);
-  if (!loaded)
-    return loaded.takeFailure();
-  auto decl = entry.session.entry(**loaded, name);
-  if (!decl)
-    return decl.takeFailure();
-  entry.decl = *decl;
-  return elaborate(entry);
-}
-
-Outcome<std::monostate> Bench::elaborate(Entry &entry) {
-  const std::string &name = entry.decl.decl->name.text;
-  std::vector<std::string> params, generics, dimensions;
-  for (const dsl::Param &param : entry.decl.decl->params)
-    params.push_back(param.name.text);
-  for (const dsl::Generic &generic : entry.decl.decl->generics)
-    if (!generic.isConst)
-      generics.push_back(generic.name.text);
-  auto read = readInputs(entry.session, entry.decl, inputs.of(name, entries.size(), params),
-                         types.of(name, entries.size(), generics),
-                         report.isPrediction ? ReadInputs::OnlyShapes : ReadInputs::All);
-  if (!read)
-    return read.takeFailure();
-  entry.inputs = *std::move(read);
-  auto elaborated = entry.session.elaborate(entry.decl, entry.inputs.types);
-  if (!elaborated)
-    return elaborated.takeFailure();
-  entry.symbol = *elaborated;
-  mlir::Operation *function = entry.session.module().lookupSymbol(entry.symbol);
-  auto names = isa<ir::KernelOp>(function) ? cast<ir::KernelOp>(function).getDims()
-                                           : cast<ir::GraphOp>(function).getDims();
-  for (llvm::StringRef dim : names.getAsValueRange<mlir::StringAttr>())
-    dimensions.push_back(dim.str());
-  auto parsed = parseDims(dims.of(name, entries.size(), dimensions));
-  if (!parsed)
-    return parsed.takeFailure();
-  entry.dims = *std::move(parsed);
-  entry.interface = interfaceOf(function);
-  entry.result.name = name;
-  for (auto [port, shape] : llvm::zip_equal(entry.interface.inputs, entry.inputs.shapes))
-    if (shape)
-      entry.result.inputs.push_back(port.name + ": " +
-                                    runtime::describe(shape->type, shape->shape));
-  return readSizes(entry);
-}
-
-Outcome<std::monostate> Bench::readSizes(Entry &entry) {
-  if (!options.schedule.empty())
-    if (auto done = entry.sizes.readFile(options.schedule); !done)
-      return done;
-  TileSizes given;
-  for (const std::string &text : options.sizes)
-    if (auto done = given.parse(text); !done)
-      return done;
-  entry.sizes.overrideWith(given);
-  return Done{};
-}
-
-Outcome<std::monostate> Bench::fuse(Entry &entry) {
-  auto mode = parseFuseMode(options.fuse);
-  if (!mode)
-    return mode.takeFailure();
-  auto graph = dyn_cast<ir::GraphOp>(entry.session.module().lookupSymbol(entry.symbol));
-  if (!graph || *mode == FuseMode::Off)
-    return Done{};
-  llvm::StringMap<int64_t> known = dimsOfInputs(graph, entry.inputs.shapes);
-  for (const auto &dim : entry.dims)
-    known[dim.getKey()] = dim.getValue();
-  const DeviceDescription &description =
-      report.isPrediction ? *report.description : descriptionOf(choice);
-  SeeCode see = report.isPrediction ? SeeCode() : codeOn(*entry.executor);
-  entry.symbol = fuseGraphByCode(entry.session.module(), entry.symbol, *mode, description, known,
-                                 entry.sizes, entry.session.compiler.cache.get(), see)
-                     .symbol;
-  return Done{};
-}
-
-/// A size is for all kernels that have its binder: one of them has to.
-Outcome<std::monostate> Bench::checkSizes() {
-  llvm::SmallVector<ir::KernelOp> kernels;
-  for (auto &entry : entries)
-    llvm::append_range(kernels, kernelsOf(entry->session.module(), entry->symbol));
-  return entries.front()->sizes.check(kernels);
-}
-
-/// Measuring takes long: whether the picture can be written is known before.
-Outcome<std::monostate> Bench::checkPlot() {
-  if (options.plot.empty())
-    return Done{};
-  auto refuse = [&](const std::string &what) {
-    return Failure::usage({"'" + options.plot + "' is " + what + ", and would be overwritten",
-                           "name another file with --plot"});
-  };
-  std::string place = runtime::canonicalPath(options.plot);
-  auto isPlace = [&](const std::string &path) { return runtime::canonicalPath(path) == place; };
-  for (const auto &entry : entries)
-    if (entry->session.isSource(options.plot))
-      return refuse("a source");
-    else if (llvm::any_of(entry->inputs.files, isPlace))
-      return refuse("an input");
-  if (isPlace(options.schedule) || isPlace(options.device))
-    return refuse("read by this call");
-  if (auto possible = runtime::checkReplaceable(options.plot); !possible)
-    return Failure::environment(possible.takeError());
-  std::ifstream old(options.plot);
-  std::string start(4, ' ');
-  if (old && (old.read(start.data(), 4), old.gcount() > 0) && start != "<svg")
-    return refuse("there and no picture");
-  return Done{};
-}
 
 //===-- What a run does ---------------------------------------------------===//
 
 /// Counted on the kernel as it is compiled for the device, with the tile sizes that it gets there.
-Outcome<Work> Bench::workOf(Entry &entry, ir::KernelOp kernel,
+Outcome<Work> Bench::workOf(BenchEntry &entry, ir::KernelOp kernel,
                             const runtime::KernelLaunch &launch) {
   ir::Bindings bindings = entry.sizes.of(kernel);
   const Schedule *tuned = nullptr;
@@ -285,7 +50,7 @@ Outcome<Work> Bench::workOf(Entry &entry, ir::KernelOp kernel,
 }
 
 /// Of a graph the sum of its launches. Nothing runs.
-Outcome<std::monostate> Bench::count(Entry &entry) {
+Outcome<std::monostate> Bench::count(BenchEntry &entry) {
   auto bindable = entry.inputs.bindable(entry.interface);
   if (!bindable)
     return bindable.takeFailure();
@@ -306,7 +71,7 @@ Outcome<std::monostate> Bench::count(Entry &entry) {
 
 //===-- Measurements ------------------------------------------------------===//
 
-Outcome<std::monostate> Bench::prepareKernel(Entry &entry, const Arguments &arguments) {
+Outcome<std::monostate> Bench::prepareKernel(BenchEntry &entry, const Arguments &arguments) {
   auto prepared = entry.executor->prepare(entry.kernel(), arguments, entry.dims);
   if (!prepared)
     return prepared.takeFailure();
@@ -324,7 +89,7 @@ Outcome<std::monostate> Bench::prepareKernel(Entry &entry, const Arguments &argu
 
 /// The roles of its warps, as the code for the GPU has them, and why there are none for a
 /// contraction, in a remark.
-Outcome<std::monostate> Bench::describeRoles(Entry &entry) {
+Outcome<std::monostate> Bench::describeRoles(BenchEntry &entry) {
   Executor::Prepared &prepared = *entry.prepared;
   auto specialized = entry.executor->specialized(*prepared.code);
   if (!specialized)
@@ -341,7 +106,7 @@ Outcome<std::monostate> Bench::describeRoles(Entry &entry) {
   return Done{};
 }
 
-Outcome<std::monostate> Bench::prepareGraph(Entry &entry, Arguments arguments) {
+Outcome<std::monostate> Bench::prepareGraph(BenchEntry &entry, Arguments arguments) {
   if (choice.device == Device::Cuda)
     for (ir::KernelOp kernel : kernelsOf(entry.session.module(), entry.symbol))
       if (codegen::hasReports(kernel))
@@ -355,29 +120,30 @@ Outcome<std::monostate> Bench::prepareGraph(Entry &entry, Arguments arguments) {
   return Done{};
 }
 
-Outcome<std::monostate> Bench::openExecutor(Entry &entry) {
-  if (!report.isPrediction && choice.device == Device::Cpu)
-    entry.session.useCache();
+Outcome<std::monostate> Bench::openExecutor(BenchEntry &entry) {
   entry.executor =
       std::make_unique<Executor>(entry.session.compiler, entry.session.module(), choice.device);
   if (report.isPrediction)
     return Done{};
+  entry.session.useCache();
   entry.executor->sizes = entry.sizes;
   entry.executor->deviceIndex = choice.index;
   entry.executor->isQuiet = true;
   return choice.device == Device::Cuda ? entry.executor->openCuda() : Outcome<Done>(Done{});
 }
 
-Outcome<std::monostate> Bench::prepare(Entry &entry) {
+Outcome<std::monostate> Bench::prepare(BenchEntry &entry) {
   CrashReport::Scope scope("measuring " + entry.symbol + " on " + options.device);
   if (report.isPrediction)
     return count(entry);
+  if (options.isNoRun)
+    return compile(entry);
   auto arguments = entry.inputs.arguments(entry.interface);
   if (!arguments)
     return arguments.takeFailure();
   if (!device) {
-    CudaContext *cuda = entry.executor->cudaContext();
-    auto opened = choice.device == Device::Cuda ? BenchDevice::cuda(*cuda) : BenchDevice::cpu();
+    auto opened = choice.device == Device::Cuda ? BenchDevice::cuda(*entry.executor->cudaContext())
+                                                : BenchDevice::cpu();
     if (!opened)
       return opened.takeFailure();
     device = *std::move(opened);
@@ -388,12 +154,20 @@ Outcome<std::monostate> Bench::prepare(Entry &entry) {
                         : prepareGraph(entry, *std::move(arguments));
 }
 
+/// What is measured later finds its code in the cache.
+Outcome<std::monostate> Bench::compile(BenchEntry &entry) {
+  auto bindable = entry.inputs.bindable(entry.interface);
+  if (!bindable)
+    return bindable.takeFailure();
+  return entry.executor->compileAll(entry.symbol, *bindable, entry.dims);
+}
+
 Outcome<std::monostate> Bench::measure() {
   std::vector<Contestant *> contestants;
   for (auto &entry : entries) {
     current = entry.get();
     contestants.push_back(entry->contestant.get());
-    if (entry->result.work.bytes() <= 0)
+    if (entry->result.work.bytes() <= 0 || options.hasNoCopies)
       continue;
     auto copy = device->copy(entry->result.work.bytes());
     if (!copy)
@@ -401,16 +175,22 @@ Outcome<std::monostate> Bench::measure() {
     entry->copy = *std::move(copy);
     contestants.push_back(entry->copy.get());
   }
-  report.largeCopyBytes = device->largeCopyBytes();
-  auto large = device->copy(report.largeCopyBytes);
-  if (!large)
-    return large.takeFailure();
-  contestants.push_back(large->get());
+  std::unique_ptr<Contestant> large;
+  if (!options.hasNoCopies) {
+    report.largeCopyBytes = device->largeCopyBytes();
+    auto copy = device->copy(report.largeCopyBytes);
+    if (!copy)
+      return copy.takeFailure();
+    large = *std::move(copy);
+    contestants.push_back(large.get());
+  }
   if (auto done = takeTurns(*device, contestants, options.bench); !done)
     return done;
-  report.largeCopy = std::move((*large)->timing);
+  if (large)
+    report.largeCopy = std::move(large->timing);
   for (auto &entry : entries) {
     entry->result.timing = std::move(entry->contestant->timing);
+    entry->result.memory = entry->contestant->memory;
     if (entry->copy)
       entry->result.copy = std::move(entry->copy->timing);
   }
@@ -420,6 +200,23 @@ Outcome<std::monostate> Bench::measure() {
 }
 
 //===-- The command -------------------------------------------------------===//
+
+/// Kernels of one name are told apart by their number, and graphs by their mode where there are
+/// several.
+void Bench::nameResults() {
+  std::map<std::pair<std::string, FuseMode>, unsigned> counts;
+  for (auto &entry : entries)
+    ++counts[{entry->result.name, entry->mode}];
+  for (auto &entry : entries) {
+    BenchResult &result = entry->result;
+    bool isShared = counts[{result.name, entry->mode}] > 1;
+    if (isShared)
+      result.name += " " + std::to_string(entry->number);
+    if (modes.size() > 1 && result.isGraph)
+      result.name += " " + result.fuse;
+    report.results.push_back(std::move(result));
+  }
+}
 
 Outcome<std::monostate> Bench::writePlot() const {
   if (options.plot.empty())
@@ -436,8 +233,10 @@ Outcome<std::monostate> Bench::execute() {
     return done;
   if (auto done = chooseDevice(); !done)
     return done;
-  for (const std::string &file : options.files)
-    if (auto done = read(file); !done)
+  if (auto done = chooseModes(); !done)
+    return done;
+  for (auto [n, file] : llvm::enumerate(options.files))
+    if (auto done = read(file, n + 1); !done)
       return done;
   for (auto check : {&Bench::checkUnused, &Bench::checkSizes, &Bench::checkPlot})
     if (auto done = (this->*check)(); !done)
@@ -446,24 +245,17 @@ Outcome<std::monostate> Bench::execute() {
     current = entry.get();
     if (auto done = openExecutor(*entry); !done)
       return done;
-    if (auto done = fuse(*entry); !done)
-      return done;
+    fuse(*entry);
     if (auto done = prepare(*entry); !done)
       return done;
   }
+  if (options.isNoRun)
+    return Done{};
   if (!report.isPrediction)
     if (auto done = measure(); !done)
       return done;
   report.isWarm = options.bench.isWarm;
-  // Kernels of one name are told apart by their number.
-  std::map<std::string, unsigned> counts;
-  for (auto &entry : entries)
-    ++counts[entry->result.name];
-  for (auto [n, entry] : llvm::enumerate(entries)) {
-    if (counts[entry->result.name] > 1)
-      entry->result.name += " " + std::to_string(n + 1);
-    report.results.push_back(std::move(entry->result));
-  }
+  nameResults();
   return writePlot();
 }
 
@@ -471,13 +263,23 @@ int Bench::run() {
   Outcome<std::monostate> done = execute();
   if (!done) {
     if (!current)
-      current = entries.emplace_back(std::make_unique<Entry>(options.source)).get();
+      current = entries.emplace_back(std::make_unique<BenchEntry>(options.source, 1, FuseMode::Off))
+                    .get();
     return failRun(current->session, done.takeFailure(), options.json);
   }
+  double compileSeconds = 0;
+  for (auto &entry : entries)
+    if (entry->executor)
+      compileSeconds += entry->executor->compileSeconds;
   if (options.json) {
-    llvm::json::Object object = toJson(report);
+    llvm::json::Object object;
+    if (!options.isNoRun)
+      object = toJson(report);
     object["ok"] = true;
+    object["compile_seconds"] = compileSeconds;
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  } else if (options.isNoRun) {
+    llvm::outs() << "compiled in " << describeTime(compileSeconds) << "\n";
   } else {
     printText(report, llvm::outs());
   }
@@ -485,6 +287,14 @@ int Bench::run() {
   for (auto &entry : entries)
     code = std::max(code, entry->session.finish());
   return code;
+}
+
+/// Empty if the text says how long to measure.
+static std::string checkSeconds(const std::string &text) {
+  double value;
+  if (llvm::StringRef(text).getAsDouble(value) || !(value >= 1e-3 && value <= 1e6))
+    return "'" + text + "' is no number of seconds from 0.001 to 1000000";
+  return "";
 }
 
 Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
@@ -510,20 +320,35 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       ->type_name("NAME=SIZE");
   command->add_option("--schedule", options->schedule, "Tile sizes; --set overrides them")
       ->type_name("FILE.json");
-  addFuseOption(*command, options->fuse, "Of a graph");
+  addFuseOption(*command, options->fuse, "Of a graph, or several with commas between");
+  CLI::Option *runs =
+      command
+          ->add_option("--runs", options->bench.rounds,
+                       "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")
+          ->check(wholeNumber(1, 1000000));
   command
-      ->add_option("--runs", options->bench.rounds,
-                   "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")
-      ->check(wholeNumber(1, 1000000));
+      ->add_option("--seconds", options->bench.seconds,
+                   "Measure for so long, but 15 rounds at least and 1000 at most")
+      ->check(CLI::Validator(checkSeconds, "SECONDS"))
+      ->excludes(runs);
   command
       ->add_option("--warmups", options->bench.warmups, "Runs of each kernel before they are timed")
       ->check(wholeNumber(0, 1000000))
       ->capture_default_str();
   command->add_flag("--warm", options->bench.isWarm,
                     "Leave caches as they are, instead of flushing them before each run");
+  CLI::Option *noCopies =
+      command->add_flag("--no-copies", options->hasNoCopies,
+                        "Copy nothing beside the kernels: roofs are those of the description");
   command->add_flag("--json", options->json, "The report as JSON; of a run that fails, its errors");
-  command->add_option("--plot", options->plot, "Draw the kernels under the device's roofs")
-      ->type_name("FILE.svg");
+  CLI::Option *plot =
+      command->add_option("--plot", options->plot, "Draw the kernels under the device's roofs")
+          ->type_name("FILE.svg")
+          ->excludes(noCopies);
+  command
+      ->add_flag("--no-run", options->isNoRun,
+                 "Compile for these shapes, into the cache (tilec cache), and run nothing")
+      ->excludes(plot);
   addSourceOptions(*command, options->source);
   command->footer(
       "In each round every kernel runs once, and a copy of as many bytes as it has to move; times "
@@ -538,6 +363,7 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       "Examples:\n"
       "  tilec bench softmax.tile --in x=randn:8192x4096:f32 --device=cuda --plot=softmax.svg\n"
       "  tilec bench softmax.tile norm.tile:layer_norm --in x=randn:4096x1024:f32 …\n"
+      "  tilec bench block.tile:layer --in x=randn:4096x1024:f32 --fuse=off,exact\n"
       "  tilec bench softmax.tile --in x=randn:8192x4096:f32 --device=h200");
   return {command, [options] { return Bench(*options).run(); }};
 }

@@ -196,6 +196,7 @@ Outcome<std::monostate> Fuse::execute() {
   if (options.summaries)
     return write(summarize());
   auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
+  report.inputs = interfaceOf(graph).inputs;
   if (mlir::DictionaryAttr consts = graph.getConstsAttr())
     for (mlir::NamedAttribute entry : consts)
       if (auto usual = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue()))

@@ -8,6 +8,7 @@ computed here.
 import argparse
 import json
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -209,6 +210,50 @@ def check_graph(tilec, place, device, failures):
     failures.near("both", predicted["seconds"], 1e-6 + 4 * size / 1e12)
 
 
+def check_modes(tilec, place, device, failures):
+    """One graph fused and as it stands, by turns on the same inputs; a kernel beside it is there once."""
+    size = 4 * 65 * 129
+    words = ["k.tile:both", "k.tile:transpose", "--in", "x=randn:65x129:f32", "--device", device]
+    report = bench(tilec, place, *words, "--fuse=off,exact", "--runs", "5", "--no-copies")
+    apart, fused, kernel = report["kernels"]
+    failures.expect("names", [k["name"] for k in report["kernels"]] == ["both off", "both exact", "transpose"])
+    failures.expect("modes", [k.get("fuse") for k in report["kernels"]] == ["off", "exact", None])
+    failures.expect("launches of modes", [apart["launches"], fused["launches"]] == [2, 1])
+    failures.expect("no copies", report["large_copy"] is None and kernel["copy"] is None and kernel["share_of_copy"] is None)
+    for entry in report["kernels"]:
+        timing = entry["timing"]
+        failures.expect("times by round", len(timing["by_round"]) == 5 and timing["runs"] == 5
+                        and min(timing["by_round"]) == timing["least"] and max(timing["by_round"]) == timing["greatest"])
+    # Between its two calls is one tensor; fused there is none.
+    failures.expect("memory between calls", size <= apart["memory"]["intermediate_bytes"] < size + 4096
+                    and fused["memory"]["intermediate_bytes"] == 0, [apart["memory"], fused["memory"]])
+    twice = bench(tilec, place, "k.tile:both", "k.tile:both", "--in", "1.x=randn:5x9:f32", "--in", "2.x=randn:9x5:f32",
+                  "--device=h200", "--fuse=exact,off")
+    failures.expect("names of two", [k["name"] for k in twice["kernels"]] ==
+                    ["both 1 exact", "both 1 off", "both 2 exact", "both 2 off"], [k["name"] for k in twice["kernels"]])
+    failures.expect("inputs of two", [k["inputs"][0] for k in twice["kernels"]] ==
+                    ["x: f32[5x9]"] * 2 + ["x: f32[9x5]"] * 2)
+    timed = bench(tilec, place, *words, "--seconds=0.001", "--warm")["kernels"][0]["timing"]
+    failures.expect("rounds of a moment", timed["runs"] == 15, timed["runs"])
+
+
+def check_no_run(tilec, place, device, failures):
+    """What --no-run compiles, a run finds in the cache; data is not made, and need not fit."""
+    environment = os.environ | {"TILE_CACHE_DIR": str(place / "cache")}
+
+    def seconds(*words):
+        ran = subprocess.run([tilec, "bench", "k.tile:both", "--in", "x=randn:65x129:f32", "--device", device, "--json", *words],
+                             cwd=place, env=environment, capture_output=True, text=True, timeout=300)
+        return json.loads(ran.stdout)
+
+    compiled = seconds("--no-run", "--fuse=off,exact")
+    failures.expect("nothing has run", compiled["ok"] and "kernels" not in compiled, compiled)
+    stored = sorted(path.name for path in (place / "cache").rglob("*") if path.is_file())
+    seconds("--runs=1", "--fuse=off,exact")
+    again = sorted(path.name for path in (place / "cache").rglob("*") if path.is_file())
+    failures.expect("all was compiled", stored and stored == again, [stored, again])
+
+
 def check_shapes_alone(tilec, place, failures):
     """Predictions need no data: these would be 4 TB."""
     side = 1 << 20
@@ -248,6 +293,8 @@ def main():
         check_run(tilec, place, options.device, failures)
         check_predictions(tilec, place, failures)
         check_graph(tilec, place, options.device, failures)
+        check_modes(tilec, place, options.device, failures)
+        check_no_run(tilec, place, options.device, failures)
         check_shapes_alone(tilec, place, failures)
         check_tile_sizes(tilec, place, failures)
     for failure in failures:

@@ -53,3 +53,14 @@ describe Mine sm_91 1e12
 describe 'a\u001b[31m' sm_90a 1e12
 describe 'a <b> & \"c\"' sm_90a 1e12 | head -1
 tilec bench k.tile:twice --device=h200 --json
+# Several ways to fuse.
+tilec bench k.tile:both --in x=ones:8:f32 --device=h200 --fuse=off,both
+tilec bench k.tile:both --in x=ones:8:f32 --device=h200 --fuse=off,exact,off
+tilec bench k.tile:both --in x=ones:8:f32 --device=h200 --fuse=
+cat k.tile | tilec bench -:both --in x=ones:8:f32 --device=h200 --fuse=off,exact
+# What measures nothing.
+tilec bench k.tile:both --in x=ones:8:f32 --device=h200 --no-run
+tilec bench k.tile:both --in x=ones:8:f32 --no-run --plot=plot.svg
+tilec bench k.tile:both --in x=ones:8:f32 --no-copies --plot=plot.svg
+tilec bench k.tile:both --in x=ones:8:f32 --seconds=0
+tilec bench k.tile:both --in x=ones:8:f32 --seconds=1 --runs=5
