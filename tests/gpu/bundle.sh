@@ -5,11 +5,12 @@ set -euo pipefail
 most=40000000
 usage() {
   cat <<EOT
-Usage: tests/gpu/bundle.sh [FILE.tar.xz]
+Usage: tests/gpu/bundle.sh [--graphs DIR] [FILE.tar.xz]
 
 Builds a static tilec, its command server and the tests of the CUDA runtime in build/portable, and packs
 them with the samples, tests/e2e, tests/bench and tests/gpu into FILE.tar.xz (build/tilec-gpu.tar.xz), $((most / 1000000)) MB at
-most. On a machine with a driver of NVIDIA's, then:
+most. With --graphs the sources of a folder besides, whose graphs the step \`losses\` then measures, too. On a machine
+with a driver of NVIDIA's, then:
 
   tar -xJf tilec-gpu.tar.xz && tilec-gpu/run.sh
 
@@ -17,8 +18,12 @@ JOBS=N sets how many compilers run at once (by default: one a core).
 EOT
 }
 
+graphs=
 case ${1-} in
   -h | --help) usage; exit 0 ;;
+  --graphs)
+    [ -d "${2-}" ] || { usage >&2; echo "bundle.sh: error: --graphs takes a folder" >&2; exit 2; }
+    graphs=$(realpath "$2"); shift 2 ;;
   -*) usage >&2; echo "bundle.sh: error: unknown option '$1'" >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { usage >&2; echo "bundle.sh: error: unexpected argument '$2'" >&2; exit 2; }
@@ -46,6 +51,10 @@ cp -L "$tbb" "$place/lib/"
 for folder in samples tests/e2e tests/bench tests/gpu; do
   cp -r $folder "$place/$(dirname $folder)/"
 done
+if [ -n "$graphs" ]; then
+  mkdir "$place/graphs"
+  (cd "$graphs" && find . -name '*.tile' -exec cp --parents {} "$place/graphs/" \;)
+fi
 find "$place" -name __pycache__ -prune -exec rm -rf {} +
 cp -r $build/tests/runtime/ptx "$place/tests/"
 cp LICENSE "$place/"

@@ -15,6 +15,8 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   artifacts   the same from artifacts, without the compiler, where those have code for GPUs; needs NumPy
   fusion      graphs as they are and fused: kernels, bytes and results, and all bits under a plan; needs NumPy
   graphs      random graphs (docs/testing.md), as they are and fused
+  losses      no graph is slower fused than apart (tests/bench/fusion_loses.py): 12 minutes; figures in FOLDER,
+              which it goes on from where it was stopped; needs Python
   types       sorts and scans of all types, against NumPy
   reports     assert and print, against what the language says; needs NumPy
   memcheck racecheck initcheck synccheck
@@ -28,7 +30,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver faults samples artifacts fusion graphs types reports memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples artifacts fusion graphs losses types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -72,7 +74,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 # missing STEP: what this machine lacks for it; nothing if it can run.
 missing() {
   case $1 in
-    bench) command -v "$python" >/dev/null || echo "there is no $python" ;;
+    bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
     faults | samples | artifacts | fusion | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
@@ -97,6 +99,9 @@ perform() {
       timeout 600 "$python" tests/e2e/fusion/check_fusion.py ./tilec --device cuda --server ./tile_command_server &&
         timeout 600 "$python" tests/e2e/fusion/check_pins.py ./tilec --device cuda ;;
     graphs) timeout 600 ./fuzz_graphs --count 500 --cpu 0 --cuda 100 --jobs "$jobs" ;;
+    losses)
+      timeout 1800 "$python" tests/bench/fusion_loses.py ./tilec --device cuda --server ./tile_command_server \
+        --jobs "$jobs" --resume --out "$results/fusion-loses.json" $([ ! -d graphs ] || echo --graphs graphs) ;;
     types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
     reports)
       timeout 600 "$python" tests/e2e/check_reports.py ./tilec --device=cuda ./tile_command_server &&
