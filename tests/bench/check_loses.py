@@ -210,6 +210,7 @@ class Sizes(unittest.TestCase):
 class Runs:
     """In the place of tilec: `plans` by graph, and what the n-th process measures, by graph: the ratio and the spread."""
     processes = 0
+    takes = staticmethod(lambda words: True)
 
     def __init__(self, plans, ratios, memory, seconds):
         self.plans, self.ratios, self.memory, self.seconds = plans, ratios, memory, seconds
@@ -227,6 +228,8 @@ class Runs:
             return self.ended(report if isinstance(report, str) else json.dumps(report), isinstance(report, str))
         if "--no-run" in words:
             return self.ended("{}")
+        if "--device=h200" in words and not self.takes(words):
+            return self.ended("error: its kernels require other dims", True)
         ratio = self.ratios[graph](self.number)
         modes = next(word for word in words if word.startswith("--fuse=")).split("=")[1].split(",")
         if ratio is None and "exact" in modes:
@@ -298,6 +301,16 @@ class Whole(unittest.TestCase):
         code, lines, _ = self.run_it({"large": lambda n: None})
         self.assertEqual(code, 1)
         self.assertTrue(any("FAILS" in line and "no room" in line for line in lines))
+
+    def test_what_only_a_run_refuses_is_no_size(self):
+        def takes(words):
+            """Two columns at least, which tilec fuse doesn't know."""
+            return not any(word.startswith("b=") and ":1:" in word for word in words)
+
+        with mock.patch.object(Runs, "takes", staticmethod(takes)):
+            code, _, kept = self.run_it({"even": lambda n: 1.0})
+        self.assertEqual(code, 0)
+        self.assertTrue(kept["rows"] and all(row["dims"]["N"] > 1 for row in kept["rows"]))
 
     def test_the_same_plan_is_counted(self):
         def same(dims):

@@ -114,6 +114,12 @@ class Planner:
         return {key: report[key] for key in ("inputs", "dims", "calls", "kernels", "before", "after")} | {
             "tensors": [{"name": tensor["name"], "type": tensor["type"]} for tensor in report["tensors"]]}
 
+    def problem(self, graph, words):
+        """What a run with these inputs would be refused for. tilec fuse knows no numbers, and so can't ask what the kernels
+        of a graph require that takes some; a prediction, for whatever device, does."""
+        ran = self.runs.run(["bench", f"{graph.path}:{graph.name}", "--device=h200", "--fuse=off", *words], timeout=60)
+        return first_line(ran.stderr) if ran.returncode else None
+
 
 def first_line(text):
     lines = [line for line in text.splitlines() if "error:" in line] or text.splitlines() or ["no output"]
@@ -162,11 +168,14 @@ def cases_of(graph, planner, limits, device):
     shape = fusion_sizes.Shape(report, fusion_sizes.best_example(report, examples), usual)
 
     known = {}
+    takes_numbers = any("[" not in entry["type"] and not entry["optional"] for entry in shape.inputs)
 
     def plan(dims):
         key = tuple(sorted(dims.items()))
         if key not in known:
             known[key] = planner(graph, dims)
+            if takes_numbers and not isinstance(known[key], str):
+                known[key] = planner.problem(graph, shape.words(dims)) or known[key]
         return known[key]
 
     groups = fusion_sizes.groups_of(shape, plan)
