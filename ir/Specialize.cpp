@@ -391,7 +391,9 @@ Type retype(Type type, const llvm::StringMap<int64_t> &extents) {
   return tensor.clone(shape);
 }
 
-void retypeAll(KernelOp kernel, const llvm::StringMap<int64_t> &extents) {
+} // namespace
+
+void tile::ir::retypeSpans(KernelOp kernel, const llvm::StringMap<int64_t> &extents) {
   auto sizeOf = [&](StringAttr name, int64_t old) {
     auto found = extents.find(name);
     return found == extents.end() ? old : found->second;
@@ -414,6 +416,7 @@ void retypeAll(KernelOp kernel, const llvm::StringMap<int64_t> &extents) {
   });
 }
 
+namespace {
 void setParameterTypes(KernelOp kernel, ArrayRef<Type> types) {
   kernel.setFunctionType(FunctionType::get(kernel.getContext(), types, {}));
   for (auto [argument, type] : llvm::zip(kernel.getBody().getArguments(), types))
@@ -455,7 +458,7 @@ void tile::ir::limitAxes(KernelOp kernel, const llvm::StringMap<int64_t> &dims) 
     if (auto limit = dim ? dims.find(dim.getValue()) : dims.end(); limit != dims.end())
       extents[axis.getSpan().getType().getName()] = limit->second;
   });
-  retypeAll(kernel, extents);
+  retypeSpans(kernel, extents);
 }
 
 void tile::ir::simplify(KernelOp kernel) {
@@ -488,7 +491,7 @@ LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {
   bindDims(kernel, *bound);
   simplify(kernel);
   setParameterTypes(kernel, *types);
-  retypeAll(kernel, knownExtents(kernel, *sizes));
+  retypeSpans(kernel, knownExtents(kernel, *sizes));
   foldMaps(kernel);
   simplify(kernel);
   return verify(kernel);

@@ -74,6 +74,9 @@ llvm::SmallVector<mlir::StringAttr> dimsOfOpenAxes(KernelOp kernel);
 /// bounds stay as they are, so that they may be shorter; longer they must not be.
 void limitAxes(KernelOp kernel, const llvm::StringMap<int64_t> &dims);
 
+/// Gives spans of these names, and all tiles along them, these extents.
+void retypeSpans(KernelOp kernel, const llvm::StringMap<int64_t> &extents);
+
 /// Folds and simplifies what stands in the kernel with the canonicalization
 /// patterns of its dialects.
 void simplify(KernelOp kernel);

@@ -231,7 +231,7 @@ std::unique_ptr<FusedKernel> Finisher::run() {
   fillFinish();
   fused->takePrograms();
   fused->dropTensors();
-  if (failed(fused->finish(refusal.reason, options.keepsPrecision)))
+  if (failed(fused->finish(refusal, options.keepsPrecision)))
     return {};
   return std::move(fused);
 }

@@ -11,9 +11,13 @@
 using namespace mlir;
 using namespace tile::ir;
 
+/// To those who work on the fuser: with what was wrong inside, if something was.
 static void sayApart(CallOp a, CallOp b, const FusionRefusal &refusal) {
-  emitRemark(b.getLoc()) << "`" << a.getCallee() << "` and `" << b.getCallee()
-                         << "` stay apart: " << refusal.reason;
+  InFlightDiagnostic remark = emitRemark(b.getLoc());
+  remark << "`" << a.getCallee() << "` and `" << b.getCallee()
+         << "` stay apart: " << refusal.reason;
+  if (!refusal.fault.empty())
+    remark << " (" << refusal.fault << ")";
 }
 
 void tile::ir::inlineProducers(GraphOp graph, bool keepsPrecision) {

@@ -6,6 +6,7 @@
 #include "ir/Specialize.h"
 #include "ir/Spelling.h"
 #include "ir/fusion/CallOrigins.h"
+#include "ir/fusion/ShortNames.h"
 #include "ir/fusion/UniteAxes.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -20,27 +21,14 @@ using namespace tile::ir;
 FusedKernel::FusedKernel(CallOp producer, CallOp consumer, ArrayRef<Value> tensors,
                          ArrayRef<Value> kept, GraphShapes &shapes)
     : guest(shapes.kernelOf(producer)), origin(shapes.kernelOf(consumer)), producer(producer),
-      consumer(consumer), tensors(tensors), kept(kept), shapes(shapes) {
-  uniteDims();
-  checkExtents();
+      consumer(consumer), tensors(tensors), kept(kept), shapes(shapes),
+      dims(producer, consumer, this->tensors, shapes) {
   addParams();
-  addConsts(guest, producer, guestDims);
-  addConsts(origin, consumer, originDims);
+  addConsts(guest, producer, dims.ofGuest);
+  addConsts(origin, consumer, dims.ofOrigin);
 }
 
 //===-- Dims --------------------------------------------------------------===//
-
-unsigned FusedKernel::addDim(StringRef name) {
-  std::string unique = name.str();
-  auto isTaken = [&] {
-    return llvm::any_of(dims,
-                        [&](Attribute dim) { return cast<StringAttr>(dim).getValue() == unique; });
-  };
-  for (unsigned n = 2; isTaken(); ++n)
-    unique = name.str() + "_" + std::to_string(n);
-  dims.push_back(StringAttr::get(guest.getContext(), unique));
-  return dims.size() - 1;
-}
 
 SmallVector<AffineExpr> FusedKernel::shapeOf(KernelOp kernel, unsigned param,
                                              ArrayRef<AffineExpr> dims) {
@@ -52,70 +40,7 @@ SmallVector<AffineExpr> FusedKernel::shapeOf(KernelOp kernel, unsigned param,
 }
 
 SmallVector<AffineExpr> FusedKernel::guestShape(unsigned param) {
-  return shapeOf(guest, param, guestDims);
-}
-
-SmallVector<AffineExpr> FusedKernel::shapeOfTensor(Value tensor) {
-  return guestShape(outputPosition(guest, cast<OpResult>(tensor).getResultNumber()));
-}
-
-/// Whether the consumer says extents of what it reads in numbers, as in f32[M, 64].
-bool FusedKernel::hasLiterals() {
-  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin)))
-    if (isTensor(operand) &&
-        llvm::any_of(origin.getParamShape(n).getResults(), llvm::IsaPred<AffineConstantExpr>))
-      return true;
-  return false;
-}
-
-void FusedKernel::uniteDims() {
-  MLIRContext *context = guest.getContext();
-  DenseMap<AffineExpr, AffineExpr> known; // by value in the graph
-  bool wantsLiterals = hasLiterals();
-  for (auto [name, value] :
-       llvm::zip(guest.getDims().getAsRange<StringAttr>(), shapes.dimsOf(producer))) {
-    bool isLiteral = wantsLiterals && isa<AffineConstantExpr>(value);
-    guestDims.push_back(isLiteral ? value : getAffineSymbolExpr(addDim(name), context));
-    known.try_emplace(value, guestDims.back());
-  }
-  // What the tensors bind is the producer's to say.
-  originDims.resize(origin.getDims().size());
-  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
-    if (!isTensor(operand))
-      continue;
-    for (auto [expr, extent] :
-         llvm::zip(origin.getParamShape(n).getResults(), shapeOfTensor(operand)))
-      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr);
-          symbol && !originDims[symbol.getPosition()])
-        originDims[symbol.getPosition()] = extent;
-  }
-  for (auto [n, name, value] :
-       llvm::enumerate(origin.getDims().getAsRange<StringAttr>(), shapes.dimsOf(consumer))) {
-    if (originDims[n])
-      continue;
-    auto [same, isNew] = known.try_emplace(value);
-    if (isNew)
-      same->second = getAffineSymbolExpr(addDim(name), context);
-    originDims[n] = same->second;
-  }
-}
-
-/// Where both say what an extent is, the launch checks that it is the same; here one of the two
-/// goes.
-void FusedKernel::checkExtents() {
-  for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin))) {
-    if (!isTensor(operand))
-      continue;
-    for (auto [expr, extent] :
-         llvm::zip(origin.getParamShape(n).getResults(), shapeOfTensor(operand)))
-      if (expr.replaceSymbols(originDims) != extent)
-        conflictText =
-            ("`" + origin.getSymName() + "` wants `" + origin.getParamName(n) +
-             "` with extents that are not proved to be those of `" + guest.getSymName() + "." +
-             guest.getParamName(outputPosition(guest, cast<OpResult>(operand).getResultNumber())) +
-             "`")
-                .str();
-  }
+  return shapeOf(guest, param, dims.ofGuest);
 }
 
 void FusedKernel::addConsts(KernelOp kernel, CallOp call, ArrayRef<AffineExpr> dimsOf) {
@@ -127,7 +52,7 @@ void FusedKernel::addConsts(KernelOp kernel, CallOp call, ArrayRef<AffineExpr> d
     auto symbol = dyn_cast<AffineSymbolExpr>(dimsOf[position]);
     if (!symbol)
       continue; // it follows from others
-    auto name = cast<StringAttr>(dims[symbol.getPosition()]);
+    auto name = cast<StringAttr>(dims.names[symbol.getPosition()]);
     if (consts.get(name))
       continue; // both have it
     consts.set(name, entry.getValue());
@@ -144,10 +69,10 @@ void FusedKernel::addConsts(KernelOp kernel, CallOp call, ArrayRef<AffineExpr> d
 /// The attributes with a name that no other parameter has.
 DictionaryAttr FusedKernel::named(DictionaryAttr attrs) {
   NamedAttrList list(attrs);
-  std::string name = cast<StringAttr>(attrs.get("tile.name")).str(), unique = name;
-  for (unsigned n = 2; !paramNames.insert(unique).second; ++n)
-    unique = name + "_" + std::to_string(n);
-  list.set("tile.name", StringAttr::get(attrs.getContext(), unique));
+  std::string name = freshName(cast<StringAttr>(attrs.get("tile.name")),
+                               [&](StringRef name) { return paramNames.contains(name); });
+  paramNames.insert(name);
+  list.set("tile.name", StringAttr::get(attrs.getContext(), name));
   return list.getDictionary(attrs.getContext());
 }
 
@@ -157,28 +82,28 @@ void FusedKernel::addParams() {
   auto attrsOf = [](KernelOp kernel, unsigned n) {
     return cast<DictionaryAttr>(kernel.getArgAttrsAttr()[n]);
   };
-  auto add = [&](KernelOp kernel, unsigned n, ArrayRef<AffineExpr> dims, Value operand) {
+  auto add = [&](KernelOp kernel, unsigned n, ArrayRef<AffineExpr> dimsOf, Value operand) {
     params.push_back({kernel.getArgument(n).getType(), named(attrsOf(kernel, n)),
-                      shapeOf(kernel, n, dims), kernel.getArgument(n).getLoc(), operand});
+                      shapeOf(kernel, n, dimsOf), kernel.getArgument(n).getLoc(), operand});
     return params.size() - 1;
   };
   for (auto [operand, n] : llvm::zip(consumer.getInputs(), inputPositions(origin)))
     if (!isTensor(operand))
-      originParams[n] = add(origin, n, originDims, operand);
+      originParams[n] = add(origin, n, dims.ofOrigin, operand);
   for (auto [operand, n] : llvm::zip(producer.getInputs(), inputPositions(guest))) {
     for (auto [position, param] : llvm::enumerate(params))
       if (param.operand == operand && param.shape == guestShape(n))
         guestParams[n] = position;
     if (!guestParams[n])
-      guestParams[n] = add(guest, n, guestDims, operand);
+      guestParams[n] = add(guest, n, dims.ofGuest, operand);
   }
   for (unsigned n = 0, e = origin.getNumArguments(); n < e; ++n)
     if (ParamMode mode = origin.getParamMode(n);
         mode == ParamMode::Out || mode == ParamMode::Reduce)
-      originParams[n] = add(origin, n, originDims, {});
+      originParams[n] = add(origin, n, dims.ofOrigin, {});
   for (Value result : kept) {
     unsigned n = outputPosition(guest, cast<OpResult>(result).getResultNumber());
-    guestParams[n] = add(guest, n, guestDims, {});
+    guestParams[n] = add(guest, n, dims.ofGuest, {});
   }
 }
 
@@ -190,7 +115,7 @@ void FusedKernel::bindGuest(Transplant &transplant) {
   for (auto [n, position] : llvm::enumerate(guestParams))
     if (position)
       transplant.bindParam(n, host.getArgument(*position));
-  for (auto [name, expr] : llvm::zip(guest.getDims().getAsRange<StringAttr>(), guestDims))
+  for (auto [name, expr] : llvm::zip(guest.getDims().getAsRange<StringAttr>(), dims.ofGuest))
     transplant.bindDim(name, expr);
 }
 
@@ -222,12 +147,13 @@ void FusedKernel::cloneAround() {
   bool isNeeded = !from.getOps<RequireOp>().empty() || !from.getOps<FinishOp>().empty();
   OpBuilder before = OpBuilder::atBlockBegin(&body), behind(body.getTerminator());
   for (Operation &op : from.without_terminator()) {
-    if (!isNeeded || isa<ParallelOp>(op))
+    // Whole axes that stand here are the programs', which bring their own.
+    if (!isNeeded || isa<ParallelOp, AxisOp, RestrictOp>(op))
       continue;
     if (auto dim = dyn_cast<DimOp>(op)) {
       unsigned n = llvm::find(guest.getDims(), dim.getNameAttr()) - guest.getDims().begin();
       mapping.map(dim.getResult(),
-                  materializeDims(before, dim.getLoc(), guestDims[n], host.getDims()));
+                  materializeDims(before, dim.getLoc(), dims.ofGuest[n], host.getDims()));
     } else if (auto finish = dyn_cast<FinishOp>(op)) {
       if (mapping.contains(finish.getOutput()))
         behind.clone(op, mapping);
@@ -253,6 +179,19 @@ static void dropStaleSizes(KernelOp kernel) {
   kernel.setScheduleAttr(kept.getDictionary(kernel.getContext()));
 }
 
+/// Dims that come of either kernel are called otherwise in the new one, or follow from others
+/// there.
+void FusedKernel::replaceDims(ArrayRef<DimOp> old, KernelOp kernel, ArrayRef<AffineExpr> dimsOf) {
+  for (DimOp op : old) {
+    unsigned n = llvm::find(kernel.getDims(), op.getNameAttr()) - kernel.getDims().begin();
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(materializeDims(builder, op.getLoc(), dimsOf[n], host.getDims()));
+    op.erase();
+  }
+  if (llvm::any_of(dimsOf, llvm::IsaPred<AffineConstantExpr>))
+    fixAxes(host);
+}
+
 void FusedKernel::build() {
   MLIRContext *context = origin.getContext();
   Builder attrs(context);
@@ -262,15 +201,15 @@ void FusedKernel::build() {
     NamedAttrList list(param.attrs);
     if (isa<MemRefType>(param.type))
       list.set("tile.shape",
-               AffineMapAttr::get(AffineMap::get(0, dims.size(), param.shape, context)));
+               AffineMapAttr::get(AffineMap::get(0, dims.names.size(), param.shape, context)));
     types.push_back(param.type);
     argAttrs.push_back(list.getDictionary(context));
   }
-  std::string name = (guest.getSymName() + "." + origin.getSymName()).str();
+  std::string name = fusedName(guest.getSymName(), origin.getSymName());
   OpBuilder builder(context);
   Location loc = FusedLoc::get(context, {guest.getLoc(), origin.getLoc()});
   host = KernelOp::create(
-      builder, loc, name, builder.getFunctionType(types, {}), builder.getArrayAttr(dims),
+      builder, loc, name, builder.getFunctionType(types, {}), builder.getArrayAttr(dims.names),
       consts.empty() ? DictionaryAttr() : consts.getDictionary(context), origin.getScheduleAttr(),
       StringAttr(), builder.getArrayAttr(argAttrs), ArrayAttr());
   owned = host;
@@ -293,15 +232,9 @@ void FusedKernel::build() {
   builder.setInsertionPointToEnd(&body);
   for (Operation &op : origin.getBody().front())
     builder.clone(op, mapping);
-  // Its dims are called otherwise now, or follow from others.
   SmallVector<DimOp> old;
   host.walk([&](DimOp op) { old.push_back(op); });
-  for (DimOp op : old) {
-    unsigned n = llvm::find(origin.getDims(), op.getNameAttr()) - origin.getDims().begin();
-    builder.setInsertionPoint(op);
-    op.replaceAllUsesWith(materializeDims(builder, op.getLoc(), originDims[n], host.getDims()));
-    op.erase();
-  }
+  replaceDims(old, origin, dims.ofOrigin);
   cloneAround();
   dropStaleSizes(host);
 }
@@ -323,12 +256,13 @@ void FusedKernel::takePrograms() {
   llvm::append_range(gone, host.getBody().front().getOps<AxisOp>());
   OpBuilder builder(old);
   IRMapping mapping = mapGuest();
-  // The guest's dims have kept their names.
+  SmallVector<DimOp> theirs;
   for (Operation &op : guest.getBody().front().without_terminator())
     if (!isa<RequireOp, FinishOp>(op))
-      builder.clone(op, mapping);
+      builder.clone(op, mapping)->walk([&](DimOp dim) { theirs.push_back(dim); });
   for (Operation *op : gone)
     op->erase();
+  replaceDims(theirs, guest, dims.ofGuest);
   host.setScheduleAttr(guest.getScheduleAttr());
 }
 
@@ -382,7 +316,7 @@ static void hoistAxes(KernelOp kernel) {
   });
 }
 
-LogicalResult FusedKernel::finish(std::string &reason, bool formsFma) {
+LogicalResult FusedKernel::finish(FusionRefusal &refusal, bool formsFma) {
   KernelOp kernel = host;
   std::string complaint;
   ScopedDiagnosticHandler handler(kernel.getContext(), [&](Diagnostic &diagnostic) {
@@ -400,11 +334,16 @@ LogicalResult FusedKernel::finish(std::string &reason, bool formsFma) {
     formFma(kernel);
   closeFma(kernel);
   hoistAxes(kernel);
-  if (succeeded(mlir::verify(kernel)) && succeeded(prove(kernel))) {
+  bool isSound = succeeded(mlir::verify(kernel));
+  if (isSound && succeeded(prove(kernel))) {
     dropNeedlessBounds(kernel);
     return success();
   }
-  reason = "the two as one kernel are not proved: " + complaint;
+  // What is not sound is a fault of ours.
+  refusal.fault = (isSound ? "not proved: " : "not verified: ") + complaint;
+  refusal.reason = isSound ? "the two as one kernel are not proved to stay inside of their tensors "
+                             "and to store each element once"
+                           : "tilec has found no way to write the two as one kernel";
   return failure();
 }
 

@@ -1,19 +1,35 @@
 //===- FusedKernel.h - the signature of two kernels that become one -------===//
 //
 // Parameters are the consumer's without the tensors that disappear, then what
-// the producer reads besides; a tensor that both read is one parameter. Dims of
-// the two are one where the graph says that their values are, and the consumer's
-// that only those tensors bound follow from the producer's. Outputs are the
-// consumer's, then those of the producer that are kept.
+// the producer reads besides; a tensor that both read is one parameter. Which
+// dims of the two are one is said in FusedDims.h. Outputs are the consumer's,
+// then those of the producer that are kept.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_FUSION_FUSEDKERNEL_H
 #define TILE_IR_FUSION_FUSEDKERNEL_H
 
-#include "ir/fusion/GraphShapes.h"
+#include "ir/fusion/FusedDims.h"
 #include "ir/fusion/Transplant.h"
 
 namespace tile::ir {
+
+/// Why two kernels stay apart.
+struct FusionRefusal {
+  /// In the words of who wrote the graph, but for symbols and `symbol.output`, which the ledger
+  /// replaces by names (GraphNames.h).
+  std::string reason;
+  /// What the verifier or a proof said of a kernel that was built, for us: users never see it.
+  std::string fault;
+  /// Where it shows; null: at the consumer.
+  mlir::LocationAttr loc;
+  /// They could be one, but for what a device or the compiler takes.
+  bool isLimit = false;
+  /// Several programs write an element of a tensor, or would compute it again.
+  bool isShared = false;
+  /// The consumer was to get whole rows, and had blocks of them.
+  bool isOfWidened = false;
+};
 
 class FusedKernel {
 public:
@@ -23,7 +39,7 @@ public:
               llvm::ArrayRef<mlir::Value> kept, GraphShapes &shapes);
 
   /// Why there is no such kernel; empty if there is.
-  const std::string &conflict() const { return conflictText; }
+  const std::string &conflict() const { return dims.conflict; }
 
   /// Before it is built: an output of the consumer is that of the producer, by their parameters.
   void replaceOutput(unsigned ofOrigin, unsigned ofGuest);
@@ -40,10 +56,12 @@ public:
   KernelOp kernel() { return host; }
   /// Which of the tensors the memory is, by number; none if it is something else.
   std::optional<unsigned> tensorAt(mlir::Value memory) const;
+  /// The new kernel's parameter that a guest's has become; none if it is gone.
+  std::optional<unsigned> paramOfGuest(unsigned param) const { return guestParams[param]; }
   /// The extents of a guest's parameter over the new kernel's dims.
   llvm::SmallVector<mlir::AffineExpr> guestShape(unsigned param);
   /// The guest's dims over the new kernel's.
-  llvm::ArrayRef<mlir::AffineExpr> dimsOfGuest() const { return guestDims; }
+  llvm::ArrayRef<mlir::AffineExpr> dimsOfGuest() const { return dims.ofGuest; }
   void bindGuest(Transplant &transplant);
   /// The guest's loops keep their sizes under their new names.
   void mergeSchedules(const Transplant &transplant);
@@ -55,9 +73,9 @@ public:
   void takePrograms();
   /// Where the new kernel stores an output of the guest that is kept.
   mlir::Value keptParam(unsigned param);
-  /// Simplifies the kernel, and has it verified and proved; else the reason says why not. Its
-  /// multiply-adds are those of its parts, unless more shall form.
-  mlir::LogicalResult finish(std::string &reason, bool formsFma = false);
+  /// Simplifies the kernel, and has it verified and proved; else it is refused. Its multiply-adds
+  /// are those of its parts, unless more shall form.
+  mlir::LogicalResult finish(FusionRefusal &refusal, bool formsFma = false);
 
   /// What its call would bind its dims to, by their position.
   llvm::SmallVector<mlir::AffineExpr> callDims();
@@ -75,18 +93,15 @@ private:
     mlir::Location loc;
     mlir::Value operand; // of the new call; null for outputs
   };
-  bool hasLiterals();
-  void uniteDims();
-  void checkExtents();
   bool isTensor(mlir::Value operand) const { return llvm::is_contained(tensors, operand); }
-  llvm::SmallVector<mlir::AffineExpr> shapeOfTensor(mlir::Value tensor);
-  unsigned addDim(llvm::StringRef name);
   void addParams();
   void addConsts(KernelOp kernel, CallOp call, llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::DictionaryAttr named(mlir::DictionaryAttr attrs);
   llvm::SmallVector<mlir::AffineExpr> shapeOf(KernelOp kernel, unsigned param,
                                               llvm::ArrayRef<mlir::AffineExpr> dims);
   mlir::IRMapping mapGuest();
+  void replaceDims(llvm::ArrayRef<DimOp> old, KernelOp kernel,
+                   llvm::ArrayRef<mlir::AffineExpr> dimsOf);
   void cloneAround();
   llvm::SmallVector<mlir::Value> operands();
 
@@ -95,11 +110,7 @@ private:
   llvm::SmallVector<mlir::Value> tensors;
   llvm::SmallVector<mlir::Value> kept;
   GraphShapes &shapes;
-  std::string conflictText;
-
-  llvm::SmallVector<mlir::Attribute> dims;
-  /// The dims of both over those of the new kernel.
-  llvm::SmallVector<mlir::AffineExpr> guestDims, originDims;
+  FusedDims dims;
   llvm::SmallVector<Param> params;
   /// By parameter of the guest and of the origin; none for outputs that go and for the tensors.
   llvm::SmallVector<std::optional<unsigned>> guestParams, originParams;

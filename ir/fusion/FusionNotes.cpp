@@ -40,6 +40,7 @@ void FusionNotes::add(FusionEntry entry, unsigned first, unsigned second, Value 
   entry.tensor = nameOf(tensor);
   entry.tensorBytes = costs.bytesOf(tensor);
   entry.reason = told(refusal.reason, first, second);
+  entry.fault = refusal.fault;
   entry.isShared = entry.verdict == Verdict::Slower
                        ? entry.together.operations > entry.apart.operations
                        : refusal.isShared;

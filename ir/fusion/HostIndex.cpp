@@ -1,5 +1,6 @@
 //===- HostIndex.cpp - indices of a kernel, and names of its spans --------===//
 
+#include "ir/fusion/ShortNames.h"
 #include "ir/fusion/Transplant.h"
 
 using namespace mlir;
@@ -79,8 +80,7 @@ SpanNames::SpanNames(KernelOp kernel) {
 }
 
 StringAttr SpanNames::fresh(StringAttr wanted) {
-  std::string name = wanted.str();
-  for (unsigned n = 2; !taken.insert(name).second; ++n)
-    name = wanted.str() + "_" + std::to_string(n);
+  std::string name = freshName(wanted, [&](StringRef name) { return taken.contains(name); });
+  taken.insert(name);
   return StringAttr::get(wanted.getContext(), name);
 }

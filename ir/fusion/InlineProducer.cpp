@@ -630,7 +630,7 @@ std::unique_ptr<FusedKernel> Inliner::run() {
     return {};
   fused->takeSizes(binders);
   fused->dropTensors();
-  if (failed(fused->finish(refusal.reason, options.keepsPrecision)))
+  if (failed(fused->finish(refusal, options.keepsPrecision)))
     return {};
   return std::move(fused);
 }

@@ -25,19 +25,6 @@
 
 namespace tile::ir {
 
-/// Why two kernels stay apart.
-struct FusionRefusal {
-  std::string reason;
-  /// Where it shows; null: at the consumer.
-  mlir::LocationAttr loc;
-  /// They could be one, but for what a device or the compiler takes.
-  bool isLimit = false;
-  /// Several programs write an element of a tensor, or would compute it again.
-  bool isShared = false;
-  /// The consumer was to get whole rows, and had blocks of them.
-  bool isOfWidened = false;
-};
-
 /// Whether a call needs, itself or through others, what another gives. The graph is in order.
 bool reaches(CallOp from, CallOp to);
 

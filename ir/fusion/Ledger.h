@@ -48,6 +48,9 @@ struct FusionEntry {
   /// Why not; and where that shows, if a place is known.
   std::string reason;
   std::string place;
+  /// What the verifier or a proof said of a kernel that was built and is not sound, for tests and
+  /// whoever works on the fuser. No report shows it.
+  std::string fault;
   /// It is elements that programs share that keep the two apart: a boundary may have a witness.
   bool isShared = false;
   /// Where the two are possible as one: what they cost apart, and as one.

@@ -31,7 +31,12 @@ private:
     return failure();
   }
   LogicalResult check();
+  using Ranges = SmallVector<Interval>;
+  using Reads = SmallVector<std::pair<unsigned, unsigned>>;
   Interval rangeOf(Value lower, Value upper, ArrayRef<AffineExpr> dims);
+  Ranges rangesOf(KernelOp kernel, ArrayRef<AffineExpr> dims);
+  Reads readAlong(KernelOp kernel, unsigned binder);
+  SmallVector<std::optional<unsigned>> pairBinders(const Ranges &wanted, const Ranges &offered);
   LogicalResult pair();
   LogicalResult cloneWrites(Transplant &transplant);
   LogicalResult merge();
@@ -76,67 +81,106 @@ Interval Merger::rangeOf(Value lower, Value upper, ArrayRef<AffineExpr> dims) {
   return {low ? low.replaceSymbols(dims) : low, high ? high.replaceSymbols(dims) : high};
 }
 
+Merger::Ranges Merger::rangesOf(KernelOp kernel, ArrayRef<AffineExpr> dims) {
+  Ranges ranges;
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
+    ranges.push_back(rangeOf(lower, upper, dims));
+  return ranges;
+}
+
+/// The dimensions of tensors, by parameter of the new kernel, that a kernel reads along a binder.
+Merger::Reads Merger::readAlong(KernelOp kernel, unsigned binder) {
+  Reads found;
+  Value argument = kernel.getParallel().getBody().getArgument(binder);
+  kernel.walk([&](LoadOp load) {
+    auto source = dyn_cast<BlockArgument>(load.getSource());
+    std::optional<unsigned> param = !source           ? std::nullopt
+                                    : kernel == guest ? fused->paramOfGuest(source.getArgNumber())
+                                                      : std::optional(source.getArgNumber());
+    for (auto [n, index] : llvm::enumerate(load.getMap().getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(index);
+      auto symbol = dyn_cast<AffineSymbolExpr>(index);
+      Value at = dim      ? load.getDims()[dim.getPosition()]
+                 : symbol ? load.getSyms()[symbol.getPosition()]
+                          : Value();
+      if (param && at == argument)
+        found.emplace_back(*param, n);
+    }
+  });
+  return found;
+}
+
+/// For each of the guest's binders one of the host's over the same range, if there is one that no
+/// other has: that along which both read a tensor, else the first.
+SmallVector<std::optional<unsigned>> Merger::pairBinders(const Ranges &wanted,
+                                                         const Ranges &offered) {
+  KernelOp host = fused->kernel();
+  ArrayRef<bool> theirs = guest.getParallel().getEach(), ours = host.getParallel().getEach();
+  SmallVector<std::optional<unsigned>> pairs(wanted.size());
+  for (bool readsAlong : {true, false})
+    for (unsigned n = 0, e = wanted.size(); n < e; ++n)
+      for (unsigned m = 0, end = offered.size(); m < end && !pairs[n]; ++m) {
+        bool isSame = wanted[n].isKnown() && wanted[n] == offered[m] && theirs[n] == ours[m] &&
+                      !llvm::is_contained(pairs, std::optional(m));
+        auto isReadByHost = [&, list = isSame && readsAlong ? readAlong(host, m) : Reads()](
+                                auto read) { return llvm::is_contained(list, read); };
+        if (isSame && (!readsAlong || llvm::any_of(readAlong(guest, n), isReadByHost)))
+          pairs[n] = m;
+      }
+  return pairs;
+}
+
 /// Finds the place of each of the guest's binders in the host.
 LogicalResult Merger::pair() {
   KernelOp host = fused->kernel();
-  ParallelOp theirs = guest.getParallel();
-  // The host's binders that the guest has as whole axes become that, too.
   SmallVector<AffineExpr> identity;
   for (unsigned n = 0, e = host.getDims().size(); n < e; ++n)
     identity.push_back(getAffineSymbolExpr(n, host.getContext()));
-  llvm::SmallVector<Interval> wholes;
+  Ranges wholes;
   guest.walk([&](AxisOp axis) {
     wholes.push_back(rangeOf(axis.getLower(), axis.getUpper(), fused->dimsOfGuest()));
   });
-  auto ranges = [&](ParallelOp parallel, ArrayRef<AffineExpr> dims) {
-    SmallVector<Interval> list;
-    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
-      list.push_back(rangeOf(lower, upper, dims));
-    return list;
-  };
-  SmallVector<Interval> wanted = ranges(theirs, fused->dimsOfGuest());
-  {
-    ParallelOp parallel = host.getParallel();
-    SmallVector<StringAttr> wide;
-    for (auto [name, each, range] : llvm::zip(parallel.getNames().getAsRange<StringAttr>(),
-                                              parallel.getEach(), ranges(parallel, identity)))
-      if (!each && range.isKnown() && !llvm::is_contained(wanted, range) &&
-          llvm::is_contained(wholes, range))
-        wide.push_back(name);
-    if (wide.size() == parallel.getNames().size())
-      return refuse("`" + guest.getSymName() + "` and `" + origin.getSymName() +
-                    "` go along different dimensions; one program would do all of it");
-    for (StringAttr name : wide)
-      widenBinder(host, name);
-  }
-  ParallelOp ours = host.getParallel();
-  SmallVector<Interval> offered = ranges(ours, identity);
-  SmallVector<bool> taken(offered.size());
+  Ranges wanted = rangesOf(guest, fused->dimsOfGuest()), offered = rangesOf(host, identity);
+  SmallVector<std::optional<unsigned>> pairs = pairBinders(wanted, offered);
+  // The host's binders that the guest has as whole axes become that, too.
+  SmallVector<StringAttr> names(host.getParallel().getNames().getAsRange<StringAttr>());
+  SmallVector<StringAttr> wide, left;
+  for (auto [m, name] : llvm::enumerate(names))
+    if (!llvm::is_contained(pairs, std::optional<unsigned>(m))) {
+      bool isWhole = !host.getParallel().getEach()[m] && offered[m].isKnown() &&
+                     llvm::is_contained(wholes, offered[m]);
+      (isWhole ? wide : left).push_back(name);
+    }
+  if (wide.size() == names.size())
+    return refuse("`" + guest.getSymName() + "` and `" + origin.getSymName() +
+                  "` go along different dimensions; one program would do all of it");
+  for (StringAttr name : wide)
+    widenBinder(host, name);
+  ParallelOp ours = host.getParallel(), theirs = guest.getParallel();
   for (auto [n, range] : llvm::enumerate(wanted)) {
     Value place;
-    for (auto [m, offer] : llvm::enumerate(offered))
-      if (!place && !taken[m] && range.isKnown() && range == offer &&
-          ours.getEach()[m] == theirs.getEach()[n]) {
-        taken[m] = true;
-        place = ours.getBody().getArgument(m);
-      }
-    if (!place && !theirs.getEach()[n])
-      for (AxisOp axis : ours.getOps<AxisOp>())
+    if (pairs[n]) {
+      unsigned position = llvm::find(ours.getNames(), names[*pairs[n]]) - ours.getNames().begin();
+      place = ours.getBody().getArgument(position);
+    } else if (!theirs.getEach()[n]) {
+      for (AxisOp axis :
+           llvm::concat<AxisOp>(llvm::to_vector(host.getBody().front().getOps<AxisOp>()),
+                                llvm::to_vector(ours.getOps<AxisOp>())))
         if (!place && range.isKnown() &&
             rangeOf(axis.getLower(), axis.getUpper(), identity) == range &&
             !isRestricted(host, axis.getSpan().getType().getName()))
           place = axis.getSpan();
+    }
     if (!place)
       return refuse("`" + guest.getSymName() + "` and `" + origin.getSymName() +
                     "` have different programs: none has the blocks of `" +
                     cast<StringAttr>(theirs.getNames()[n]).getValue() + "` that the other has");
     places.push_back(place);
   }
-  for (auto [m, isTaken] : llvm::enumerate(taken))
-    if (!isTaken)
-      return refuse("`" + origin.getSymName() + "` has programs for each block of `" +
-                    cast<StringAttr>(ours.getNames()[m]).getValue() + "`, and `" +
-                    guest.getSymName() + "` has not");
+  if (!left.empty())
+    return refuse("`" + origin.getSymName() + "` has programs for each block of `" +
+                  left.front().getValue() + "`, and `" + guest.getSymName() + "` has not");
   return success();
 }
 
@@ -193,7 +237,7 @@ std::unique_ptr<FusedKernel> Merger::run() {
     return {};
   }
   fused->build();
-  if (failed(pair()) || failed(merge()) || failed(fused->finish(refusal.reason)))
+  if (failed(pair()) || failed(merge()) || failed(fused->finish(refusal)))
     return {};
   return std::move(fused);
 }

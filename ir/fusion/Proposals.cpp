@@ -54,6 +54,14 @@ Proposals::Words Proposals::structureOf(const Pairing &pairing) {
       words.push_back(cast<OpResult>(result).getResultNumber());
   }
   Numbering values, dims;
+  // A dim that has the value of a number in a declaration may become that.
+  for (CallOp call : {host, guest})
+    if (KernelOp kernel = shapes.kernelOf(call))
+      for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
+        if (AffineMap shape = kernel.getParamShape(n))
+          for (AffineExpr extent : shape.getResults())
+            if (isa<AffineConstantExpr>(extent))
+              dims(extent.getAsOpaquePointer());
   for (CallOp call : {host, guest}) {
     for (Value input : call.getInputs())
       words.push_back(resultOf(guest, input) ? 2 * cast<OpResult>(input).getResultNumber() + 1

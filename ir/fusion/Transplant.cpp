@@ -190,7 +190,7 @@ Value Transplant::materialize(const HostIndex &index, Location loc) {
     return makeInteger(builder, loc, kind, lhs, rhs);
   };
   Value value = AffineMaker{constant, dim, symbol, binary}(index.expr);
-  return value ? value : fail("an index that rounds upwards");
+  return value ? value : fail("an index of it rounds upwards");
 }
 
 /// What a guest's operand of an index map is in the host.
@@ -291,7 +291,7 @@ Value Transplant::cloneLoad(LoadOp op, Scope *scope) {
 Value Transplant::cloneDim(DimOp op) {
   auto known = dims.find(op.getName());
   if (known == dims.end())
-    return fail("it has a dimension that isn't known: " + op.getName());
+    return fail("its dimension `" + op.getName() + "` is not known in the other kernel");
   Value &value = dimValues[op.getName()];
   if (!value) {
     auto host = point->getParentOfType<KernelOp>();
@@ -341,6 +341,23 @@ bool Transplant::cloneElementwise(Operation *op, Scope *scope, SmallVectorImpl<V
 
 //===-- Values ------------------------------------------------------------===//
 
+/// What the source has for an op that can't be cloned.
+static std::string whatStays(Operation *op) {
+  if (auto take = dyn_cast<TakeOp>(op))
+    return "its `" + take.getWord().str() + "`";
+  if (isa<DotOp>(op))
+    return "its `dot`";
+  if (isa<SortOp>(op))
+    return "what it sorts";
+  if (isa<ScanOp>(op))
+    return "its scan";
+  if (isa<scf::WhileOp, scf::ForOp, ForOp>(op))
+    return "its loop";
+  if (isa<scf::IfOp>(op))
+    return "its condition";
+  return "what it computes";
+}
+
 Value Transplant::cloneIn(Value value, Scope *from) {
   if (!reason.empty())
     return {};
@@ -360,10 +377,8 @@ Value Transplant::cloneIn(Value value, Scope *from) {
   if (!op)
     return fail("a value of its loops is out of reach");
   SmallVector<Value> results;
-  if (!cloneOp(op, scope, results)) {
-    fail("`" + op->getName().getStringRef() + "` can't be moved");
-    return {};
-  }
+  if (!cloneOp(op, scope, results))
+    return fail(whatStays(op) + " can't be computed in the midst of another kernel");
   for (auto [old, now] : llvm::zip(op->getResults(), results))
     if (now)
       scope->values[old] = now;

@@ -167,7 +167,10 @@ bool Transplant::makeAxis(StringAttr axis, Scope *scope) {
   llvm::append_range(operands, used.syms);
   OpBuilder builder = builderFor(operands);
   StringAttr name = names.fresh(axis);
-  auto type = SpanType::get(op.getContext(), name, op.getSpan().getType().getExtent());
+  int64_t extent = knownExtent(lower, upper);
+  if (ShapedType::isDynamic(extent))
+    extent = op.getSpan().getType().getExtent();
+  auto type = SpanType::get(op.getContext(), name, extent);
   Value span = AxisOp::create(builder, op.getLoc(), type, lower, upper);
   hostSpans[name] = span;
   scope->axes[axis.getValue()] = HostIndex::ofSpan(span);

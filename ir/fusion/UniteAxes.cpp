@@ -1,9 +1,11 @@
 //===- UniteAxes.cpp - whole axes that are the same -----------------------===//
 
 #include "ir/fusion/UniteAxes.h"
+#include "ir/Specialize.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -45,6 +47,25 @@ bool tile::ir::isRestricted(KernelOp kernel, StringAttr axis) {
         return WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+int64_t tile::ir::knownExtent(Value lower, Value upper) {
+  auto low = dyn_cast_or_null<AffineConstantExpr>(traceDims(lower));
+  auto high = dyn_cast_or_null<AffineConstantExpr>(traceDims(upper));
+  std::optional<int64_t> extent =
+      low && high ? llvm::checkedSub(high.getValue(), low.getValue()) : std::nullopt;
+  return extent ? std::max<int64_t>(*extent, 0) : ShapedType::kDynamic;
+}
+
+void tile::ir::fixAxes(KernelOp kernel) {
+  llvm::StringMap<int64_t> extents;
+  kernel.walk([&](AxisOp axis) {
+    int64_t extent = knownExtent(axis.getLower(), axis.getUpper());
+    if (!ShapedType::isDynamic(extent))
+      extents[axis.getSpan().getType().getName()] = extent;
+  });
+  if (!extents.empty())
+    retypeSpans(kernel, extents);
 }
 
 /// Whether an op has to do with both axes.

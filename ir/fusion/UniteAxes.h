@@ -19,6 +19,12 @@ mlir::AffineExpr traceDims(mlir::Value value);
 /// Whether some condition restricts tiles along the axis.
 bool isRestricted(KernelOp kernel, mlir::StringAttr axis);
 
+/// The coordinates between two bounds, if both are numbers; else dynamic.
+int64_t knownExtent(mlir::Value lower, mlir::Value upper);
+
+/// Gives whole axes between numbers static extents, as those have that are written so.
+void fixAxes(KernelOp kernel);
+
 void uniteAxes(KernelOp kernel);
 
 } // namespace tile::ir
