@@ -23,6 +23,7 @@ import sys
 FOLDER = pathlib.Path(__file__).parent
 TABLES = ["figures", "refusals"]
 sys.path.insert(0, str(FOLDER.parent))
+import check_reasons  # noqa: E402
 import tilec_runs  # noqa: E402
 
 
@@ -66,7 +67,6 @@ def refusals(report, case, device):
         return [f"none of {[place.get('reason') for place in places]} says `{wanted}` for {device}"]
     if case.get("hint", "") not in found[0].get("hint", "none"):
         problems.append(f"the hint is `{found[0].get('hint')}`")
-    problems += [f"no source has a name that is in: {entry['reason']}" for entry in report["ledger"] if re.search(r"`\w+(\.\w+)+`", entry["reason"])]
     return problems + (check_witness(found[0], case) if "reads" in case else [])
 
 
@@ -93,6 +93,8 @@ def plan(tilec, graph, case, device):
         if expression and moved != eval(expression, {}, dict(case["dim"])):
             problems.append(f"{moved:.0f} bytes {when} for {device}, not {expression}")
     problems += refusals(report, case, device)
+    problems += [f"`{check_reasons.internal(reason)}` is no word of the user's: {reason}" for reason in check_reasons.reasons(report)
+                 if check_reasons.internal(reason)]
     gone = [(call["callee"], call["gone"]) for call in report["calls"] if "gone" in call]
     wanted = case.get("gone", [])
     if len(gone) != len(wanted) or any(name != callee or not why.startswith(text)
