@@ -66,9 +66,8 @@ BUGS = [
     ("axes of different lengths are united", "UniteAxes", "e",
      "traceDims(other.getUpper()) == upper", "true"),
     # The signature, and what is rounded.
-    ("dims that differ are united", "FusedKernel", "e",
-     "known.try_emplace(value)",
-     "known.try_emplace(known.empty() ? AffineExpr(value) : known.begin()->first)"),
+    ("dims that differ are united", "FusedDims", "e",
+     "guestValues[theirs] != originValues[mine]", "false"),
     ("two tensors of one type are taken for one", "FusedKernel", "e",
      "param.operand == operand && param.shape == guestShape(n)",
      "param.operand && param.operand.getType() == operand.getType() && param.shape == guestShape(n)"),
