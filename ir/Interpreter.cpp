@@ -238,6 +238,7 @@ LogicalResult Machine::execute(Operation *op) {
       .Case([&](StoreOp op) { return executeStore(op); })
       .Case([&](UpdateOp op) { return executeUpdate(op); })
       .Case([&](FinishOp) { return success(); }) // by finishOutputs
+      .Case([&](MayNotEndOp) { return success(); })
       .Case([&](AtomicOp op) { return executeAtomic(op); })
       .Case([&](AssertOp op) { return executeAssert(op); })
       .Case([&](PrintOp op) { return executePrint(op); })

@@ -327,6 +327,7 @@ void KernelBuilder::whileBody(Expr condition) {
   }
   scf::ConditionOp::create(builder, loc, value, whileOp.getBeforeBody()->getArguments());
   builder.setInsertionPointToEnd(whileOp.getAfterBody());
+  MayNotEndOp::create(builder, loc);
   setValues(whileOp.getAfterBody()->getArguments());
 }
 

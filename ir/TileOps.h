@@ -28,6 +28,11 @@ enum class ParamMode { In, Out, InOut, Reduce };
 bool isTileValue(mlir::Type type);
 /// A !tile.span, or a tile or scalar of integers.
 bool isIndexOperand(mlir::Type type);
+
+/// What a loop that may not end writes: nothing in memory.
+struct ProgressResource : mlir::SideEffects::Resource::Base<ProgressResource> {
+  llvm::StringRef getName() final { return "tile.progress"; }
+};
 } // namespace tile::ir
 
 #include "ir/TileAttrInterfaces.h.inc"

@@ -1,7 +1,7 @@
 //===- TileReportOps.td - what kernels say to their user -------*- tablegen -*-===//
 //
-// Assertions and prints. Neither changes what a kernel computes: passes may look
-// past a tile.print where they ask who uses a value.
+// Assertions and prints, and loops that may not end. None changes what a kernel
+// computes: passes may look past a tile.print where they ask who uses a value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,18 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins StrArrayAttr:$texts, Variadic<Tile_Value>:$values, StrArrayAttr:$types);
   let assemblyFormat = "$texts `(` $values `)` $types attr-dict `:` custom<TypeList>(type($values))";
   let hasVerifier = 1;
+}
+
+def Tile_Progress : Resource<"::tile::ir::ProgressResource">;
+
+def Tile_MayNotEndOp : Tile_Op<"may_not_end", [MemoryEffects<[MemWrite<Tile_Progress>]>]> {
+  let summary = "Keeps the loop around it, which may not end";
+  let description = [{
+    A `while` goes on for as long as its condition holds, also where nobody
+    uses what it computes. Without an effect in it such a loop would be taken
+    for dead code, and a program that doesn't end would end.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 #endif // TILE_REPORT_OPS

@@ -39,7 +39,7 @@ void BodyLowering::emitOp(Operation *op) {
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })
       .Case([&](scf::WhileOp loop) { emitWhile(loop); })
-      .Case<AxisOp, RestrictOp>([](auto) {}) // read where they matter
+      .Case<AxisOp, RestrictOp, MayNotEndOp>([](auto) {}) // read where they matter
       .Default([&](Operation *other) {
         if (other->hasTrait<OpTrait::IsTerminator>())
           return;

@@ -417,7 +417,7 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](scf::ForOp loop) { emitCount(loop); })
       .Case([&](scf::IfOp branch) { emitIf(branch); })
       .Case([&](scf::WhileOp loop) { emitWhile(loop); })
-      .Case<RestrictOp, RequireOp, FinishOp>([](auto) {}) // read where they matter
+      .Case<RestrictOp, RequireOp, FinishOp, MayNotEndOp>([](auto) {}) // read where they matter
       .Default([&](Operation *other) {
         if (other->hasTrait<OpTrait::IsTerminator>())
           return;

@@ -165,6 +165,8 @@ LogicalResult Inliner::checkGuest() {
   guest.walk([&](Operation *op) { hasEffects |= isa<AssertOp, PrintOp>(op); });
   if (hasEffects)
     return refuse("`" + guest.getSymName() + "` asserts or prints, once for each of its programs");
+  if (guest.walk([](MayNotEndOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return refuse("`" + guest.getSymName() + "` has a `while`, which may not end");
   return success();
 }
 

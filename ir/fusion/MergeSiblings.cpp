@@ -67,6 +67,8 @@ LogicalResult Merger::check() {
   guest.walk([&](Operation *op) { hasEffects |= isa<AssertOp, PrintOp>(op); });
   if (hasEffects)
     return refuse("`" + guest.getSymName() + "` asserts or prints, once for each of its programs");
+  if (guest.walk([](MayNotEndOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return refuse("`" + guest.getSymName() + "` has a `while`, which may not end");
   bool writesInLoops = false;
   guest.walk([&](Operation *op) {
     writesInLoops |= isa<StoreOp, UpdateOp>(op) && op->getParentOp() != guest.getParallel();

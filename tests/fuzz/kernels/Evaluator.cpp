@@ -235,6 +235,7 @@ void Machine::execute(Operation *op) {
       .Case([&](AtomicOp op) { atomic(op); })
       .Case([&](AssertOp op) { check(op); })
       .Case([&](PrintOp op) { print(op); })
+      .Case([](MayNotEndOp) {})
       .Default([&](Operation *op) { elementwise(op); });
 }
 
