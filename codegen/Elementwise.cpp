@@ -144,12 +144,26 @@ static Value emitIntegerToNarrow(CodeBuilder &b, const TargetInfo &target, Value
   return roundFromF32(b, target, roundFromF64(b, exact, /*towardZero=*/false), to);
 }
 
-/// fmax or fmin. LLVM makes what x86 has no instruction for of its maxnum, but where the operands
-/// were f16 it computes in f16, and that calls fmaxf.
-static Value emitMinMaxNumber(CodeBuilder &b, bool isMax, Value x, Value y) {
+/// fmax or fmin, where −0 is less than 0. Threads have instructions for that. On vectors, LLVM
+/// would compute in f16 where the operands were f16, and that calls fmaxf.
+static Value emitMinMaxNumber(CodeBuilder &b, const TargetInfo &target, bool isMax, Value x,
+                              Value y) {
+  if (target.isThread) {
+    StringRef name = isMax ? "llvm.maximumnum" : "llvm.minimumnum";
+    return LLVM::CallIntrinsicOp::create(b, x.getType(), b.getStringAttr(name), ValueRange{x, y})
+        .getResult(0);
+  }
+  auto compare = [&](arith::CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(b, predicate, x, y);
+  };
   auto better = isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-  Value best = b.select(arith::CmpFOp::create(b, better, y, x), y, x);
-  return b.select(arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x), y, best);
+  Value best = b.select(compare(better, y, x), y, x);
+  // Of equal numbers only zeros differ, in their sign.
+  Type bits = lanesOf(b.getIntegerType(elementOf(x.getType()).getIntOrFloatBitWidth()), widthOf(x));
+  Value left = b.bitcast(x, bits), right = b.bitcast(y, bits);
+  Value either = isMax ? b.fold<arith::AndIOp>(left, right) : b.fold<arith::OrIOp>(left, right);
+  best = b.select(compare(arith::CmpFPredicate::OEQ, x, y), b.bitcast(either, x.getType()), best);
+  return b.select(compare(arith::CmpFPredicate::UNO, x, x), y, best);
 }
 
 Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, Operation *op,
@@ -178,7 +192,7 @@ Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, O
   if (isa<arith::DivFOp>(op) && isWorthReciprocal(target, given))
     result = divideByShared(b, operands[0], given[1]);
   if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
-    result = emitMinMaxNumber(b, isa<arith::MaxNumFOp>(op), operands[0], operands[1]);
+    result = emitMinMaxNumber(b, target, isa<arith::MaxNumFOp>(op), operands[0], operands[1]);
   if (!result)
     result = expandFunction(b, target, op, operands);
   if (!result)
@@ -274,7 +288,7 @@ Value tile::codegen::emitCombine(CodeBuilder &b, const TargetInfo &target, Combi
     return arith::MinUIOp::create(b, v[0], v[1]);
   case CombineKind::fmax:
   case CombineKind::fmin:
-    return emitMinMaxNumber(b, kind == CombineKind::fmax, v[0], v[1]);
+    return emitMinMaxNumber(b, target, kind == CombineKind::fmax, v[0], v[1]);
   case CombineKind::andi:
     return arith::AndIOp::create(b, v[0], v[1]);
   case CombineKind::ori:

@@ -181,10 +181,13 @@ Expr KernelBuilder::floatCall(StringRef function, ElementType type, ArrayRef<Val
     return make(compare(arith::CmpFPredicate::OEQ, magnitude, infinity), ElementType::Bool);
   }
   if (function == "sigmoid") {
-    Value negated = arith::NegFOp::create(builder, loc, v[0]);
-    Value grown = math::ExpOp::create(builder, loc, negated);
-    Value below = arith::AddFOp::create(builder, loc, splat(1), grown);
-    return make(arith::DivFOp::create(builder, loc, splat(1), below), type);
+    // 1 / (1 + e) or e / (1 + e) with e = exp(−|x|): nothing overflows before the result is 0.
+    Value magnitude = math::AbsFOp::create(builder, loc, v[0]);
+    Value power = math::ExpOp::create(builder, loc, arith::NegFOp::create(builder, loc, magnitude));
+    Value isNegative = compare(arith::CmpFPredicate::OLT, v[0], splat(0));
+    Value above = arith::SelectOp::create(builder, loc, isNegative, power, splat(1));
+    Value below = arith::AddFOp::create(builder, loc, splat(1), power);
+    return make(arith::DivFOp::create(builder, loc, above, below), type);
   }
   if (function == "expdiff") {
     // exp(a − b), and 0 where a = −inf even if b is −inf too.

@@ -256,7 +256,11 @@ static RealFunction realFunction(StringRef name) {
       .Case("erf", [](double x) { return std::erf(x); })
       .Case("sqrt", [](double x) { return std::sqrt(x); })
       .Case("rsqrt", [](double x) { return 1 / std::sqrt(x); })
-      .Case("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); })
+      .Case("sigmoid",
+            [](double x) {
+              double power = std::exp(-std::abs(x));
+              return (x < 0 ? power : 1) / (1 + power);
+            })
       .Case("floor", [](double x) { return std::floor(x); })
       .Case("ceil", [](double x) { return std::ceil(x); })
       .Case("round", [](double x) { return std::nearbyint(x); })
@@ -283,10 +287,10 @@ static std::optional<double> realFunction(StringRef name, ArrayRef<double> v) {
     return minimum(v[0], v[1]);
   if (name == "clamp")
     return minimum(maximum(v[0], v[1]), v[2]);
-  if (name == "fmax")
-    return std::fmax(v[0], v[1]);
-  if (name == "fmin")
-    return std::fmin(v[0], v[1]);
+  if (name == "fmax" || name == "fmin") {
+    auto better = name == "fmax" ? maximum : minimum;
+    return std::isnan(v[0]) ? v[1] : std::isnan(v[1]) ? v[0] : better(v[0], v[1]);
+  }
   if (name == "copysign")
     return std::copysign(v[0], v[1]);
   if (name == "pow")
