@@ -212,7 +212,7 @@ int tile::codegen::costOf(Operation *op) {
   if (isa<DivOp, RemOp>(op))
     return 8;
   if (isa<PhiloxOp>(op))
-    return 60;
+    return 20;
   return 1;
 }
 

@@ -11,6 +11,8 @@
 #include "codegen/CodeBuilder.h"
 #include "ir/TileOps.h"
 
+#include <array>
+
 namespace tile::codegen {
 
 /// What the generated code may use.
@@ -62,8 +64,24 @@ mlir::Value roundFromF32(CodeBuilder &b, const TargetInfo &target, mlir::Value v
 /// f32 to the nearest with 10 bits of mantissa, ties to even.
 mlir::Value roundToTf32(CodeBuilder &b, mlir::Value value);
 
-/// Random bits of seed, stream and index.
+/// The four words of a block of random bits, as i32; seed, stream and the block's number are i64.
+std::array<mlir::Value, 4> emitPhiloxBlock(CodeBuilder &b, mlir::Value seed, mlir::Value stream,
+                                           mlir::Value block);
+/// The word of a block for the draw at `position`, from 0 to 3, of which conditions may flip bits;
+/// null conditions don't.
+mlir::Value pickWord(CodeBuilder &b, llvm::ArrayRef<mlir::Value> words, ir::DrawKind kind,
+                     unsigned position, mlir::Value flipsLow, mlir::Value flipsHigh);
+/// Random bits of seed, stream and index, with a block for each.
 mlir::Value emitPhilox(CodeBuilder &b, ir::PhiloxOp op, llvm::ArrayRef<mlir::Value> operands);
+/// By how much a sum of integers grows from one coordinate of an axis to the next, where that is
+/// easily seen; `isMove` tells ops that give what they take. Adds terms without the axis to `rest`.
+std::optional<int64_t> stepAlong(mlir::StringAttr axis, mlir::Value value,
+                                 llvm::function_ref<bool(mlir::Operation *)> isMove,
+                                 llvm::SmallVectorImpl<mlir::Value> &rest);
+/// Whether neighbours along an axis draw neighbouring numbers of one seed and stream.
+bool drawsAlong(ir::PhiloxOp op, mlir::StringAttr axis,
+                llvm::function_ref<bool(mlir::Operation *)> isMove,
+                llvm::SmallVectorImpl<mlir::Value> &rest);
 
 /// Functions that neither LLVM nor the C library is to be asked for; null where
 /// the op needs no expansion.

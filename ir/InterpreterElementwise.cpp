@@ -416,9 +416,12 @@ static llvm::RoundingMode roundingOf(arith::TruncFOp op) {
   llvm_unreachable("covered");
 }
 
-/// Ten rounds on the counter, as the paper writes them down.
-static uint32_t philox(int64_t word, uint64_t seed, uint64_t stream, uint64_t index) {
-  std::array<uint32_t, 4> x = {uint32_t(index), uint32_t(index >> 32), uint32_t(stream),
+/// Ten rounds on the counter, as the paper writes them down, for four draws.
+static uint32_t philox(DrawKind kind, uint64_t seed, uint64_t stream, uint64_t index) {
+  uint64_t block = index / 4, word = index % 4;
+  if (kind != DrawKind::own)
+    word = word / 2 * 2 + (kind == DrawKind::second);
+  std::array<uint32_t, 4> x = {uint32_t(block), uint32_t(block >> 32), uint32_t(stream),
                                uint32_t(stream >> 32)};
   std::array<uint32_t, 2> key = {uint32_t(seed), uint32_t(seed >> 32)};
   for (int round = 0; round < 10; ++round) {
@@ -427,7 +430,7 @@ static uint32_t philox(int64_t word, uint64_t seed, uint64_t stream, uint64_t in
          uint32_t(left >> 32) ^ x[3] ^ key[1], uint32_t(left)};
     key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};
   }
-  return x[static_cast<size_t>(word)];
+  return x[word];
 }
 
 static Outcome casts(Operation *op, Elementwise &e) {
@@ -459,9 +462,9 @@ static Outcome casts(Operation *op, Elementwise &e) {
       .Case([&](arith::FPToUIOp) { return e.each(toInt(/*isSigned=*/false)); })
       .Case([&](FpToIntOp op) { return e.each(toInt(!op.getIsUnsigned())); })
       .Case([&](PhiloxOp op) {
-        int64_t word = op.getWord();
+        DrawKind kind = op.getKind();
         return e.each(
-            [word](U seed, U stream, U index) -> U { return philox(word, seed, stream, index); });
+            [kind](U seed, U stream, U index) -> U { return philox(kind, seed, stream, index); });
       })
       .Case([&](RoundTf32Op) { return e.each([](D x) { return roundToTf32(x); }); })
       .Case([&](arith::BitcastOp) { return e.select([](int64_t) { return 0u; }); })

@@ -97,13 +97,12 @@ Expr KernelBuilder::random(StringRef function, Expr seed, Expr stream, ArrayRef<
     return {};
   operands.push_back(index);
   align(operands);
-  auto word = [&](int64_t number) -> Value {
+  auto words = [&](DrawKind kind) -> Value {
     Type type = withElement(operands[2].getType(), builder.getI32Type());
-    return PhiloxOp::create(builder, loc, type, builder.getI64IntegerAttr(number), operands[0],
-                            operands[1], operands[2]);
+    return PhiloxOp::create(builder, loc, type, kind, operands[0], operands[1], operands[2]);
   };
   if (function == "rand_bits")
-    return make(word(0), ElementType::U32);
+    return make(words(DrawKind::own), ElementType::U32);
   // k · 2⁻²⁴ for the upper 24 bits k of a word, or k + 1: both are f32.
   auto fraction = [&](Value bits, bool aboveZero) {
     auto number = [&](int64_t value) {
@@ -117,11 +116,17 @@ Expr KernelBuilder::random(StringRef function, Expr seed, Expr stream, ArrayRef<
     return binary(Binary::Mul, whole, literal(std::ldexp(1, -24)));
   };
   if (function == "rand")
-    return fraction(word(0), /*aboveZero=*/false);
+    return fraction(words(DrawKind::own), /*aboveZero=*/false);
   // G. E. P. Box, M. E. Muller, "A note on the generation of random normal deviates", 1958.
-  Expr logarithm = call("log", {fraction(word(0), /*aboveZero=*/true)});
+  // The sine of the odd draw of a pair is the cosine of a quarter turn less, which is exact.
+  Expr logarithm = call("log", {fraction(words(DrawKind::first), /*aboveZero=*/true)});
   Expr radius = call("sqrt", {binary(Binary::Mul, logarithm, literal(-2.0))});
-  Expr angle =
-      binary(Binary::Mul, fraction(word(1), /*aboveZero=*/false), literal(6.283185307179586));
+  Expr turns = fraction(words(DrawKind::second), /*aboveZero=*/false);
+  Expr parity =
+      binary(Binary::BitAnd, castTo(ElementType::I32, make(operands[2], ElementType::I64)),
+             literal(int64_t(1)));
+  Expr quarter = binary(Binary::Mul, castTo(ElementType::F32, parity), literal(0.25));
+  turns = binary(Binary::Sub, turns, quarter);
+  Expr angle = binary(Binary::Mul, turns, literal(6.283185307179586));
   return binary(Binary::Mul, radius, call("cos", {angle}));
 }

@@ -502,19 +502,33 @@ def Tile_RoundTf32Op : Tile_Elementwise<"round_tf32", [SameOperandsAndResultType
   let hasVerifier = 1;
 }
 
+// Which word of a Philox block an element takes: that of its own draw, or one of the two of the pair
+// of draws that it belongs to.
+def Tile_DrawKind : I32EnumAttr<"DrawKind", "a word of a block of random bits", [
+    I32EnumAttrCase<"own", 0>, I32EnumAttrCase<"first", 1>, I32EnumAttrCase<"second", 2>]> {
+  let cppNamespace = "::tile::ir";
+  let genSpecializedAttr = 0;
+}
+def Tile_DrawKindAttr : EnumAttr<Tile_Dialect, Tile_DrawKind, "draw"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Tile_PhiloxOp : Tile_Elementwise<"philox", [AllTypesMatch<["seed", "stream", "index"]>]> {
   let summary = "32 random bits that depend on nothing but the operands";
   let description = [{
-    Word `word` (0 to 3) of Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O.
-    Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC '11).
-    The key is the seed, the counter index + 2⁶⁴ · stream, low words first.
+    Draws come from blocks of four words, which Philox4x32-10 makes (J. K.
+    Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as
+    easy as 1, 2, 3", SC '11). Draw `index`, taken without a sign, is word
+    index mod 4 of block b = ⌊index / 4⌋, of which the key is the seed and the
+    counter b + 2⁶⁴ · stream, low words first. Draws 0 and 1 of a block are a
+    pair, and so are 2 and 3: `own` gives the draw, `first` and `second` the
+    two words of its pair.
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>, IntMaxValue<3>]>:$word,
-                       SignlessIntegerLike:$seed, SignlessIntegerLike:$stream,
-                       SignlessIntegerLike:$index);
+  let arguments = (ins Tile_DrawKindAttr:$kind, SignlessIntegerLike:$seed,
+                       SignlessIntegerLike:$stream, SignlessIntegerLike:$index);
   let results = (outs SignlessIntegerLike:$result);
   let assemblyFormat = [{
-    $word $seed `,` $stream `,` $index attr-dict `:` type($index) `->` type($result)
+    $kind $seed `,` $stream `,` $index attr-dict `:` type($index) `->` type($result)
   }];
   let hasVerifier = 1;
 }

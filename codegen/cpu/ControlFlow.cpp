@@ -138,14 +138,16 @@ void BodyLowering::assignTiles(ValueRange values, ArrayRef<Buffer *> targets,
     Buffer *target = next->target;
     Keep condition = next->keep;
     StringAttr vectorAxis = chooseVectorAxis(target->axes, next->value, std::nullopt, target);
-    nest(withLast(target->axes, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+    auto body = [&](ValueRange) {
       Value element = emit(next->value);
       Value holds = condition.buffer ? readBuffer(*condition.buffer) : condition.scalar;
       if (holds)
         element = b.select(holds, element, readBuffer(*target));
       writeBuffer(*target, element);
       return Values();
-    });
+    };
+    nest(withLast(target->axes, vectorAxis), vectorAxis, {}, body, /*unroll=*/nullptr,
+         vectorsFor(vectorAxis, next->value));
     pending.erase(next);
   }
   for (auto [value, buffer] : llvm::reverse(putAside)) {

@@ -81,7 +81,7 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
           next.push_back(b.splat(value, width));
       return next;
     };
-    Values sums = nest(inner, vectorAxis, start, step, &unroll);
+    Values sums = nest(inner, vectorAxis, start, step, &unroll, isInner ? reduction.vectors : 1);
     if (isInner)
       sums = horizontal(sums, join);
     results.clear();
@@ -122,7 +122,7 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
                                                   ValueRange pulled, const Buffer *into) {
   std::optional<FoldOrder> pinned = pinnedOrder(op);
   Axes outer = axesOf(op->getResult(0).getType());
-  Reduction reduction{SmallVector<StringAttr>(outer), SmallVector<StringAttr>(inner), {}, 1};
+  Reduction reduction{SmallVector<StringAttr>(outer), SmallVector<StringAttr>(inner), {}};
   if (pinned && pinned->lanes >= 0 && pinned->lanes < static_cast<int64_t>(inner.size()))
     reduction.vectorAxis = inner[pinned->lanes];
   else
@@ -130,6 +130,7 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
         chooseVectorAxis(pinned ? outer : all, pulled, std::nullopt, pinned ? nullptr : into);
   reduction.copies = pinned ? static_cast<int>(std::max<int64_t>(1, pinned->copies))
                             : copiesFor(pulled[0], inner, reduction.vectorAxis);
+  reduction.vectors = vectorsFor(reduction.vectorAxis, pulled);
   auto *place = llvm::find(inner, reduction.vectorAxis);
   orders[op] = {place == inner.end() ? -1 : place - inner.begin(), reduction.copies};
   return reduction;
@@ -263,7 +264,7 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   };
   Reduction reduction{SmallVector<StringAttr>(axesOf(first.getType())),
                       SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()), vectorAxis,
-                      static_cast<int>(orderOf(first).copies)};
+                      static_cast<int>(orderOf(first).copies), vectorsFor(vectorAxis, value)};
   Values totals = reductionNest(reduction, folds);
   for (auto [reduce, fold, total] : llvm::zip(llvm::reverse(fitting), folds, totals)) {
     setResult(reduce.getResult(), fold.into, total);

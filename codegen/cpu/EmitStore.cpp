@@ -55,10 +55,12 @@ void BodyLowering::emitStore(StoreOp op) {
   Memory memory = memoryOf(op.getTarget());
   auto row = [&](bool streamed) {
     auto [lo, hi] = rangeOf(vectorAxis);
-    level(vectorAxis, lo, hi, target.lanes(), {}, [&](ValueRange) {
+    auto body = [&](ValueRange) {
       storeElement(op, memory, streamed && !levels.back().laneMask);
       return Values();
-    });
+    };
+    level(vectorAxis, lo, hi, target.lanes(), {}, body, /*unroll=*/nullptr,
+          vectorsFor(vectorAxis, pulledBy(op)));
     return Values();
   };
   SmallVector<StringAttr> outer = withLast(axes.names, vectorAxis);

@@ -128,6 +128,12 @@ struct Buffer {
   llvm::SmallVector<mlir::StringAttr> axes;
 };
 
+/// Random words in memory, in the order of the draws, from the one of a round's first lane on.
+struct Draws {
+  mlir::Value seed, stream, index; // of the IR
+  mlir::Value words, parity;       // of the first draw's number
+};
+
 /// One loop of the nest that is being emitted.
 struct Level {
   mlir::StringAttr axis;
@@ -136,6 +142,8 @@ struct Level {
   mlir::Value laneMask;                      // lanes inside the range; null for all
   mlir::Block *before = nullptr;             // where what doesn't vary in it goes
   llvm::DenseMap<void *, mlir::Value> known; // values and restricts at this level
+  int copy = 0, copies = 1;                  // vectors that a round computes, neighbours
+  llvm::SmallVector<Draws, 1> draws;         // which those share
 };
 
 /// True if lanes along the axis are neighbours in memory.
@@ -228,11 +236,20 @@ private:
     mlir::ValueRange start;
     llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> join;
   };
-  /// Loops over the axes, the innermost one unrolled if asked for.
+  /// Loops over the axes, the innermost one unrolled if asked for; or with several vectors a round,
+  /// one after the other.
   Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried, LevelBody body,
-              const Unroll *unroll = nullptr);
+              const Unroll *unroll = nullptr, int vectors = 1);
   Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
-               mlir::ValueRange carried, LevelBody body, const Unroll *unroll = nullptr);
+               mlir::ValueRange carried, LevelBody body, const Unroll *unroll = nullptr,
+               int vectors = 1);
+  /// Random words (EmitRandom.cpp): how many vectors along the axis share them, in a nest that
+  /// pulls these values.
+  int vectorsFor(mlir::StringAttr axis, mlir::ValueRange pulled) const;
+  /// Those of an op at the nest's place; null where its lanes don't draw neighbouring numbers.
+  mlir::Value emitDraws(ir::PhiloxOp op);
+  /// So many from a number on; if there may be no branch, with more blocks than are needed.
+  Draws drawRound(ir::PhiloxOp op, mlir::Value first, int draws, bool mayBranch);
   /// Emits at one coordinate of an axis, without a loop.
   void at(mlir::StringAttr axis, mlir::Value coordinate, llvm::function_ref<void()> body);
   /// Puts the axis that gives unit-stride access last and returns it; null
@@ -312,7 +329,7 @@ private:
   struct Reduction {
     mlir::SmallVector<mlir::StringAttr> outer, inner;
     mlir::StringAttr vectorAxis;
-    int copies = 1;
+    int copies = 1, vectors = 1;
   };
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);

@@ -17,12 +17,16 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
 }
 
 CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int width,
-                                        ValueRange carried, LevelBody body, const Unroll *unroll) {
-  // Rounds from `from` to `to`; `isTail` for a single one with its lanes masked.
-  auto rounds = [&](Value from, Value to, int copies, ValueRange inits, bool isTail) {
+                                        ValueRange carried, LevelBody body, const Unroll *unroll,
+                                        int vectors) {
+  // Rounds from `from` to `to`, of several vectors with carried values of their own, or which take
+  // them one from the other; `isTail` for a single one with its lanes masked.
+  auto rounds = [&](Value from, Value to, int copies, ValueRange inits, bool isTail,
+                    bool isChain = false) {
     Block *before = b.getInsertionBlock();
     return b.loop(from, to, b.i64(width * copies), inits, [&](Value index, ValueRange values) {
-      Values next;
+      Values next, state(values);
+      SmallVector<Draws, 1> draws;
       for (int c = 0; c < copies; ++c) {
         Level &level = levels.emplace_back();
         level.axis = axis;
@@ -31,11 +35,18 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
         if (isTail)
           level.laneMask = firstLanes(b.sub(hi, index), width);
         level.before = before;
+        level.copy = c;
+        level.copies = copies;
+        level.draws = std::move(draws);
         size_t each = values.size() / copies;
-        llvm::append_range(next, body(values.slice(c * each, each)));
+        if (isChain)
+          state = body(state);
+        else
+          llvm::append_range(next, body(values.slice(c * each, each)));
+        draws = std::move(levels.back().draws);
         levels.pop_back();
       }
-      return next;
+      return isChain ? state : next;
     });
   };
   auto wholeSteps = [&](int64_t step) { // a power of two
@@ -59,6 +70,11 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   }
   if (width == 1)
     return rounds(lo, hi, 1, sums, false);
+  if (vectors > 1 && (!unroll || unroll->copies == 1)) {
+    Value end = wholeSteps(int64_t(width) * vectors);
+    sums = rounds(lo, end, vectors, sums, false, /*isChain=*/true);
+    lo = end;
+  }
   // Whole vectors, then what is left as one masked vector: the same code. At most
   // one round, as a loop: the shape that nests need.
   Value full = wholeSteps(width);
@@ -88,14 +104,15 @@ Value BodyLowering::firstLanes(Value count, int width) {
 }
 
 void BodyLowering::apart(llvm::function_ref<void()> body) {
-  auto known = llvm::map_to_vector(levels, [](const Level &level) { return level.known; });
+  auto known = llvm::map_to_vector(
+      levels, [](const Level &level) { return std::pair(level.known, level.draws); });
   body();
   for (auto [level, before] : llvm::zip(levels, known))
-    level.known = std::move(before);
+    std::tie(level.known, level.draws) = std::move(before);
 }
 
 CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRange carried,
-                                       LevelBody body, const Unroll *unroll) {
+                                       LevelBody body, const Unroll *unroll, int vectors) {
   nests += levels.empty();
   if (axes.empty())
     return body(carried);
@@ -103,9 +120,9 @@ CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRa
   auto [lo, hi] = rangeOf(axis);
   int width = axis == vectorAxis ? target.lanes() : 1;
   if (axes.size() == 1)
-    return level(axis, lo, hi, width, carried, body, unroll);
+    return level(axis, lo, hi, width, carried, body, unroll, vectors);
   return level(axis, lo, hi, width, carried, [&](ValueRange values) {
-    return nest(axes.drop_front(), vectorAxis, values, body, unroll);
+    return nest(axes.drop_front(), vectorAxis, values, body, unroll, vectors);
   });
 }
 
@@ -331,8 +348,12 @@ Value BodyLowering::emit(Value value) {
   int level = levelOf(axes);
   if (Value known = levels[level].known.lookup(value.getAsOpaquePointer()))
     return known;
-  OpBuilder::InsertionGuard guard(b);
-  moveTo(level);
+  // Where the place stays, a value may leave the builder in another block.
+  std::optional<OpBuilder::InsertionGuard> guard;
+  if (level + 1 < static_cast<int>(levels.size())) {
+    guard.emplace(b);
+    moveTo(level);
+  }
   Value result = emitTile(value);
   levels[level].known[value.getAsOpaquePointer()] = result;
   return result;
@@ -350,6 +371,13 @@ Value BodyLowering::emitTile(Value value) {
         return materialize(coordinateOf(axisOf(coords.getSpan())), widthAt(axes));
       })
       .Case([&](arith::ConstantOp constant) { return emitConstant(b, constant.getValue()); })
+      .Case([&](PhiloxOp philox) {
+        if (Value draws = emitDraws(philox))
+          return draws;
+        SmallVector<Value> operands =
+            llvm::map_to_vector(op->getOperands(), [&](Value operand) { return emit(operand); });
+        return emitElementwise(b, target, op, operands);
+      })
       .Case([&](LoadOp load) {
         auto dimValue = [&](Value dim) { return indexOf(dim); };
         prefetchNext(load);
@@ -420,8 +448,10 @@ Value BodyLowering::keptElement(Value value) {
 
 void BodyLowering::keep(Value value, Buffer *into) {
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
-  nest(withLast(into->axes, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+  auto body = [&](ValueRange) {
     writeBuffer(*into, keptElement(value));
     return Values();
-  });
+  };
+  nest(withLast(into->axes, vectorAxis), vectorAxis, {}, body, /*unroll=*/nullptr,
+       vectorsFor(vectorAxis, value));
 }

@@ -410,6 +410,7 @@ void KernelLowering::emitOp(Operation *op) {
       })
       .Case(
           [&](MmaEndOp end) { bind(end.getResult(), waitForMma(tile(end.getAcc()).registers, 0)); })
+      .Case([&](PhiloxOp philox) { emitPhiloxOp(philox); })
       .Case([&](ScanOp scan) { emitScan(scan); })
       .Case([&](SortOp sort) { emitSort(sort); })
       .Case([&](TakeOp take) { emitTake(take); })

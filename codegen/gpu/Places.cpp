@@ -154,6 +154,8 @@ int64_t KernelLowering::divisorOf(Value value) const {
     return std::min(ofOperand(0), ofOperand(1));
   if (isa<arith::MulIOp>(op))
     return std::min(mostDivisor, ofOperand(0) * ofOperand(1));
+  if (isa<BroadcastOp, ConvertOp>(op))
+    return ofOperand(0);
   return 1;
 }
 

@@ -8,27 +8,30 @@ def f64(a):
 
 
 def words(seed, stream, count):
-    """The four 32-bit words of the elements 0 to count - 1."""
-    index, low = np.arange(count, dtype=np.uint64), np.uint64(0xFFFFFFFF)
-    both = [np.full(count, value % 2**64, np.uint64) for value in (stream, seed)]
+    """The 32-bit words of the draws 0 to count - 1, and of those that fill their block: four a block."""
+    index, low = np.arange((count + 3) // 4, dtype=np.uint64), np.uint64(0xFFFFFFFF)
+    both = [np.full(len(index), value % 2**64, np.uint64) for value in (stream, seed)]
     c0, c1, c2, c3 = index & low, index >> np.uint64(32), both[0] & low, both[0] >> np.uint64(32)
     k0, k1 = both[1] & low, both[1] >> np.uint64(32)
     for _ in range(10):
         p0, p1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
         c0, c1, c2, c3 = (p1 >> np.uint64(32)) ^ c1 ^ k0, p1 & low, (p0 >> np.uint64(32)) ^ c3 ^ k1, p0 & low
         k0, k1 = (k0 + np.uint64(0x9E3779B9)) & low, (k1 + np.uint64(0xBB67AE85)) & low
-    return c0, c1, c2, c3
+    return np.stack([c0, c1, c2, c3], axis=1).reshape(-1)
 
 
 def uniform(seed, stream, shape):
-    w0, *_ = words(seed, stream, int(np.prod(shape)))
-    return ((w0 >> np.uint64(8)) * 2.0**-24).reshape(shape)
+    count = int(np.prod(shape))
+    return ((words(seed, stream, count)[:count] >> np.uint64(8)) * 2.0**-24).reshape(shape)
 
 
 def normal(seed, stream, shape):
-    w0, w1, *_ = words(seed, stream, int(np.prod(shape)))
-    u, v = ((w0 >> np.uint64(8)) + np.uint64(1)) * 2.0**-24, (w1 >> np.uint64(8)) * 2.0**-24
-    return (np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)).reshape(shape)
+    count = int(np.prod(shape))
+    top = words(seed, stream, count) >> np.uint64(8)
+    u, v = (top[0::2] + np.uint64(1)) * 2.0**-24, top[1::2] * 2.0**-24
+    # Box and Muller: of a pair of draws the even one has the cosine, the odd one the sine.
+    pair = np.stack([np.cos(2 * np.pi * v), np.sin(2 * np.pi * v)], axis=1)
+    return (np.sqrt(-2 * np.log(u))[:, None] * pair).reshape(-1)[:count].reshape(shape)
 
 
 def dropped(x, p, seed, layer):
@@ -59,6 +62,5 @@ def walks(inputs, params):
 
 def pick(inputs, params):
     x = inputs["x"]
-    w0, *_ = words(params["seed"], 0, len(x))
-    at = (w0 * np.uint64(x.shape[1])) >> np.uint64(32)
+    at = (words(params["seed"], 0, len(x))[: len(x)] * np.uint64(x.shape[1])) >> np.uint64(32)
     return {"y": f64(x[np.arange(len(x)), at.astype(np.int64)]), "at": at.astype(np.uint32)}

@@ -39,6 +39,29 @@ kernel rows(x: f32[M, N], seed: i64) -> (b: u32[M, N], c: u32[M, N], d: u32[M, N
     }
 }
 
+/// Rows that begin anywhere in a block, from the start of a range or in the middle of it, in either order.
+kernel anywhere(x: f32[M, N], seed: i64, from: i64) -> (b: u32[M, N], n: f32[M, N], r: u32[M, N]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        b[i, j] = rand_bits(seed, 2, from + i * N + j)
+        n[i, j] = randn(seed, -1, from + i * N + j)
+        r[i, j] = rand_bits(seed, 2, from - i * N - j)
+    }
+}
+
+/// What is drawn in a reduction, and under a condition.
+kernel folded(x: f32[M, N], seed: i64, from: i64) -> (top: u32[M], least: u32[M]) {
+    parallel i in tiles(M) {
+        let j = whole(N)
+        top[i] = max(rand_bits(seed, 2, from + i * N + j), j)
+        var m = full(u32, 4294967295, i)
+        for k in tiles(N) if k >= i {
+            m min= min(rand_bits(seed, 2, from + i * N + k), k)
+        }
+        least[i] = m
+    }
+}
+
 graph uniforms(x: f32[M, N], seed: i64) -> (u: f32[M, N]) {
     u = uniform(0 * x, seed)
 }
@@ -60,19 +83,23 @@ graph nested(x: f32[M, N], b: f32[N], seed: i64) -> (u: f32[M, N]) {
 
 constexpr int64_t seed = 0x123456789abcdef;
 
-uint32_t word(int64_t index, int64_t stream, unsigned number) {
-  auto lo = [](int64_t x) { return static_cast<uint32_t>(x); };
-  auto hi = [](int64_t x) { return static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32); };
-  return runtime::philox4x32({lo(index), hi(index), lo(stream), hi(stream)},
-                             {lo(seed), hi(seed)})[number];
+/// Draw n is word n mod 4 of block n / 4.
+uint32_t word(int64_t draw, int64_t stream) {
+  auto lo = [](uint64_t x) { return static_cast<uint32_t>(x); };
+  auto hi = [](uint64_t x) { return static_cast<uint32_t>(x >> 32); };
+  auto n = static_cast<uint64_t>(draw), s = static_cast<uint64_t>(stream),
+       key = static_cast<uint64_t>(seed);
+  return runtime::philox4x32({lo(n / 4), hi(n / 4), lo(s), hi(s)}, {lo(key), hi(key)})[n % 4];
 }
 
-double uniformAt(int64_t index, int64_t stream) { return (word(index, stream, 0) >> 8) * 0x1p-24; }
+double uniformAt(int64_t draw, int64_t stream) { return (word(draw, stream) >> 8) * 0x1p-24; }
 
-double normalAt(int64_t index, int64_t stream) {
-  double u = ((word(index, stream, 0) >> 8) + 1) * 0x1p-24,
-         v = (word(index, stream, 1) >> 8) * 0x1p-24;
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+/// Draws are pairs: of the same words the even one has the cosine, the odd one the sine.
+double normalAt(int64_t draw, int64_t stream) {
+  int64_t even = draw & ~int64_t(1);
+  double u = ((word(even, stream) >> 8) + 1) * 0x1p-24, v = (word(even + 1, stream) >> 8) * 0x1p-24;
+  double angle = 2 * std::numbers::pi * v;
+  return std::sqrt(-2 * std::log(u)) * (draw & 1 ? std::sin(angle) : std::cos(angle));
 }
 
 TEST(ApiRandom, kernelsDrawByCoordinates) {
@@ -90,9 +117,9 @@ TEST(ApiRandom, kernelsDrawByCoordinates) {
       for (int64_t k = 0; k < M * N; ++k) {
         EXPECT_EQ(u->getDouble(k), uniformAt(k, 7));
         EXPECT_NEAR(n->getDouble(k), normalAt(k, -1), 3e-6);
-        EXPECT_EQ(b->getDouble(k), word(k, 2, 0));
-        EXPECT_EQ(t->getDouble(k % N * M + k / N), word(k, 2, 0));
-        EXPECT_EQ(w->getDouble(k), word(k, 2, 0));
+        EXPECT_EQ(b->getDouble(k), word(k, 2));
+        EXPECT_EQ(t->getDouble(k % N * M + k / N), word(k, 2));
+        EXPECT_EQ(w->getDouble(k), word(k, 2));
       }
     }
 }
@@ -106,8 +133,40 @@ TEST(ApiRandom, axesAndIntegersAreCoordinatesToo) {
       auto bits = run(module, "rows", {{"x", x}, {"seed", seed}}, name, device);
       ASSERT_TRUE(bits);
       for (int64_t k = 0; k < M * N; ++k)
-        EXPECT_EQ(bits->getDouble(k), word(k, 2, 0)) << name;
+        EXPECT_EQ(bits->getDouble(k), word(k, 2)) << name;
     }
+}
+
+/// Rows of all lengths around those of vectors, and of several at a time.
+TEST(ApiRandom, rowsBeginAnywhereInABlock) {
+  Module module = Module::parse(text);
+  ASSERT_TRUE(module) << module.errorText();
+  const int64_t M = 6;
+  for (Device device : devices)
+    for (int64_t N : {1, 2, 3, 4, 7, 16, 31, 63, 64, 65, 66, 67, 128, 131, 201, 260})
+      for (int64_t from : {0, 1, 2, 3, -5, 1 << 20}) {
+        Tensor x = random(f32, {M, N}, 0, 1, 1);
+        std::vector<NamedArgument> arguments{{"x", x}, {"seed", seed}, {"from", from}};
+        auto output = [&](const char *kernel, const char *name) {
+          return run(module, kernel, arguments, name, device);
+        };
+        auto b = output("anywhere", "b"), n = output("anywhere", "n"), r = output("anywhere", "r");
+        auto top = output("folded", "top"), least = output("folded", "least");
+        ASSERT_TRUE(b && n && r && top && least);
+        for (int64_t i = 0; i < M; ++i) {
+          uint32_t most = 0, fewest = UINT32_MAX;
+          for (int64_t j = 0; j < N; ++j) {
+            int64_t k = i * N + j;
+            ASSERT_EQ(b->getDouble(k), word(from + k, 2)) << N << ", " << from;
+            ASSERT_NEAR(n->getDouble(k), normalAt(from + k, -1), 3e-6) << N << ", " << from;
+            ASSERT_EQ(r->getDouble(k), word(from - k, 2)) << N << ", " << from;
+            most = std::max(most, word(from + k, 2));
+            fewest = j < i ? fewest : std::min(fewest, word(from + k, 2));
+          }
+          ASSERT_EQ(top->getDouble(i), most) << N << ", " << from;
+          ASSERT_EQ(least->getDouble(i), fewest) << N << ", " << from;
+        }
+      }
 }
 
 TEST(ApiRandom, mapsDrawByTheirResult) {
@@ -154,7 +213,7 @@ TEST(ApiRandom, fromCpp) {
     for (int64_t k = 0; k < M * N; ++k) {
       EXPECT_EQ(u->getDouble(k), uniformAt(k, 7));
       EXPECT_NEAR(n->getDouble(k), normalAt(k, -1), 3e-6);
-      EXPECT_EQ(b->getDouble(k), word(k, 2, 0));
+      EXPECT_EQ(b->getDouble(k), word(k, 2));
     }
   }
 }

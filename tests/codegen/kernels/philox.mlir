@@ -23,7 +23,6 @@ tile.kernel @philox(%seed: memref<?xi64> {tile.name = "seed", tile.mode = "in", 
                     %w0: memref<?x?xi32> {tile.name = "w0", tile.mode = "out", tile.shape = #mn},
                     %w1: memref<?x?xi32> {tile.name = "w1", tile.mode = "out", tile.shape = #mn},
                     %w2: memref<?x?xi32> {tile.name = "w2", tile.mode = "out", tile.shape = #mn},
-                    %w3: memref<?x?xi32> {tile.name = "w3", tile.mode = "out", tile.shape = #mn},
                     %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n})
     attributes {dims = ["M", "N"]} {
   %c0 = arith.constant 0 : i64
@@ -37,14 +36,12 @@ tile.kernel @philox(%seed: memref<?xi64> {tile.name = "seed", tile.mode = "in", 
     %s = tile.broadcast %sv : !s to !t
     %r = tile.broadcast %stream : i64 to !t
     %k = tile.broadcast %iv : !x to !t
-    %a = tile.philox 0 %s, %r, %k : !t -> !w
-    %b = tile.philox 1 %s, %r, %k : !t -> !w
-    %c = tile.philox 2 %s, %r, %k : !t -> !w
-    %d = tile.philox 3 %s, %r, %k : !t -> !w
+    %a = tile.philox <own> %s, %r, %k : !t -> !w
+    %b = tile.philox <first> %s, %r, %k : !t -> !w
+    %c = tile.philox <second> %s, %r, %k : !t -> !w
     tile.store %a, %w0 at #id2(%rows, %j)[] : !w, memref<?x?xi32>, (!i, !j)
     tile.store %b, %w1 at #id2(%rows, %j)[] : !w, memref<?x?xi32>, (!i, !j)
     tile.store %c, %w2 at #id2(%rows, %j)[] : !w, memref<?x?xi32>, (!i, !j)
-    tile.store %d, %w3 at #id2(%rows, %j)[] : !w, memref<?x?xi32>, (!i, !j)
     %v = tile.load %x at #id1(%j)[] <exact> : memref<?xf32>, (!j) -> !f
     %z = tile.round_tf32 %v : !f
     tile.store %z, %y at #id1(%j)[] : !f, memref<?xf32>, (!j)

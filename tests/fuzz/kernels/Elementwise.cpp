@@ -155,8 +155,12 @@ static bool compare(arith::CmpIPredicate predicate, DType type, int64_t x, int64
   llvm_unreachable("covered");
 }
 
-/// Philox4x32-10: ten rounds of two 32-bit products, each round with another key.
-static uint32_t philox(uint64_t seed, uint64_t stream, uint64_t index, int64_t word) {
+/// Philox4x32-10: ten rounds of two 32-bit products, each round with another key, for four draws.
+static uint32_t philox(uint64_t seed, uint64_t stream, uint64_t draw, ir::DrawKind kind) {
+  uint64_t index = draw >> 2, pair = draw & 2;
+  uint64_t word = kind == ir::DrawKind::own     ? draw & 3
+                  : kind == ir::DrawKind::first ? pair
+                                                : pair + 1;
   uint32_t counter[4] = {static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
                          static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)};
   uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
@@ -216,7 +220,7 @@ static std::optional<uint64_t> integerOp(Operation *op, Operands v, unsigned res
       })
       .Case([&](math::AbsIOp) { return x < 0 ? -a : a; })
       .Case([&](ir::PhiloxOp op) {
-        return philox(a, b, static_cast<uint64_t>(v[2].integer), op.getWord());
+        return philox(a, b, static_cast<uint64_t>(v[2].integer), op.getKind());
       })
       .Case([&](ir::DivOp op) {
         return static_cast<uint64_t>(op.getIsUnsigned() ? quotient(ux, uy, true)

@@ -333,10 +333,10 @@ bool swapSeeds(KernelOp kernel) {
   });
 }
 
-/// Random numbers of another word of the same four.
+/// Random numbers of another word: each draw is another one of its pair, or the pair's other word.
 bool shiftWords(KernelOp kernel) {
   return each<PhiloxOp>(kernel, [](PhiloxOp op) {
-    op.setWord((op.getWord() + 1) % 4);
+    op.setKind(op.getKind() == DrawKind::first ? DrawKind::second : DrawKind::first);
     return true;
   });
 }

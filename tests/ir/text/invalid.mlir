@@ -797,7 +797,7 @@ tile.kernel @k(%x: f64, %n: i64) attributes {dims = ["M"]} {
   %M = tile.dim "M"
   tile.parallel (%i = tiles "i" %c0 to %M by 4) {
     // expected-error@+1 {{makes i32 of i64}}
-    %v = tile.philox 0 %n, %n, %n : i64 -> i64
+    %v = tile.philox <own> %n, %n, %n : i64 -> i64
   }
   tile.return
 }
@@ -808,8 +808,9 @@ tile.kernel @k(%x: f64, %n: i64) attributes {dims = ["M"]} {
   %c0 = arith.constant 0 : i64
   %M = tile.dim "M"
   tile.parallel (%i = tiles "i" %c0 to %M by 4) {
-    // expected-error@+1 {{whose minimum value is 0 whose maximum value is 3}}
-    %v = tile.philox 4 %n, %n, %n : i64 -> i32
+    // expected-error@+2 {{to be one of: own, first, second}}
+    // expected-error@+1 {{failed to parse Tile_DrawKindAttr}}
+    %v = tile.philox <third> %n, %n, %n : i64 -> i32
   }
   tile.return
 }

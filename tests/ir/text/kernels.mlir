@@ -115,8 +115,8 @@ tile.kernel @numbers(%x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.
     // CHECK: arith.truncf %{{.*}} toward_zero
     %n = arith.truncf %t toward_zero : tensor<8xf32, #tile.axes<"i">> to tensor<8xf8E4M3FN, #tile.axes<"i">>
     %k = tile.coords %i : !tile.span<"i", 8> -> tensor<8xi64, #tile.axes<"i">>
-    // CHECK: tile.philox 3 %{{.*}}, %{{.*}}, %{{.*}} : tensor<8xi64, #{{.*}}> -> tensor<8xi32, #{{.*}}>
-    %r = tile.philox 3 %k, %k, %k : tensor<8xi64, #tile.axes<"i">> -> tensor<8xi32, #tile.axes<"i">>
+    // CHECK: tile.philox <second> %{{.*}}, %{{.*}}, %{{.*}} : tensor<8xi64, #{{.*}}> -> tensor<8xi32, #{{.*}}>
+    %r = tile.philox <second> %k, %k, %k : tensor<8xi64, #tile.axes<"i">> -> tensor<8xi32, #tile.axes<"i">>
     tile.store %r, %b at #id1(%i)[] : tensor<8xi32, #tile.axes<"i">>, memref<?xi32>, (!tile.span<"i", 8>)
     tile.store %n, %y at #id1(%i)[] : tensor<8xf8E4M3FN, #tile.axes<"i">>, memref<?xf8E4M3FN>, (!tile.span<"i", 8>)
   }

@@ -565,7 +565,7 @@ module {
       %9 = arith.addi %7, %8 : tensor<?x?xi64, #tile.axes<"i", "N">>
       %10 = tile.broadcast %arg2 : i64 to tensor<?x?xi64, #tile.axes<"i", "N">>
       %11 = tile.broadcast %c3_i64 : i64 to tensor<?x?xi64, #tile.axes<"i", "N">>
-      %12 = tile.philox 0 %10, %11, %9 : tensor<?x?xi64, #tile.axes<"i", "N">> -> tensor<?x?xi32, #tile.axes<"i", "N">>
+      %12 = tile.philox <own> %10, %11, %9 : tensor<?x?xi64, #tile.axes<"i", "N">> -> tensor<?x?xi32, #tile.axes<"i", "N">>
       %c8_i32 = arith.constant 8 : i32
       %13 = tile.broadcast %c8_i32 : i32 to tensor<?x?xi32, #tile.axes<"i", "N">>
       %14 = arith.shrui %12, %13 : tensor<?x?xi32, #tile.axes<"i", "N">>
