@@ -301,11 +301,22 @@ void KernelLowering::emitScan(ScanOp op) {
     else
       inits.push_back(convert(tile(init), left).registers);
   }
+  Block &region = op.getCombine().front();
   auto combine = [&](ValueRange x, ValueRange y) {
-    Values arguments(x);
-    llvm::append_range(arguments, y);
-    return emitCombination(b, target, op.getCombine().front(), arguments,
-                           [&](Value value) { return scalar(value); });
+    llvm::DenseMap<Value, Value> emitted;
+    for (auto [argument, value] : llvm::zip(region.getArguments().take_front(x.size()), x))
+      emitted[argument] = value;
+    for (auto [argument, value] : llvm::zip(region.getArguments().drop_front(x.size()), y))
+      emitted[argument] = value;
+    auto valueOf = [&](Value value) {
+      Value known = emitted.lookup(value);
+      return known ? known : scalar(value);
+    };
+    for (Operation &inner : region.without_terminator()) {
+      SmallVector<Value> operands = llvm::map_to_vector(inner.getOperands(), valueOf);
+      emitted[inner.getResult(0)] = emitNumber(&inner, operands);
+    }
+    return llvm::map_to_vector(op.getCombined(), valueOf);
   };
   Scanned scanned = scanStates(layout, axis, op.getReverse(), states,
                                domainMask(first.axes, layout), inits, combine);

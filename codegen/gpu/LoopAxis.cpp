@@ -38,6 +38,10 @@ private:
   bool hasAxis(Operation *op) const;
   bool isSupported(Operation *op) const;
   bool isFold(Operation *op) const;
+  /// A scan along the axis, which the loop carries on from chunk to chunk.
+  bool isScan(Operation *op) const;
+  /// Whether it makes what is there only after its phase.
+  bool isLate(Value result) const;
   /// The contraction of the axis whose sums this one adds to, and nothing else does; or null.
   DotOp chainedTo(Operation *op) const;
   /// The first and the last of such contractions; any other op itself.
@@ -52,6 +56,11 @@ private:
     return llvm::any_of(maxima, [&](const auto &pair) { return pair.second == op; });
   }
   bool isWrite(Operation *op) const { return isa<StoreOp, UpdateOp>(op) && hasAxis(op); }
+  /// What a phase is for.
+  bool isRoot(Operation *op) const {
+    auto isUsedLater = [&](Value result) { return isLate(result) && !result.use_empty(); };
+    return isFold(op) || isWrite(op) || llvm::any_of(op->getResults(), isUsedLater);
+  }
   unsigned phaseOf(Value value) const;
   void findPhases();
   bool readsWhatIsWritten() const;
@@ -144,9 +153,21 @@ Operation *AxisLooping::tailOf(Operation *op) const {
   return op;
 }
 
+bool AxisLooping::isScan(Operation *op) const {
+  auto scan = dyn_cast<ScanOp>(op);
+  return scan && scan.getAxisAttr() == name;
+}
+
+bool AxisLooping::isLate(Value result) const {
+  Operation *op = result.getDefiningOp();
+  return isFold(op) || (isScan(op) && !hasAxis(result.getType()));
+}
+
 bool AxisLooping::isSupported(Operation *op) const {
   if (op->getBlock() != &body)
     return isa<arith::ConstantOp>(op);
+  if (auto scan = dyn_cast<ScanOp>(op)) // chunks come in increasing order
+    return isScan(op) && !scan.getReverse();
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != CombineKind::fmax && reduce.getKind() != CombineKind::fmin &&
            !isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType()));
@@ -160,7 +181,7 @@ bool AxisLooping::isSupported(Operation *op) const {
 unsigned AxisLooping::phaseOf(Value value) const {
   Operation *op = value.getDefiningOp();
   auto known = phases.find(op);
-  return known == phases.end() ? 0 : known->second + isFold(op);
+  return known == phases.end() ? 0 : known->second + isLate(value);
 }
 
 void AxisLooping::findPhases() {
@@ -188,7 +209,7 @@ void AxisLooping::findPhases() {
     phases[&op] = most;
     if (reports)
       first = most;
-    if (isFold(&op) || isWrite(&op))
+    if (isRoot(&op))
       numPhases = std::max(numPhases, most + 1);
   }
 }
@@ -207,7 +228,7 @@ bool AxisLooping::readsWhatIsWritten() const {
 SmallVector<Operation *> AxisLooping::rootsOf(unsigned phase) const {
   SmallVector<Operation *> roots;
   for (Operation &op : body)
-    if ((isFold(&op) || isWrite(&op)) && phases.lookup(&op) == phase)
+    if (isRoot(&op) && phases.lookup(&op) == phase)
       roots.push_back(&op);
   return roots;
 }
@@ -321,6 +342,8 @@ Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &
   }
   if (auto dot = dyn_cast<DotOp>(copy))
     dot.setAxisAttr(spanType.getName());
+  if (auto scan = dyn_cast<ScanOp>(copy))
+    scan.setAxisAttr(spanType.getName());
   return copy;
 }
 
@@ -354,6 +377,13 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
       folds.push_back(op);
       inits.push_back(initOf(builder, op));
     }
+  llvm::SetVector<Operation *> slice = sliceOf(phase);
+  llvm::SmallDenseMap<Operation *, unsigned> states; // of scans: where the loop carries them
+  for (Operation *op : slice)
+    if (auto scan = dyn_cast<ScanOp>(op)) {
+      states[op] = inits.size();
+      llvm::append_range(inits, scan.getInits());
+    }
   StringAttr chunkName = nameOfLoop(phase);
   SmallVector<Type> types = llvm::map_to_vector(inits, [](Value v) { return v.getType(); });
   auto loop = ForOp::create(builder, loc, TypeRange(types), axis.getLower(), axis.getUpper(), inits,
@@ -366,10 +396,17 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   IRMapping mapping;
   mapping.map(span, loop.getSpan());
   builder.setInsertionPointToEnd(&inner);
-  SmallVector<Value> next(folds.size());
+  SmallVector<Value> next(inits.size());
   SmallVector<int64_t> rescaled;
-  for (Operation *op : sliceOf(phase)) {
+  for (Operation *op : slice) {
     Operation *copy = cloneInto(builder, op, mapping, loop.getSpan());
+    if (auto scan = dyn_cast<ScanOp>(copy)) {
+      for (auto [n, last] : llvm::enumerate(scan.getLast())) {
+        scan->setOperand(scan.getCount() + n, loop.getCarried()[states[op] + n]);
+        next[states[op] + n] = last;
+      }
+      continue;
+    }
     if (auto dot = dyn_cast<DotOp>(copy)) {
       auto n = llvm::find(folds, tailOf(op)) - folds.begin();
       if (!chainedTo(op))
@@ -411,8 +448,12 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
           finishedSum(builder, loc, results[rescaled[n + 1]], results[rescaled[n]], hasElements);
   }
   builder.setInsertionPointAfter(loop);
-  for (auto [fold, result] : llvm::zip(folds, results))
+  for (auto [fold, result] : llvm::zip(folds, results)) // before those of scans
     fold->getResult(0).replaceAllUsesWith(resultOf(builder, fold, result));
+  for (auto [op, first] : states)
+    if (phases.lookup(op) == phase)
+      for (auto [n, last] : llvm::enumerate(cast<ScanOp>(op).getLast()))
+        last.replaceAllUsesWith(results[first + n]);
 }
 
 void AxisLooping::run(int64_t chunk) {

@@ -494,6 +494,14 @@ bool KernelLowering::emitPairsOfHalves(Operation *op) {
   return true;
 }
 
+Value KernelLowering::emitNumber(Operation *op, ValueRange operands) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return emitConstant(b, constant.getValue());
+  if (Value fast = emitFast(op, operands))
+    return fast;
+  return emitElementwise(b, target, op, llvm::to_vector(operands));
+}
+
 void KernelLowering::emitElementwiseOp(Operation *op) {
   if (needsLibrary(op))
     return fail(op, lacksText(op));
@@ -503,17 +511,10 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
   if (emitRowDivision(op) || emitPairsOfHalves(op))
     return;
   for (Value result : op->getResults()) {
-    auto emitOne = [&](ArrayRef<Value> operands) {
-      if (auto constant = dyn_cast<arith::ConstantOp>(op))
-        return emitConstant(b, constant.getValue());
-      if (Value fast = emitFast(op, operands))
-        return fast;
-      return emitElementwise(b, target, op, operands);
-    };
     if (!isTile(result)) {
       SmallVector<Value> operands =
           llvm::map_to_vector(op->getOperands(), [&](Value operand) { return scalar(operand); });
-      scalars[result] = emitOne(operands);
+      scalars[result] = emitNumber(op, operands);
       continue;
     }
     Tile &made = tiles[result];
@@ -527,7 +528,7 @@ void KernelLowering::emitElementwiseOp(Operation *op) {
       SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
         return isTile(operand) ? tiles[operand].registers[r] : scalar(operand);
       });
-      registers[r] = emitOne(operands);
+      registers[r] = emitNumber(op, operands);
     }
     tiles[result].registers = std::move(registers);
   }

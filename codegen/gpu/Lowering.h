@@ -201,6 +201,8 @@ private:
   void drawRun(const Draws &draws, int64_t first, int64_t count);
   /// By instructions that only GPUs have, for a register; null where there are none (FastMath.cpp).
   Value emitFast(mlir::Operation *op, mlir::ValueRange operands);
+  /// What an elementwise op gives for one number of each operand.
+  Value emitNumber(mlir::Operation *op, mlir::ValueRange operands);
   /// A division of rows by one number each; false where it is none.
   bool emitRowDivision(mlir::Operation *op);
   Values divideAll(mlir::ValueRange numerators, Value divisor);

@@ -1,6 +1,7 @@
 //===- PlanProgram.cpp - what a program of a kernel has of the device -----===//
 
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/Elementwise.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
@@ -259,13 +260,39 @@ static int64_t elementsOfChunk(KernelOp kernel, AxisOp axis) {
   return std::max<int64_t>(4, elementsPerThread / wide / (hasMaskForEach(kernel, axis) ? 2 : 1));
 }
 
+/// What joining two states of scans along an axis costs, in rough additions.
+static int64_t costOfJoin(KernelOp kernel, AxisOp axis) {
+  int64_t most = 0;
+  kernel.walk([&](ScanOp op) {
+    int64_t cost = 0;
+    for (Operation &inner : op.getCombine().front().without_terminator())
+      cost += tile::codegen::costOf(&inner);
+    if (op.getAxisAttr() == axis.getSpan().getType().getName())
+      most = std::max(most, cost);
+  });
+  return most;
+}
+
+/// Joins in a thread's code, by cost: elements of a scan take two each, and each access some ten
+/// more, for the threads beside it. Of more, each with a function, assemblers take seconds, and
+/// spill.
+static constexpr int64_t mostJoined = 256;
+/// Enough for short rows; of more, each thread joins what all warps have.
+static constexpr unsigned warpsForJoins = 8;
+
 static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
                      const GpuModel &model, bool isWarpsGiven) {
   plan.looped = axis;
   if (!isWarpsGiven)
     plan.warps = 16;
   int64_t rows = rowsBeside(kernel, axis.getSpan().getType().getName());
-  int64_t perBlock = 32 * int64_t(plan.warps) * elementsOfChunk(kernel, axis);
+  int64_t perThread = elementsOfChunk(kernel, axis), cost = costOfJoin(kernel, axis);
+  if (cost * perThread > mostJoined) {
+    perThread =
+        static_cast<int64_t>(llvm::bit_floor(uint64_t(std::max<int64_t>(1, mostJoined / cost))));
+    plan.warps = isWarpsGiven ? plan.warps : warpsForJoins;
+  }
+  int64_t perBlock = 32 * int64_t(plan.warps) * perThread;
   // Short chunks are read piece by piece; but what is beside the axis has to fit as well.
   int64_t least = 128;
   while (least > 1 && least * rows > registersForTiles * plan.blocks)
@@ -357,9 +384,17 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
       !isOpen && axis.getSpan().getType().getExtent() *
                          rowsBeside(kernel, axis.getSpan().getType().getName()) >
                      32 * int64_t(plan.warps * plan.blocks) * (live > 0 ? mostHeld : mostPassing);
+  int64_t joined = isOpen ? 0
+                          : costOfJoin(kernel, axis) * axis.getSpan().getType().getExtent() *
+                                rowsBeside(kernel, axis.getSpan().getType().getName()) / 32;
+  unsigned mostForJoins = looped ? warpsForJoins : static_cast<unsigned>(mostWarps);
+  while (!isWarpsGiven && plan.warps < mostForJoins && joined / plan.warps > mostJoined)
+    plan.warps *= 2;
+  bool joinsMuch = looped && joined / plan.warps > mostJoined;
   // What is gone through once need not be held.
   bool isOnePass = looped && looped->phases == 1 && live > mostWithoutCluster;
-  if (looped && (isOpen || isOnePass || isTooLong || live / plan.blocks > registersForTiles)) {
+  if (looped &&
+      (isOpen || isOnePass || isTooLong || joinsMuch || live / plan.blocks > registersForTiles)) {
     if (!asked && (isOpen || isOnePass))
       plan.blocks = isOpen ? 1 : blocksForPass(live, most);
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);

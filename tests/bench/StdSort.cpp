@@ -19,7 +19,8 @@ static double millisecondsOf(const std::function<void()> &work) {
       .count();
 }
 
-template <typename T> static void measure(int64_t rows, int64_t length, int repeat) {
+template <typename T>
+static void measure(int64_t rows, int64_t length, int repeat) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   std::vector<T> values(rows * length), sorted;
@@ -29,11 +30,11 @@ template <typename T> static void measure(int64_t rows, int64_t length, int repe
   double sorts = 1e30, argsorts = 1e30;
   for (int turn = 0; turn < repeat; ++turn) {
     sorted = values;
-    sorts = std::min(sorts, millisecondsOf([&] {
-                       for (int64_t row = 0; row < rows; ++row)
-                         std::sort(sorted.begin() + row * length,
-                                   sorted.begin() + (row + 1) * length);
-                     }));
+    sorts =
+        std::min(sorts, millisecondsOf([&] {
+                   for (int64_t row = 0; row < rows; ++row)
+                     std::sort(sorted.begin() + row * length, sorted.begin() + (row + 1) * length);
+                 }));
     argsorts = std::min(argsorts, millisecondsOf([&] {
                           for (int64_t row = 0; row < rows; ++row) {
                             const T *line = &values[row * length];

@@ -117,3 +117,66 @@ TEST_F(LoopContractions, WhatNothingUsesGoes) {
   kernel.walk([&](mlir::Operation *op) { left += mlir::isa<DotOp, AxisOp, ForOp>(op); });
   EXPECT_EQ(left, 0u);
 }
+
+/// A scan goes on from chunk to chunk, and again where its last state has to be known before.
+TEST_F(LoopContractions, ScansGoOn) {
+  const char *const scan = R"(
+#a = affine_map<()[m, n] -> (m, n)>
+#id = affine_map<(i, n) -> (i, n)>
+!row = tensor<?xf32, #tile.axes<"i">>
+!tile = tensor<?x?xf32, #tile.axes<"i", "N">>
+tile.kernel @scanned(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #a},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #a},
+    %z: memref<?x?xf32> {tile.name = "z", tile.mode = "out", tile.shape = #a})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %one = arith.constant 1.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %t = tile.load %x at #id(%i, %n) [] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !tile
+    %init = tile.broadcast %one : f32 to !row
+    %s:2 = tile.scan "cumsum" (%t : !tile) from (%init : !row) over "N" {
+    ^bb0(%state: f32, %element: f32):
+      %sum = arith.addf %state, %element : f32
+      tile.combined %sum : f32
+    }
+    tile.store %s#0, %y at #id(%i, %n) [] : !tile, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+    %last = tile.broadcast %s#1 : !row to !tile
+    %rest = arith.subf %last, %s#0 : !tile
+    tile.store %rest, %z at #id(%i, %n) [] : !tile, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+  }
+  tile.return
+})";
+  for (int64_t length : {0, 1, 7, 8, 61}) {
+    SCOPED_TRACE(length);
+    constexpr int64_t rows = 5;
+    auto x = uniform<float>({rows, length}, -1, 1);
+    Tensor<float> y({rows, length}), z({rows, length});
+    KernelOp kernel = parse(scan);
+    Bindings bindings;
+    bindings.sizes = toMap({{"i", 2}});
+    ASSERT_TRUE(succeeded(specialize(kernel, bindings))) << diagnostics;
+    AxisOp axis = *kernel.getBody().getOps<AxisOp>().begin();
+    std::optional<LoopedAxis> looped = canLoop(axis);
+    ASSERT_TRUE(looped);
+    EXPECT_EQ(looped->phases, 2u);
+    loopAxis(axis, 8);
+    ASSERT_TRUE(succeeded(mlir::verify(kernel))) << diagnostics;
+    InterpreterResult result =
+        interpret(kernel, {x.argument(), y.argument(), z.argument()}, {rows, length});
+    ASSERT_TRUE(result.ok()) << result.message;
+    for (int64_t i = 0; i < rows; ++i) {
+      double last = 1, sum = 1;
+      for (int64_t n = 0; n < length; ++n)
+        last += x(i, n);
+      for (int64_t n = 0; n < length; ++n) {
+        sum += x(i, n);
+        EXPECT_NEAR(y(i, n), sum, 1e-5);
+        EXPECT_NEAR(z(i, n), last - sum, 1e-5);
+      }
+    }
+  }
+}
