@@ -300,8 +300,13 @@ Outcome<std::string> Compile::emitForGpu() {
   compiler.remarkOnSettings(*kernel);
   if (options.emit == "gpu" || options.emit == "llvm")
     return text;
-  if (options.emit == "ptx")
+  if (options.emit == "ptx") {
+    // Assembled as well where that can be done here, to tell what spills.
+    if (!findToolkitProgram("ptxas").empty())
+      if (auto cubin = assembleCubin(code->ptx, *choice))
+        remarkOnLocalMemory(*source, cubin->localBytes);
     return std::move(code->ptx);
+  }
   auto cubin = assembleCubin(code->ptx, *choice);
   if (!cubin)
     return cubin.takeFailure();
