@@ -20,6 +20,10 @@ const char *tile::bench::nameOf(GraphFamily family) {
     return "mix";
   case GraphFamily::Random:
     return "random";
+  case GraphFamily::Skips:
+    return "skips";
+  case GraphFamily::Ladder:
+    return "ladder";
   }
   return "";
 }
@@ -178,6 +182,12 @@ std::string Writer::write(GraphFamily family) {
       break;
     case GraphFamily::Random:
       last = anything(recent);
+      break;
+    case GraphFamily::Skips:
+      last = call("relu(" + last + ") + x");
+      break;
+    case GraphFamily::Ladder:
+      last = call("relu(" + last + ") + " + recent[recent.size() < 4 ? 0 : recent.size() - 4]);
       break;
     }
     recent.push_back(last);

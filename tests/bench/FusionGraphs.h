@@ -24,11 +24,16 @@ enum class GraphFamily {
   Mix,
   /// Each call is any kernel on any of the last few tensors: hardly two places are alike.
   Random,
+  /// Each step reads the one before and the graph's input.
+  Skips,
+  /// Each step reads the one before and one a few steps back: the paths through the graph are more
+  /// than anybody could count.
+  Ladder,
 };
 
-inline constexpr GraphFamily allFamilies[] = {GraphFamily::Chain, GraphFamily::Tower,
-                                              GraphFamily::Wide, GraphFamily::Mix,
-                                              GraphFamily::Random};
+inline constexpr GraphFamily allFamilies[] = {
+    GraphFamily::Chain,  GraphFamily::Tower, GraphFamily::Wide,  GraphFamily::Mix,
+    GraphFamily::Random, GraphFamily::Skips, GraphFamily::Ladder};
 const char *nameOf(GraphFamily family);
 
 /// A graph `large` of about as many calls: the last piece of a family is written whole.

@@ -12,6 +12,7 @@
 #include "ir/fusion/InlineProducer.h"
 #include "ir/fusion/MergeSiblings.h"
 #include "runtime/cuda/Gpu.h"
+#include "tests/InternalWords.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -24,28 +25,44 @@ using frontend::Device;
 
 //===-- Fusion ------------------------------------------------------------===//
 
+/// Whether a kernel that was to be made of two was none: that is a fault of the fuser's.
+static bool isUnsound(llvm::StringRef fault) { return fault.contains("not verified: "); }
+
 /// All that is legal, whatever it costs.
 static void fuseAll(ir::GraphOp graph) {
   ir::inlineProducers(graph);
   ir::mergeSiblings(graph);
 }
 
-/// What the search takes, as `tilec run` does, for a processor or a GPU and some extents.
-static void fuseBySearch(ir::GraphOp graph, Random &random, bool keepsPrecision = false) {
+/// What is wrong with what is told of a fusion, if something is: a kernel that was built must be
+/// sound, and reasons have no words but the user's.
+static std::string faultIn(const ir::FusionLedger &ledger) {
+  for (const ir::FusionEntry &entry : ledger.entries) {
+    if (isUnsound(entry.fault))
+      return entry.fault;
+    if (std::string word = internalWord(entry.reason); !word.empty())
+      return "`" + word + "` in the reason: " + entry.reason;
+  }
+  return "";
+}
+
+/// What the search takes, as `tilec run` does, for a processor or a GPU and some extents. Returns
+/// what is wrong with what it tells.
+static std::string fuseBySearch(ir::GraphOp graph, Random &random, bool keepsPrecision = false) {
   ir::prepareForFusion(graph);
   frontend::FusionCost model(frontend::usualDescription(random.chance(50)));
   ir::FuseOptions options;
   options.keepsPrecision = keepsPrecision;
   options.usualExtent = random.chance(50) ? 4096 : 7;
-  (void)ir::fuse(graph, model, options);
+  return faultIn(ir::fuse(graph, model, options));
 }
 
 /// A legal step between two random calls; false where it is refused.
-static bool fuseTwo(ir::GraphOp graph, ir::GraphShapes &shapes, Random &random) {
+static bool fuseTwo(ir::GraphOp graph, ir::GraphShapes &shapes, Random &random,
+                    ir::FusionRefusal &refusal) {
   llvm::SmallVector<ir::CallOp> calls(graph.getBody().getOps<ir::CallOp>());
   if (calls.size() < 2)
     return false;
-  ir::FusionRefusal refusal;
   ir::CallOp consumer = random.pick(calls);
   if (random.chance(30)) {
     ir::CallOp guest = random.pick(calls);
@@ -80,12 +97,17 @@ static bool fuseTwo(ir::GraphOp graph, ir::GraphShapes &shapes, Random &random) 
   return true;
 }
 
-static void fuseSome(ir::GraphOp graph, Random &random) {
+static std::string fuseSome(ir::GraphOp graph, Random &random) {
   ir::prepareForFusion(graph);
   ir::GraphShapes shapes(graph);
   size_t wanted = 1 + random.below(random.chance(50) ? 3 : 12);
-  for (size_t tries = 0, done = 0; tries < 6 * wanted && done < wanted; ++tries)
-    done += fuseTwo(graph, shapes, random);
+  for (size_t tries = 0, done = 0; tries < 6 * wanted && done < wanted; ++tries) {
+    ir::FusionRefusal refusal;
+    done += fuseTwo(graph, shapes, random, refusal);
+    if (isUnsound(refusal.fault))
+      return refusal.fault;
+  }
+  return "";
 }
 
 static int64_t countCalls(ir::GraphOp graph) {
@@ -121,7 +143,7 @@ private:
   bool runFast(mlir::ModuleOp copy);
   bool runPinned(mlir::ModuleOp copy, bool isForGpu, Device device);
   bool fuseAndRun(mlir::ModuleOp copy, const std::string &run,
-                  llvm::function_ref<void(ir::GraphOp)> fuse);
+                  llvm::function_ref<std::string(ir::GraphOp)> fuse);
   bool compare(const Outputs &actual, const std::string &run, const Outputs *loose = nullptr);
   bool compareBits(const Outputs &wanted, const Outputs &actual, const std::string &run);
 
@@ -281,9 +303,11 @@ bool GraphCheck::interpret(mlir::ModuleOp of, const std::string &run, bool rever
 }
 
 bool GraphCheck::fuseAndRun(mlir::ModuleOp copy, const std::string &run,
-                            llvm::function_ref<void(ir::GraphOp)> fuse) {
+                            llvm::function_ref<std::string(ir::GraphOp)> fuse) {
   messages.clear();
-  fuse(copy.lookupSymbol<ir::GraphOp>(symbol));
+  std::string fault = fuse(copy.lookupSymbol<ir::GraphOp>(symbol));
+  if (!fault.empty() || isUnsound(messages))
+    return fail("fault", run + ": " + fault + messages);
   messages.clear(); // of refusals
   if (options.showsIR) {
     llvm::outs() << "// " << run << "\n" << copy << "\n";
@@ -299,7 +323,10 @@ bool GraphCheck::fuseAndRun(mlir::ModuleOp copy, const std::string &run,
 bool GraphCheck::runFast(mlir::ModuleOp copy) {
   std::string run = "fused by the search, fast";
   messages.clear();
-  fuseBySearch(copy.lookupSymbol<ir::GraphOp>(symbol), random, /*keepsPrecision=*/true);
+  if (std::string fault = fuseBySearch(copy.lookupSymbol<ir::GraphOp>(symbol), random,
+                                       /*keepsPrecision=*/true);
+      !fault.empty())
+    return fail("fault", run + ": " + fault);
   if (options.showsIR)
     llvm::outs() << "// " << run << "\n" << copy << "\n";
   if (mlir::failed(mlir::verify(copy)))
@@ -413,8 +440,9 @@ GraphOutcome GraphCheck::run() {
   if (!elaborate())
     return outcome;
   mlir::ScopedDiagnosticHandler handler(&context, [this](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-      messages += diagnostic.str() + "\n";
+    std::string text = diagnostic.str();
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error || isUnsound(text))
+      messages += text + "\n";
     return mlir::success();
   });
   makeArguments();
@@ -430,19 +458,21 @@ GraphOutcome GraphCheck::run() {
     expected = *outputs;
   }
   mlir::OwningOpRef<mlir::ModuleOp> fused(module->clone());
-  if (!fuseAndRun(*fused, "fused", fuseAll))
+  auto all = [](ir::GraphOp graph) { return fuseAll(graph), std::string(); };
+  if (!fuseAndRun(*fused, "fused", all))
     return outcome;
   outcome.left = countCalls(fused->lookupSymbol<ir::GraphOp>(symbol));
   // A small graph, which another one may have been shrunk to, in several ways.
   for (int n = outcome.calls < 10 ? 4 : 1; n > 0; --n) {
     mlir::OwningOpRef<mlir::ModuleOp> some(module->clone());
-    if (!fuseAndRun(*some, "some fused", [&](ir::GraphOp graph) { fuseSome(graph, random); }))
+    if (!fuseAndRun(*some, "some fused",
+                    [&](ir::GraphOp graph) { return fuseSome(graph, random); }))
       return outcome;
   }
   {
     mlir::OwningOpRef<mlir::ModuleOp> chosen(module->clone());
     if (!fuseAndRun(*chosen, "fused by the search",
-                    [&](ir::GraphOp graph) { fuseBySearch(graph, random); }))
+                    [&](ir::GraphOp graph) { return fuseBySearch(graph, random); }))
       return outcome;
   }
   // What is run does not depend on the graph, so that shrinking keeps it.
