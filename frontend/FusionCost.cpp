@@ -17,8 +17,12 @@ using namespace tile::frontend;
 /// How much faster than its memory a device is taken to read what it has read just before. An
 /// assumption: it has not been measured on any device.
 static constexpr double cacheSpeedup = 3;
-/// Operations that a function (exp, tanh, sin …) is taken for: an assumption, too.
-static constexpr double operationsOfFunction = 16;
+/// Operations that a function (tanh, sin, erf …) takes, beside the rate of multiply-adds: measured
+/// on an H200 and on the cores of an EPYC (docs/performance.md).
+static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 153;
+/// Warps of a multiprocessor with which its arithmetic is busy: with fewer each waits for its own
+/// results. An assumption.
+static constexpr double busyWarps = 16;
 
 /// Of the matrix units' rate, what a warp's instructions have on a device with pipelines, and of
 /// that of vectors, what plain threads have (an H200, docs/performance.md).
@@ -67,7 +71,7 @@ codegen::gpu::KernelShape FusionCost::shapeOf(ir::KernelOp kernel, ArrayRef<int6
                                               const Work &work) const {
   constexpr double many = 256;
   if (!device.isGpu)
-    return {.warps = 1};
+    return {.ctas = 1, .warps = 1, .ctasAtATime = 1, .contractions = {}};
   if (work.contractions.empty() && work.programs > many * device.figure("multiprocessors"))
     return {};
   return codegen::gpu::kernelShape(kernel, dims, blocks, device.target);
@@ -167,8 +171,14 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   if (device.isGpu)
     compute += contractionSeconds(work, shape);
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
-    compute += (operationsOfFunction - 1) * work.functions / rate;
-  compute *= shareLost(ctas, device.figure("multiprocessors"));
+    compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
+               work.functions / rate;
+  double multiprocessors = device.figure("multiprocessors");
+  compute *= shareLost(ctas, multiprocessors);
+  if (device.isGpu && multiprocessors >= 1 && cost.pipelines == 0) {
+    double each = std::min<double>(shape.ctasAtATime, std::ceil(ctas / multiprocessors));
+    compute *= std::max(1.0, busyWarps / std::max(1.0, each * shape.warps));
+  }
   double memory = memorySeconds(bytes, ctas, shape);
   cost.launchSeconds = device.launchSeconds();
   cost.memorySeconds = memory;

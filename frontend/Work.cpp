@@ -440,7 +440,9 @@ void Counter::compute(Operation *op) {
     double elements = times(op, ir::axesOf(type));
     add(Unit::Vector, type, product(each, elements));
     if (isFunction(op) && std::isfinite(elements))
-      work.functions += elements;
+      work.functions +=
+          elements *
+          (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::RsqrtOp>(op) ? 0.25 : 1);
   }
 }
 

@@ -27,7 +27,8 @@ struct Work {
   /// Arithmetic by the unit that could do it and the type: a multiply-add is two, a function one.
   /// Infinite where data decides how often.
   std::map<std::pair<Unit, runtime::DType>, double> operations;
-  /// Of those the functions of floats that take several instructions each: exp, tanh, sin ….
+  /// Of those the functions of floats that take many instructions each: tanh, sin, erf …; one that
+  /// takes few, such as exp, is a quarter of one.
   double functions = 0;
   /// The most that a program's loop carries from block to block, or that a contraction adds up at a
   /// time: what has to stay in registers.

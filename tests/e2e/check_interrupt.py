@@ -22,7 +22,7 @@ kernel doubled(x: f32[M]) -> (y: f32[M]) {
     }
 }
 """
-CUBIN = ["compile", "k.tile", "--emit=cubin", "--target=sm_90", "-o", "k.cubin"]
+CUBIN = ["compile", "k.tile", "--emit=cubin", "--target=sm_90a", "-o", "k.cubin"]
 ARTIFACT = ["compile", "k.tile", "--emit=artifact", "-o", "k.tileart"]
 
 

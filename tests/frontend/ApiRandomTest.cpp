@@ -140,7 +140,7 @@ TEST(ApiRandom, axesAndIntegersAreCoordinatesToo) {
 /// Rows of all lengths around those of vectors, and of several at a time.
 TEST(ApiRandom, rowsBeginAnywhereInABlock) {
   Module module = Module::parse(text);
-  ASSERT_TRUE(module) << module.errorText();
+  ASSERT_TRUE(module.ok()) << module.errorText();
   const int64_t M = 6;
   for (Device device : devices)
     for (int64_t N : {1, 2, 3, 4, 7, 16, 31, 63, 64, 65, 66, 67, 128, 131, 201, 260})

@@ -225,8 +225,12 @@ struct Searched {
     EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false) << text;
   }
   FusedGraph fuse(bool isGpu) {
+    // Names are planned for as short as the numbers are: sizes decide, too, what is worth it.
+    llvm::StringMap<int64_t> dims;
+    for (llvm::StringRef dim : graph().getDims().getAsValueRange<mlir::StringAttr>())
+      dims[dim] = 23;
     FusedGraph fused =
-        fuseGraph(elaborator.module(), symbol, FuseMode::Exact, usualDescription(isGpu), {}, {});
+        fuseGraph(elaborator.module(), symbol, FuseMode::Exact, usualDescription(isGpu), dims);
     for (const ir::FusionEntry &entry : fused.ledger.entries) {
       EXPECT_EQ(entry.fault, "") << entry.reason;
       EXPECT_EQ(internalWord(entry.reason), "") << entry.reason;

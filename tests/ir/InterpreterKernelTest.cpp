@@ -68,7 +68,7 @@ TEST_F(InterpreterKernelTest, Matmul) {
   }
 }
 
-TEST_F(InterpreterKernelTest, MatmulRoundsOnceABlock) {
+TEST_F(InterpreterKernelTest, MatmulRoundsOnce) {
   auto a = uniform<float>({3, 50}, -2, 2), b = uniform<float>({50, 2}, -2, 2);
   Tensor<float> c({3, 2});
   ASSERT_TRUE(run(matmulText, {{"M", 3}, {"K", 50}, {"N", 2}}, {{"k", 7}},
@@ -76,14 +76,14 @@ TEST_F(InterpreterKernelTest, MatmulRoundsOnceABlock) {
                   .ok());
   for (int64_t i = 0; i < 3; ++i)
     for (int64_t j = 0; j < 2; ++j) {
-      float sum = 0;
+      long double sum = 0;
       for (int64_t block = 0; block < 50; block += 7) {
-        long double wide = sum;
+        long double ofBlock = 0;
         for (int64_t k = block; k < std::min<int64_t>(block + 7, 50); ++k)
-          wide += static_cast<long double>(a(i, k)) * b(k, j);
-        sum = static_cast<float>(wide);
+          ofBlock += static_cast<long double>(a(i, k)) * b(k, j);
+        sum += ofBlock;
       }
-      EXPECT_EQ(c(i, j), sum);
+      EXPECT_EQ(c(i, j), static_cast<float>(sum));
     }
 }
 
