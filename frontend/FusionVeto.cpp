@@ -143,7 +143,7 @@ static std::string objection(CodeLook &look, const Launch &fused, ArrayRef<Launc
 }
 
 SeeCode tile::frontend::codeOn(Executor &executor) {
-  if (!executor.makesGpuCode())
+  if (!executor.makesGpuCode() || !executor.openCuda())
     return {};
   return [&executor](ir::KernelOp kernel, ArrayRef<int64_t> dims) {
     return executor.codeFacts(kernel, dims);

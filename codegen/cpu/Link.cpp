@@ -16,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
+#include <csignal>
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -171,6 +172,24 @@ public:
 private:
   std::vector<std::string> paths;
 };
+
+/// Interrupts of this thread wait while it lives: between a file's creation and its name in the
+/// list of those that go with the process, one would leave the file.
+class HeldInterrupts {
+public:
+  HeldInterrupts() {
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    for (int number : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&interrupts, number);
+    pthread_sigmask(SIG_BLOCK, &interrupts, &before);
+  }
+  HeldInterrupts(const HeldInterrupts &) = delete;
+  ~HeldInterrupts() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
 } // namespace
 
 static Error runLinker(ArrayRef<std::string> inputs, const std::string &output) {
@@ -210,6 +229,7 @@ Expected<CpuImageCode> tile::codegen::linkImage(ArrayRef<std::string> objects,
   auto library = emitLibrary(image.id, options);
   if (!library)
     return library.takeError();
+  HeldInterrupts held; // linking is short
   TemporaryFiles files;
   std::vector<std::string> inputs;
   auto add = [&](StringRef bytes) {
