@@ -398,6 +398,21 @@ void tile::ir::retypeSpans(KernelOp kernel, const llvm::StringMap<int64_t> &exte
     auto found = extents.find(name);
     return found == extents.end() ? old : found->second;
   };
+  // A constant's value has its type in it.
+  SmallVector<arith::ConstantOp> constants;
+  kernel.walk([&](arith::ConstantOp constant) {
+    if (retype(constant.getType(), extents) != constant.getType() &&
+        isa<SplatElementsAttr>(constant.getValue()))
+      constants.push_back(constant);
+  });
+  for (arith::ConstantOp constant : constants) {
+    OpBuilder builder(constant);
+    auto number = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
+    Value scalar = arith::ConstantOp::create(builder, constant.getLoc(), number);
+    constant.getResult().replaceAllUsesWith(BroadcastOp::create(
+        builder, constant.getLoc(), retype(constant.getType(), extents), scalar));
+    constant.erase();
+  }
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
       result.setType(retype(result.getType(), extents));

@@ -103,6 +103,11 @@ static void rename(KernelOp kernel, StringAttr from, StringAttr to) {
   kernel.walk([&](Operation *op) {
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                /*replaceTypes=*/true);
+    // A constant's value has its type in it, which no replacer sees.
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+        constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(constant.getType()),
+                                                     splat.getSplatValue<Attribute>()));
     if (!isa<AlongAxes>(op))
       return;
     for (StringRef attribute : {"axis", "rank"})
