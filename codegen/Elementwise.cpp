@@ -158,7 +158,7 @@ static Value emitMinMaxNumber(CodeBuilder &b, const TargetInfo &target, bool isM
   };
   auto better = isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
   Value best = b.select(compare(better, y, x), y, x);
-  // Of equal numbers only zeros differ, in their sign.
+  // Equal numbers differ in nothing but the sign of zeros.
   Type bits = lanesOf(b.getIntegerType(elementOf(x.getType()).getIntOrFloatBitWidth()), widthOf(x));
   Value left = b.bitcast(x, bits), right = b.bitcast(y, bits);
   Value either = isMax ? b.fold<arith::AndIOp>(left, right) : b.fold<arith::OrIOp>(left, right);

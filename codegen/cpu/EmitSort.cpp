@@ -92,7 +92,7 @@ Value BodyLowering::sortFirst(LineSort &line, Value most) {
   Values last = level(line.axis(), lo, end, lanes, start, [&](ValueRange state) {
     int width = widthAt(line.axis());
     Value keys = b.splat(emitSortKey(b, target, line.op, emit(line.op.getInput())), width);
-    // Of equal keys those seen before come first.
+    // Where keys are equal, those seen before come first.
     Value enters = b.either(b.compare(CmpIPredicate::ult, keys, state[1]), state[2]);
     enters = b.splat(b.both(enters, domainMask(line.all())), width);
     auto append = [&] {

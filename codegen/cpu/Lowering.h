@@ -246,7 +246,7 @@ private:
   /// Random words (EmitRandom.cpp): how many vectors along the axis share them, in a nest that
   /// pulls these values.
   int vectorsFor(mlir::StringAttr axis, mlir::ValueRange pulled) const;
-  /// Those of an op at the nest's place; null where its lanes don't draw neighbouring numbers.
+  /// Gives the words of an op at the nest's place; null where its lanes draw no neighbours.
   mlir::Value emitDraws(ir::PhiloxOp op);
   /// So many from a number on; if there may be no branch, with more blocks than are needed.
   Draws drawRound(ir::PhiloxOp op, mlir::Value first, int draws, bool mayBranch);

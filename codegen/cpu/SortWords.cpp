@@ -171,7 +171,7 @@ Value Sorter::mergeRuns(Value here, Value there, Value count) const {
 //===-- Many words --------------------------------------------------------===//
 
 Value Sorter::digitAt(Value array, Value index, Value digit) const {
-  // Of a number in memory the low bytes come first.
+  // A number in memory begins with its low bytes.
   Value first =
       b.at(b.at(array, index, word), b.i64((words.bits - words.keyBits) / 8), b.getI8Type());
   Value byte = b.load(b.getI8Type(), b.at(first, digit, b.getI8Type()), false);

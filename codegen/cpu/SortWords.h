@@ -16,11 +16,11 @@ struct SortWords {
   unsigned keyBits = 32; // 32 or 64
   unsigned bits = 64;    // 64 or 128: a place has what the key leaves of them
 
-  /// Those of lines of up to so many elements.
+  /// Gives the words for lines of up to so many elements.
   static SortWords of(unsigned keyBits, int64_t mostElements);
 
   mlir::Type type(CodeBuilder &b) const { return b.getIntegerType(bits); }
-  /// Of scalars; of lanes where a word has 64 bits. The place is an i64.
+  /// Takes scalars, or lanes where a word has 64 bits. The place is an i64.
   mlir::Value make(CodeBuilder &b, mlir::Value key, mlir::Value place) const;
   mlir::Value keyOf(CodeBuilder &b, mlir::Value word) const;
   mlir::Value placeOf(CodeBuilder &b, mlir::Value word) const;
