@@ -49,6 +49,47 @@ Format formatOf(FloatType type) {
   return {4, 3, false};
 }
 
+/// NVIDIA's name of a format of 8 bits, for instructions that convert two numbers.
+StringRef pairOf(FloatType type) { return isa<Float8E5M2Type>(type) ? "e5m2x2" : "e4m3x2"; }
+
+/// A thread's instruction from 8 bits to f16, which holds all of their numbers.
+Value widenByInstruction(CodeBuilder &b, Value bits, FloatType from) {
+  Value pair = arith::ExtUIOp::create(b, b.getIntegerType(16), bits);
+  Value halves =
+      LLVM::CallIntrinsicOp::create(
+          b, VectorType::get(2, b.getF16Type()),
+          b.getStringAttr(("llvm.nvvm." + pairOf(from) + ".to.f16x2.rn").str()), ValueRange(pair))
+          .getResult(0);
+  Value half = LLVM::ExtractElementOp::create(b, halves, b.integer(b.getI32Type(), 0));
+  return arith::ExtFOp::create(b, b.getF32Type(), half);
+}
+
+/// And back. The instruction gives the greatest number for what is too large: infinity, or NaN
+/// where there is none, comes afterwards.
+Value roundByInstruction(CodeBuilder &b, Value value, FloatType to) {
+  Format format = formatOf(to);
+  Value pair = LLVM::CallIntrinsicOp::create(
+                   b, b.getIntegerType(16),
+                   b.getStringAttr(("llvm.nvvm.ff.to." + pairOf(to) + ".rn").str()),
+                   ValueRange{b.number(b.getF32Type(), 0), value})
+                   .getResult(0);
+  // Half a step above the greatest number is even, and stays it, where the next one would be NaN;
+  // From half a step beyond the greatest number on there is infinity. Where there is NaN instead,
+  // that half itself still rounds down, to what is even.
+  double step = std::ldexp(1.0, format.hasInfinity ? format.bias() - format.mantissaBits
+                                                   : format.bias() + 1 - format.mantissaBits);
+  double greatest = format.hasInfinity ? std::ldexp(1.0, format.bias() + 1) - step
+                                       : std::ldexp(1.0, format.bias() + 2) - 2 * step;
+  Value magnitude = math::AbsFOp::create(b, value);
+  Value bound = b.number(b.getF32Type(), greatest + step / 2);
+  auto compare = format.hasInfinity ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT;
+  Value isLarge = arith::CmpFOp::create(b, compare, magnitude, bound);
+  Type word = b.getIntegerType(16);
+  // Both differ from the greatest number by what is added to it.
+  Value more = b.select(isLarge, b.integer(word, 1), b.integer(word, 0));
+  return arith::TruncIOp::create(b, b.getI8Type(), b.add(pair, more));
+}
+
 /// 2^n as f32.
 Value powerOfTwo(Bits &i, int n) {
   return i.b.number(lanesOf(i.b.getF32Type(), i.width), std::ldexp(1.0, n));
@@ -61,6 +102,8 @@ Value tile::codegen::widenToF32(CodeBuilder &b, const TargetInfo &target, Value 
   Type f32 = lanesOf(b.getF32Type(), width);
   if (from.isF16() && target.hasF16c)
     return arith::ExtFOp::create(b, f32, b.bitcast(bits, lanesOf(b.getF16Type(), width)));
+  if (target.hasF8Conversions && formatOf(from).bits() == 8)
+    return widenByInstruction(b, bits, from);
   Bits i{b, width};
   Format format = formatOf(from);
   Value x = arith::ExtUIOp::create(b, i.type(), bits);
@@ -88,8 +131,10 @@ Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Valu
     return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getF16Type(), width), value), narrow);
   if (to.isBF16() && target.hasBf16Rounding && !towardZero)
     return b.bitcast(arith::TruncFOp::create(b, lanesOf(b.getBF16Type(), width), value), narrow);
-  Bits i{b, width};
   Format format = formatOf(to);
+  if (target.hasF8Conversions && format.bits() == 8 && !towardZero)
+    return roundByInstruction(b, value, to);
+  Bits i{b, width};
   int shift = 23 - format.mantissaBits;
   Value x = i.ofFloat(value);
   Value sign = i.band(i.shr(x, 32 - format.bits()), i.c(1 << (format.bits() - 1)));

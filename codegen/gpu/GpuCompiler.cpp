@@ -249,10 +249,11 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
     return failure();
   loadLoweringDialects(*kernel.getContext());
   int64_t room = sharedBytesOf(options.target);
-  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, room);
+  gpu::GpuModel model = gpu::GpuModel::of(options.target);
+  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, model, room);
   // Without operands of turns to come there may be room.
   if (succeeded(lowered) && lowered->sharedBytes > room && !gpu::settingOf(**onGpu, "stages"))
-    lowered = gpu::lowerKernel(**onGpu, 0);
+    lowered = gpu::lowerKernel(**onGpu, model, 0);
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/VerifyLayouts.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -69,12 +70,13 @@ void KernelLowering::bind(ValueRange values, ValueRange registers) {
 //===-- Parameters and programs -------------------------------------------===//
 
 KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function,
-                               int64_t room)
+                               const GpuModel &model, int64_t room)
     : b(b), kernel(kernel), function(function), domains(kernel),
       prologue(&function.getBody().front()), room(room) {
   target.vectorBits = 32;
   target.isThread = target.hasRareCalls = true;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
+  target.hasF8Conversions = model.hasF8Conversions;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   copies = copiesOf(kernel);
   blocks = numBlocks(kernel);
@@ -634,7 +636,8 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   return function;
 }
 
-FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, int64_t room) {
+FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const GpuModel &model,
+                                                           int64_t room) {
   if (failed(verifyLayouts(kernel)) || failed(checkFinishes(kernel)))
     return failure();
   LoweredKernel result;
@@ -647,7 +650,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, int64_
     return createFunction(b, kernel, suffix, result);
   };
   LLVM::LLVMFuncOp function = create("");
-  KernelLowering lowering(b, kernel, function, room);
+  KernelLowering lowering(b, kernel, function, model, room);
   if (failed(lowering.run()))
     return failure();
   result.function = function;
@@ -658,9 +661,9 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, int64_
   result.hasFinish = !result.copies.empty();
   result.foldsItself = result.hasFinish && foldsItself(kernel);
   if (result.hasStart)
-    KernelLowering(b, kernel, create(LoweredKernel::startSuffix)).runStart();
+    KernelLowering(b, kernel, create(LoweredKernel::startSuffix), model).runStart();
   if (result.hasFinish)
-    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix)).runFinish();
+    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix), model).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.blocks = numBlocks(kernel);
   result.sharedBytes = lowering.sharedBytes();

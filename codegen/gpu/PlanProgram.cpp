@@ -21,8 +21,11 @@ using namespace tile::codegen::gpu;
 
 GpuModel GpuModel::of(StringRef target) {
   if (target.starts_with("sm_80"))
-    return {
-        .multiprocessors = 108, .sharedBytes = 163 << 10, .mostBlocks = 1, .hasPipelines = false};
+    return {.multiprocessors = 108,
+            .sharedBytes = 163 << 10,
+            .mostBlocks = 1,
+            .hasPipelines = false,
+            .hasF8Conversions = false};
   if (target.starts_with("sm_89"))
     return {
         .multiprocessors = 142, .sharedBytes = 99 << 10, .mostBlocks = 1, .hasPipelines = false};

@@ -28,6 +28,8 @@ struct GpuModel {
   unsigned mostBlocks = 16;
   /// Whether bulk copies feed tensor cores that read shared memory (BuildPipeline.h).
   bool hasPipelines = true;
+  /// Whether instructions convert 8-bit floats.
+  bool hasF8Conversions = true;
 
   /// Of the devices that a target is for.
   static GpuModel of(llvm::StringRef target);

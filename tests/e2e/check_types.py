@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sorts, scans and best places of every type, on the interpreter and the CPU or the devices named, against NumPy.
+"""Sorts, scans and best places of every type, and casts to narrow floats, on the interpreter and the CPU or the devices named, against NumPy.
 
     check_types.py TILEC [DEVICE…] [--server PROGRAM]
 
@@ -87,6 +87,21 @@ kernel scans_{name}(x: {type}[M, N])
 }}
 """
 
+# Back in f32, which holds all their numbers; and the sign, which zeros have, too.
+CASTS = """
+kernel casts_{name}(x: f32[M, N]) -> (near: f32[M, N], zero: f32[M, N], held: f32[M, N], signs: f32[M, N]) {{
+    parallel i in tiles(M), j in tiles(N) {{
+        let y = {name}(x[i, j])
+        near[i, j] = f32(y)
+        zero[i, j] = f32({name}(x[i, j], toward_zero))
+        held[i, j] = f32({name}(x[i, j], sat))
+        signs[i, j] = where(isnan(f32(y)), 1, copysign(1, f32(y)))
+    }}
+}}
+"""
+# Bits of the mantissa, the exponent of 1, and the greatest number; f8e4m3 has no infinity.
+FORMATS = {"f16": (10, 15, 65504.0), "bf16": (7, 127, 2.0**128 - 2.0**120), "f8e4m3": (3, 7, 448.0), "f8e5m2": (2, 15, 57344.0)}
+
 
 def sum_type(name):
     """Small integers add up in 32 bits."""
@@ -149,6 +164,25 @@ def scanned_by_numpy(x, dtype):
             "least": np.minimum.accumulate(x[:, ::-1], axis=1)[:, ::-1], "fold": sums}
 
 
+def cast_by_numpy(x, name):
+    """In double precision, where steps are powers of two and quotients by them exact."""
+    mantissa, bias, greatest = FORMATS[name]
+    size = np.abs(x.astype(np.float64))
+    exponent = np.maximum(np.frexp(np.where(np.isfinite(size), size, 1))[1] - 1, 1 - bias)
+    step = np.exp2(exponent - mantissa)
+    infinite = np.nan if name == "f8e4m3" else np.inf
+    with np.errstate(invalid="ignore"):
+        near, down = np.rint(size / step) * step, np.trunc(size / step) * step
+
+    def signed(y):
+        return np.where(np.isnan(x), np.nan, np.copysign(y, x)).astype(np.float32)
+
+    is_infinite = np.isinf(size)
+    beyond = np.where(is_infinite | (near > greatest), infinite, near)
+    return {"near": signed(beyond), "zero": signed(np.where(is_infinite, infinite, np.minimum(down, greatest))),
+            "held": signed(np.minimum(near, greatest)), "signs": np.where(np.isnan(signed(beyond)), 1, np.copysign(1, x)).astype(np.float32)}
+
+
 class Checker:
     def __init__(self, runs, devices, folder, rng):
         self.runs, self.devices, self.folder, self.rng, self.count = runs, devices, folder, rng, 0
@@ -160,7 +194,8 @@ class Checker:
                              column=f"{name}(x[:, j])") for name in STORED]
         scans = [SCANS.format(name=name, type=name, sum=sum_type(name))
                  for name in [*INTEGERS, "f32", "f64"]]
-        (folder / "all.tile").write_text("".join(sorts + best + scans))
+        casts = [CASTS.format(name=name) for name in FORMATS]
+        (folder / "all.tile").write_text("".join(sorts + best + scans + casts))
 
     def check(self, kernel, x, expected, rtol=0.0):
         np.save(self.folder / "x.npy", x)
@@ -208,6 +243,15 @@ class Checker:
                 x = (self.rng.integers(-7, 8, shape) * 2.0**self.rng.integers(-3, 4, shape)).astype(np.float32)
                 x = x if name != "f8e5m2" else np.sign(x) * 2.0**self.rng.integers(-8, 8, shape).astype(np.float32)
                 self.check_orders(name, x, -np.inf, np.inf)
+        # Numbers of all sizes, those that begin and end a step, and those beside them.
+        top = self.rng.integers(0, 1 << 16, 16384, dtype=np.uint32) << 16
+        for name, (mantissa, _, _) in FORMATS.items():
+            half = np.uint32(1 << (22 - mantissa))
+            ties = (top & ~(half - np.uint32(1))) | half
+            bits = np.stack([top, top | self.rng.integers(0, 1 << 16, top.shape, dtype=np.uint32), ties, ties + np.uint32(1),
+                             ties - np.uint32(1)])
+            x = bits.view(np.float32)
+            self.check(f"casts_{name}", x, cast_by_numpy(x, name))
 
 
 def main():
