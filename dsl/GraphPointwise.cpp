@@ -106,7 +106,7 @@ bool GraphElaborator::findExtents(Pointwise &map) {
   return true;
 }
 
-/// The kernel's name, parameters and schedule; the result's type is not known yet.
+/// The kernel's name and parameters; the result's type is not known yet.
 void GraphElaborator::specify(Pointwise &map) {
   AffineExpr one = getAffineConstantExpr(1, parts.context);
   size_t rank = map.shape.size();
@@ -132,14 +132,6 @@ void GraphElaborator::specify(Pointwise &map) {
                              .shape = map.extents,
                              .defaultValue = {},
                              .loc = at(map.expr.range)});
-  // Reading and writing some rows of one block keeps the inner axis long.
-  Builder attrs(parts.context);
-  NamedAttrList schedule;
-  for (size_t n = 0; n < rank; ++n) {
-    int64_t size = n + 1 == rank ? 1024 : n + 2 == rank ? 4 : 1;
-    schedule.set("i" + std::to_string(n), attrs.getI64IntegerAttr(size));
-  }
-  map.spec.schedule = schedule.getDictionary(parts.context);
   map.spec.name = signature.spec.name + ".map" + std::to_string(pointwiseCount++);
 }
 
