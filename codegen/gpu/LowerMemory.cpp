@@ -95,16 +95,20 @@ int64_t KernelLowering::divisorOf(AffineExpr expr, const Access &access) const {
     return constant.getValue() ? std::min(most, constant.getValue() & -constant.getValue()) : most;
   auto binary = cast<AffineBinaryOpExpr>(expr);
   int64_t left = divisorOf(binary.getLHS(), access), right = divisorOf(binary.getRHS(), access);
-  if (expr.getKind() == AffineExprKind::Add)
+  if (expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mod)
     return std::min(left, right);
   return expr.getKind() == AffineExprKind::Mul ? std::min(most, left * right) : 1;
 }
 
-/// Whether an expression is the coordinate of a span plus what has no axes.
+/// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum leaves
+/// of a modulus: neighbours that begin at a multiple of their number, as the modulus is one
+/// (divisorOf), have neighbouring rests.
 static bool isPlainIn(AffineExpr expr, unsigned dim) {
   if (auto only = dyn_cast<AffineDimExpr>(expr))
     return only.getPosition() == dim;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && expr.getKind() == AffineExprKind::Mod)
+    return isPlainIn(binary.getLHS(), dim) && !binary.getRHS().isFunctionOfDim(dim);
   if (!binary || expr.getKind() != AffineExprKind::Add)
     return false;
   return (isPlainIn(binary.getLHS(), dim) && !binary.getRHS().isFunctionOfDim(dim)) ||
