@@ -187,7 +187,9 @@ Expr KernelBuilder::floatCall(StringRef function, ElementType type, ArrayRef<Val
     Value isNegative = compare(arith::CmpFPredicate::OLT, v[0], splat(0));
     Value above = arith::SelectOp::create(builder, loc, isNegative, power, splat(1));
     Value below = arith::AddFOp::create(builder, loc, splat(1), power);
-    return make(arith::DivFOp::create(builder, loc, above, below), type);
+    // The divisor is from 1 to 2: a reciprocal may stand for the division.
+    Value quotient = arith::DivFOp::create(builder, loc, above, below, arith::FastMathFlags::arcp);
+    return make(quotient, type);
   }
   if (function == "expdiff") {
     // exp(a − b), and 0 where a = −inf even if b is −inf too.

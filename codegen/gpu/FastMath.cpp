@@ -73,6 +73,16 @@ static Value emitOneAndTanh(CodeBuilder &b, Value x) {
   return inlineAsm(b, x.getType(), x, text.str(), "=f,f", /*hasSideEffects=*/false);
 }
 
+/// x / y for 1 ≤ y ≤ 2: x times the hardware's reciprocal, and one step toward the quotient. That is
+/// within an ulp, and mostly what a division gives, without its cases.
+static Value emitTameQuotient(CodeBuilder &b, Value x, Value y) {
+  Value reciprocal = inlineAsm(b, x.getType(), y, "rcp.approx.ftz.f32 $0, $1;", "=f,f",
+                               /*hasSideEffects=*/false);
+  Value quotient = arith::MulFOp::create(b, x, reciprocal);
+  Value rest = math::FmaOp::create(b, arith::NegFOp::create(b, y), quotient, x);
+  return math::FmaOp::create(b, rest, reciprocal, quotient);
+}
+
 Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
   if (operands.empty() || !operands[0].getType().isF32())
     return {};
@@ -80,6 +90,9 @@ Value KernelLowering::emitFast(Operation *op, ValueRange operands) {
     return emitExp(b, operands[0]);
   if (isa<math::TanhOp>(op))
     return isAddedToOne(op) ? emitOneAndTanh(b, operands[0]) : emitTanh(b, operands[0]);
+  auto division = dyn_cast<arith::DivFOp>(op);
+  if (division && bitEnumContainsAny(division.getFastmath(), arith::FastMathFlags::arcp))
+    return emitTameQuotient(b, operands[0], operands[1]);
   // The sum is there already, maybe in another layout.
   if (isa<arith::AddFOp>(op))
     for (auto [value, operand] : llvm::zip(op->getOperands(), operands)) {
@@ -145,7 +158,10 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
 bool KernelLowering::emitRowDivision(Operation *op) {
   constexpr size_t worthwhile = 4;
   Value result = op->getNumResults() == 1 ? op->getResult(0) : Value();
-  if (!isa<arith::DivFOp>(op) || axesOf(result.getType()).empty() ||
+  auto division = dyn_cast<arith::DivFOp>(op);
+  // What has code of its own has that with whatever kernels become one.
+  if (!division || division.getFastmath() != arith::FastMathFlags::none ||
+      axesOf(result.getType()).empty() ||
       !getElementTypeOrSelf(result.getType()).isF32() ||
       axesOf(op->getOperand(0).getType()).empty() || axesOf(op->getOperand(1).getType()).empty())
     return false;
