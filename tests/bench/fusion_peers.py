@@ -40,6 +40,31 @@ PEERS = {
 }
 
 
+def half(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+
+
+def rotated(q, k, cosines, sines):
+    def turned(x):
+        x, middle = x.float(), x.shape[-1] // 2
+        return (x * cosines + torch.cat((-x[..., middle:], x[..., :middle]), -1) * sines).bfloat16()
+    return turned(q), turned(k)
+
+
+def normed_f8(x, g):
+    n = F.rms_norm(x, x.shape[1:], g, 1e-6).float()
+    most = n.abs().amax(1, keepdim=True)
+    return (n * (448 / most.clamp(min=1e-12))).to(torch.float8_e4m3fn), most / 448
+
+
+PEERS |= {
+    "transposed_sum": (lambda x, y: 2 * x + 3 * y.T, lambda M, N: [normal(M, N), normal(N, M)]),
+    "gated_unit": (lambda g, x: F.silu(g) * x, lambda M, N: [half(M, N), half(M, N)]),
+    "rotated": (rotated, lambda B, H, S, D: [half(B, H, S, D), half(B, H, S, D), normal(S, D), normal(S, D)]),
+    "normed_f8": (normed_f8, lambda M, N: [half(M, N), half(N)]),
+}
+
+
 def chain(x):
     for _ in range(5):
         x = 0.5 * x + 0.25

@@ -18,7 +18,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "e2e" / "fusion"
 GRAPHS = ["biased", "gated", "forked", "summed", "chain", "sine_cosine", "mean_squared_loss", "root_of_squares", "normalized",
           "residual_norm", "masked_softmax", "cross_entropy_of", "embedded", "both_sums", "column_moments",
-          "standardized", "nested"]
+          "standardized", "nested", "transposed_sum", "gated_unit", "rotated", "normed_f8"]
 
 
 def measured(tilec, graph, device, dims):
