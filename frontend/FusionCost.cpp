@@ -24,9 +24,12 @@ static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 1
 /// results. An assumption.
 static constexpr double busyWarps = 16;
 
-/// Of the matrix units' rate, what a warp's instructions have on a device with pipelines, and of
-/// that of vectors, what plain threads have (an H200, docs/performance.md).
-static constexpr double shareOfWarpMma = 0.14, shareOfPlainThreads = 0.145;
+/// Of the matrix units' rate, what a warp's instructions have on a device with pipelines (an H200,
+/// docs/performance.md).
+static constexpr double shareOfWarpMma = 0.14;
+/// Of the vectors' rate, what plain threads have that read so many elements for a multiply-add (the
+/// same).
+static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
 /// computes.
@@ -89,7 +92,7 @@ double FusionCost::contractionSeconds(const Work &work,
     double vector = device.operations(Unit::Vector, contraction.type);
     if (fastest == 0)
       fastest = vector;
-    double rate = path == Path::Scalar ? shareOfPlainThreads * vector
+    double rate = path == Path::Scalar ? shareOfPlainThreads(shape.operandReads) * vector
                   : path == Path::WarpMma && hasPipelines && contraction.type != runtime::DType::F64
                       ? shareOfWarpMma * fastest
                       : fastest;
@@ -168,6 +171,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.contractions = shape.contractions.size();
   cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
   cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
+  cost.operandReads = shape.operandReads;
   if (device.isGpu)
     compute += contractionSeconds(work, shape);
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)

@@ -59,6 +59,16 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
+/// Whether plain threads multiply matrices, by contractions that no instruction of warps can make.
+static bool makesPlainProducts(KernelOp kernel) {
+  return kernel
+      .walk([](DotOp dot) {
+        return axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) ? WalkResult::interrupt()
+                                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   constexpr int64_t elementsPerThread = 16, usual = 8;
   if (int64_t given = numberOf(kernel, "warps"))
@@ -75,11 +85,14 @@ unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
       warps *= 2;
     return warps;
   }
-  auto busy = static_cast<int64_t>(llvm::bit_floor(
-      static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * elementsPerThread)))));
-  // More only where a thread would hold more than 64 elements.
-  int64_t limit = usual;
-  while (limit < mostWarps && most / (32 * limit) > 64)
+  // A thread that multiplies reads the less for it the more sums it has.
+  bool multiplies = makesPlainProducts(kernel);
+  int64_t perThread = multiplies ? 2 * elementsPerThread : elementsPerThread;
+  auto busy = static_cast<int64_t>(
+      llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * perThread)))));
+  // More only where a thread would hold more than 64 elements, or 128 sums.
+  int64_t limit = multiplies ? usual / 2 : usual;
+  while (limit < mostWarps && most / (32 * limit) > 4 * perThread)
     limit *= 2;
   return static_cast<unsigned>(std::min(busy, limit));
 }

@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
@@ -85,6 +87,22 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
   return sizes;
 }
 
+/// Elements of both operands that a thread reads for a multiply-add. What the threads share out of a
+/// block's sums is taken for as square as the block lets it be.
+static double operandReads(DotOp dot, unsigned threads) {
+  auto tile = cast<RankedTensorType>(dot.getType());
+  double rows = 1, columns = 1;
+  for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
+    bool isRow = llvm::is_contained(axesOf(dot.getLhs().getType()), axis),
+         isColumn = llvm::is_contained(axesOf(dot.getRhs().getType()), axis);
+    if (isRow != isColumn)
+      (isRow ? rows : columns) *= static_cast<double>(extent);
+  }
+  double sums = std::max(1.0, rows * columns / threads);
+  double less = std::min({rows, columns, std::sqrt(sums)});
+  return 1 / less + less / sums;
+}
+
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
                                             const llvm::StringMap<int64_t> &sizes,
                                             StringRef target) {
@@ -100,11 +118,12 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     shape.ctas = blocksOf(*product);
     return shape;
   }
+  ProgramPlan plan = planProgram(*copy, model);
   copy->walk([&](DotOp dot) {
     shape.contractions.push_back(warpDotOf(dot) ? ContractionPath::WarpMma
                                                 : ContractionPath::Scalar);
+    shape.operandReads = std::max(shape.operandReads, operandReads(dot, 32 * plan.warps));
   });
-  ProgramPlan plan = planProgram(*copy, model);
   shape.warps = plan.warps;
   shape.ctas = plan.blocks;
   shape.ctasAtATime = plan.ctasAtATime;

@@ -21,6 +21,9 @@ struct KernelShape {
   unsigned ctas = 1, warps = 4, ctasAtATime = 1;
   /// The contractions of the kernel, in the order in which they stand there.
   llvm::SmallVector<ir::ContractionPath> contractions;
+  /// Elements of operands that a thread reads for a multiply-add, in the contraction outside
+  /// pipelines that reads the most: with R × C sums it reads R + C for R · C.
+  double operandReads = 0;
 };
 
 /// Binds the dims that code for a GPU depends on, those that the extents of whole axes are computed

@@ -52,7 +52,7 @@ private:
   bool isCopied(LoadOp load);
   bool isProduct();
   bool chooseForProduct();
-  void fitSums(DotOp dot, int64_t floor);
+  void fitSums(DotOp dot, int64_t floor, int64_t most);
   void chooseForDots();
   void chooseForElements();
   void spread();
@@ -381,7 +381,7 @@ bool Chooser::chooseForProduct() {
 
 /// A contraction's sums stay in registers: where a whole axis makes their rows long, a program has
 /// fewer of them, down to what an instruction takes. Where that is not enough, nothing changes.
-void Chooser::fitSums(DotOp dot, int64_t floor) {
+void Chooser::fitSums(DotOp dot, int64_t floor, int64_t most) {
   SmallVector<AxisInfo *> open;
   int64_t held = std::max(1u, getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 32);
   int64_t least = held;
@@ -394,20 +394,20 @@ void Chooser::fitSums(DotOp dot, int64_t floor) {
     if (isOpen)
       open.push_back(&axis);
   }
-  if (least > registersForTiles)
+  if (least > most)
     return;
-  for (; held > registersForTiles; held /= 2) {
+  for (; held > most; held /= 2) {
     AxisInfo *longest =
         *llvm::max_element(open, [](AxisInfo *x, AxisInfo *y) { return x->size < y->size; });
     longest->size /= 2;
   }
 }
 
-/// Blocks of contractions by instructions of warps: squares of programs' axes, if there are enough
-/// of them for the device, and what a turn of a loop contracts in rows of 128 bytes. Axes of a
-/// schedule have its first size.
+/// Blocks of contractions outside pipelines: squares of programs' axes, if there are enough of them
+/// for the device, and what a turn of a loop contracts in rows of 128 bytes; where plain threads
+/// multiply, of 256, as their turns wait for each other. Axes of a schedule have its first size.
 void Chooser::chooseForDots() {
-  constexpr int64_t rowBytes = 128, large = 128, usual = 64, least = 32;
+  constexpr int64_t rowBytes = 128, plainRowBytes = 256, large = 128, usual = 64, least = 32;
   bool isSingle = dots.size() == 1;
   SmallVector<AxisInfo *> ofPrograms;
   for (auto &[name, axis] : axes)
@@ -417,9 +417,8 @@ void Chooser::chooseForDots() {
       axis.size = 0;
   for (DotOp dot : dots) {
     std::optional<WarpMma> mma = warpMmaOf(dot);
-    if (!mma)
-      continue;
-    int64_t bytes = mma->element.getIntOrFloatBitWidth() / 8;
+    Type element = mma ? mma->element : getElementTypeOrSelf(dot.getLhs().getType());
+    int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
     auto choose = [&](StringAttr name, int64_t wanted) {
       AxisInfo &axis = axes[name];
       if (!axis.isSizable || !axis.candidates.empty() || axis.size != 0)
@@ -436,7 +435,8 @@ void Chooser::chooseForDots() {
                        ? 1
                    : isMatrix ? large
                               : usual);
-    choose(dot.getAxisAttr(), std::max<int64_t>(mma->depth, rowBytes / bytes));
+    choose(dot.getAxisAttr(),
+           mma ? std::max<int64_t>(mma->depth, rowBytes / bytes) : plainRowBytes / bytes);
   }
   auto halve = [&](int64_t floor) {
     AxisInfo *largest = nullptr;
@@ -449,10 +449,12 @@ void Chooser::chooseForDots() {
   };
   while (programs() < model.multiprocessors && halve(least)) {
   }
-  constexpr int64_t rowsOfInstruction = 8;
+  constexpr int64_t rowsOfInstruction = 8, registersForPlainSums = 16384;
   for (DotOp dot : dots)
     if (warpMmaOf(dot))
-      fitSums(dot, rowsOfInstruction);
+      fitSums(dot, rowsOfInstruction, registersForTiles);
+    else
+      fitSums(dot, /*floor=*/1, registersForPlainSums);
 }
 
 int64_t Chooser::programs() const {
