@@ -5,6 +5,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "frontend/CudaExecution.h"
 #include "frontend/GpuAssembly.h"
+#include "ir/Spelling.h"
 #include "runtime/DType.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -315,8 +316,9 @@ void VariantMaker::remarkOnLimit(StringRef target, ArrayRef<StringAttr> dims, in
   std::string names;
   for (StringAttr dim : dims)
     names += (names.empty() ? "" : " or ") + dim.str();
-  kernel.emitRemark("for ") << target << " there is no code of `" << kernel.getSymName()
-                            << "` where " << names << " exceeds " << most;
+  kernel.emitRemark("for ") << target << " there is no code of `"
+                            << ir::nameInSource(kernel.getSymName()) << "` where " << names
+                            << " exceeds " << most;
 }
 
 Outcome<std::vector<runtime::CudaVariant>>

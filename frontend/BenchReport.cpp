@@ -2,6 +2,8 @@
 
 #include "frontend/BenchReport.h"
 
+#include "frontend/Units.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -73,14 +75,6 @@ static std::string shortNumber(double value) {
 
 static std::string percent(double share) { return number(100 * share, "%.0f%%"); }
 
-std::string tile::frontend::describeTime(double seconds) {
-  if (seconds < 1e-7)
-    return number(seconds * 1e9, "%.3g ns");
-  if (seconds >= 10)
-    return number(seconds, "%.3f s");
-  return seconds < 1e-3 ? number(seconds * 1e6, "%.1f us") : number(seconds * 1e3, "%.3f ms");
-}
-
 static std::vector<std::string> rowOf(const BenchReport &report, const BenchResult &result) {
   double seconds = report.seconds(result), operations = result.work.totalOperations();
   bool isKnown = std::isfinite(operations);
@@ -88,7 +82,7 @@ static std::vector<std::string> rowOf(const BenchReport &report, const BenchResu
       {report.launchSeconds(), report.memorySeconds(result), report.computeSeconds(result)});
   std::vector<std::string> row = {
       result.name,
-      describeTime(seconds),
+      timeText(seconds),
       report.isPrediction ? "" : "±" + number(100 * result.timing.spread(), "%.1f%%"),
       shortNumber(result.work.bytes() / seconds / 1e9),
       result.copy.empty() ? "" : percent(result.copy.median() / seconds),
@@ -113,11 +107,6 @@ static std::string describe(const codegen::GpuRoles &roles) {
             std::to_string(role.warps) + " warps of " + std::to_string(role.registers) +
             " registers";
   return text;
-}
-
-/// How many characters a terminal shows: bytes but those that go on one in UTF-8.
-static size_t widthOf(const std::string &text) {
-  return llvm::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
 }
 
 void tile::frontend::printText(const BenchReport &report, llvm::raw_ostream &stream) {
@@ -145,9 +134,8 @@ void tile::frontend::printText(const BenchReport &report, llvm::raw_ostream &str
   for (const auto &row : rows) {
     std::string line;
     for (auto [n, cell] : llvm::enumerate(row)) {
-      std::string space(widths[n] - widthOf(cell), ' ');
       if (widths[n] > 0)
-        line += (n ? "  " : "") + (n ? space + cell : cell + space);
+        line += n ? "  " + padLeft(cell, widths[n]) : padRight(cell, widths[n]);
     }
     stream << llvm::StringRef(line).rtrim() << "\n";
   }

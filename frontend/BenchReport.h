@@ -55,9 +55,6 @@ struct BenchReport {
   double seconds(const BenchResult &result) const;
 };
 
-/// "834.4 us", "1.009 ms".
-std::string describeTime(double seconds);
-
 void printText(const BenchReport &report, llvm::raw_ostream &stream);
 llvm::json::Object toJson(const BenchReport &report);
 

@@ -502,6 +502,8 @@ Result<Outputs> Function::operator()(const std::vector<NamedArgument> &arguments
   auto kernels = frontend::kernelsOf(module, *instance);
   if (auto checked = executor.sizes.check(kernels); !checked) {
     frontend::Failure failure = checked.takeFailure();
+    if (failure.message.empty())
+      return firstOf(errors, "`" + symbol + "` failed");
     return runtime::Error{std::move(failure.message), std::move(failure.hint)};
   }
   std::vector<std::optional<runtime::PlacedTensor>> shapes;

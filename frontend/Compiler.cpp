@@ -8,6 +8,7 @@
 #include "frontend/Interface.h"
 #include "ir/Passes.h"
 
+#include "ir/Spelling.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -45,8 +46,8 @@ static void remarkOnSmallerTiles(ir::KernelOp kernel,
     usual += (comma + name + " = " + Twine(sizes.first)).str();
   }
   auto remark = kernel.emitRemark("kernel `")
-                << sourceName(kernel.getSymName()) << "` gets tiles of " << chosen << ": with "
-                << usual << " it " << reason;
+                << ir::nameInSource(kernel.getSymName()) << "` gets tiles of " << chosen
+                << ": with " << usual << " it " << reason;
   remark.attachNote() << "hint: sizes in `schedule cuda`, or given by --set BINDER=SIZE, stay";
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/CudaExecution.h"
 #include "frontend/LocalMemory.h"
 #include "frontend/Rules.h"
+#include "ir/Spelling.h"
 #include "runtime/Encoding.h"
 #include "runtime/cuda/Assemble.h"
 
@@ -152,7 +153,7 @@ Outcome<runtime::CudaVariant> CudaContext::generate(Compiler &compiler, ir::Kern
 
 Outcome<CudaKernel> CudaContext::load(Compiler &compiler, ir::KernelOp kernel,
                                       const CudaSpecialization &to) const {
-  std::string name = kernel.getSymName().str();
+  std::string name = ir::nameInSource(kernel.getSymName());
   auto loaded = [&](const runtime::CudaCode &code) {
     StageTimer timer(compiler.times, "load");
     auto ready = cuda::LoadedKernel::load(device, code, name);

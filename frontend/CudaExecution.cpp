@@ -2,6 +2,7 @@
 
 #include "frontend/CudaExecution.h"
 
+#include "ir/Spelling.h"
 #include "runtime/DType.h"
 #include "runtime/KernelReports.h"
 #include "runtime/cuda/DeviceBuffer.h"
@@ -101,8 +102,7 @@ Outcome<CudaArguments> CudaContext::upload(ir::KernelOp kernel, const CudaKernel
   auto prepared =
       cuda::PreparedLaunch::create(code.loaded, stream, words, elements, launch.dims, report);
   if (!prepared) {
-    runtime::Error error = prepared.takeError();
-    return Failure::invalid({std::move(error.message), std::move(error.hint)});
+    return Failure::usage(prepared.takeError());
   }
   arguments.launch.emplace(*std::move(prepared));
   return arguments;
@@ -144,7 +144,7 @@ Outcome<CudaArguments> CudaContext::launchAndListen(ir::KernelOp kernel, const C
     return arguments;
   }
   return Failure::environment(
-      {"`" + kernel.getSymName().str() + "` prints more each time that it is launched",
+      {"`" + ir::nameInSource(kernel.getSymName()) + "` prints more each time that it is launched",
        "let it print less"});
 }
 

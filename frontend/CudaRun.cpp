@@ -5,6 +5,7 @@
 #include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "ir/Launch.h"
+#include "ir/Spelling.h"
 #include "runtime/Overlap.h"
 
 #include <cstring>
@@ -28,8 +29,7 @@ prepareLaunch(ir::KernelOp kernel, const CudaKernel &code, std::shared_ptr<cuda:
   auto launch = cuda::PreparedLaunch::create(code.loaded, std::move(stream), words, elements, dims);
   if (launch)
     return *std::move(launch);
-  runtime::Error error = launch.takeError();
-  return Failure::invalid({std::move(error.message), std::move(error.hint)});
+  return Failure::usage(launch.takeError());
 }
 
 //===-- Graphs ------------------------------------------------------------===//
@@ -187,7 +187,7 @@ Outcome<CudaRun> Executor::bindKernel(ir::KernelOp kernel,
   ir::UserError error;
   FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
   if (failed(binding) || failed(ir::checkRequires(kernel, binding->dims, scalars, error)))
-    return Failure::invalid(std::move(error));
+    return Failure::usage({std::move(error.message), std::move(error.hint)});
   cuda::PreparedSpace space(result.run);
   for (auto [n, port] : llvm::enumerate(interface.outputs)) {
     runtime::PlacedTensor place{port.type, {}, nullptr};
@@ -201,11 +201,11 @@ Outcome<CudaRun> Executor::bindKernel(ir::KernelOp kernel,
       place.data = result.inputs[*result.outputInputs.back()].data;
     } else if (given) {
       if (given->type != place.type || given->shape != place.shape)
-        return Failure::invalid({"output `" + port.name + "` of `" + interface.name + "` is " +
-                                     runtime::describe(place.type, place.shape) +
-                                     ", the tensor given for it is " +
-                                     runtime::describe(given->type, given->shape),
-                                 ""});
+        return Failure::usage({"output `" + port.name + "` of `" + interface.name + "` is " +
+                                   runtime::describe(place.type, place.shape) +
+                                   ", the tensor given for it is " +
+                                   runtime::describe(given->type, given->shape),
+                               ""});
       result.outputInputs.emplace_back();
       place.data = given->data;
     } else {
@@ -258,9 +258,9 @@ Outcome<CudaRun> Executor::bindOnCuda(StringRef symbol, std::span<const runtime:
                                       std::vector<const runtime::PlacedTensor *> results) {
   for (ir::KernelOp kernel : kernelsOf(module, symbol))
     if (codegen::hasReports(kernel))
-      return Failure::invalid({"`" + kernel.getSymName().str() +
-                                   "` asserts or prints, and a prepared call says nothing",
-                               "call it instead of preparing it"});
+      return Failure::usage({"`" + ir::nameInSource(kernel.getSymName()) +
+                                 "` asserts or prints, and a prepared call says nothing",
+                             "call it instead of preparing it"});
   Operation *function = module.lookupSymbol(symbol);
   std::vector<bool> isGiven(results.begin(), results.end());
   auto bind = [&]() -> Outcome<CudaRun> {
@@ -275,8 +275,7 @@ Outcome<CudaRun> Executor::bindOnCuda(StringRef symbol, std::span<const runtime:
   if (!bound)
     return bound;
   if (auto apart = checkPlaces(function, *bound, isGiven); !apart) {
-    runtime::Error error = apart.takeError();
-    return Failure::invalid({std::move(error.message), std::move(error.hint)});
+    return Failure::usage(apart.takeError());
   }
   return bound;
 }

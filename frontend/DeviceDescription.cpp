@@ -239,12 +239,12 @@ Outcome<DeviceDescription> DeviceDescription::parse(const std::string &text,
   try {
     return describe(parseOnce(text));
   } catch (const Json::parse_error &error) {
-    return Failure::environment({origin + ":" + placeOf(text, error.byte) + ": malformed JSON",
-                                 "docs/bench.md has the format"});
+    return Failure::invalid({origin + ":" + placeOf(text, error.byte) + ": malformed JSON",
+                             "docs/bench.md has the format"});
   } catch (const Json::exception &) {
-    return Failure::environment({origin + ": a number is out of range", ""});
+    return Failure::invalid({origin + ": a number is out of range", ""});
   } catch (const Wrong &wrong) {
-    return Failure::environment({origin + ": " + wrong.message, wrong.hint});
+    return Failure::invalid({origin + ": " + wrong.message, wrong.hint});
   }
 }
 

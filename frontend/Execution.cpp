@@ -11,6 +11,7 @@
 #include "frontend/Sanitize.h"
 #include "ir/Interpreter.h"
 #include "ir/Launch.h"
+#include "ir/Spelling.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/CpuLaunch.h"
 #include "runtime/KernelReports.h"
@@ -72,15 +73,15 @@ Outcome<std::monostate> tile::frontend::checkArguments(const Interface &interfac
     const Port &port = interface.inputs[n];
     const runtime::Tensor *tensor = arguments[n].tensor.get();
     if (port.isTensor != (tensor != nullptr))
-      return Failure::invalid({"`" + port.name + "` of `" + interface.name + "` is a " +
-                                   (port.isTensor ? "tensor" : "scalar") + ", the argument is a " +
-                                   (tensor ? "tensor" : "scalar"),
-                               "it is declared as " + port.str()});
+      return Failure::usage({"`" + port.name + "` of `" + interface.name + "` is a " +
+                                 (port.isTensor ? "tensor" : "scalar") + ", the argument is a " +
+                                 (tensor ? "tensor" : "scalar"),
+                             "it is declared as " + port.str()});
     if (tensor && tensor->dtype() != port.type)
-      return Failure::invalid({"`" + port.name + "` of `" + interface.name + "` holds " +
-                                   std::string(runtime::nameOf(port.type)) + ", the argument is " +
-                                   tensor->describe(),
-                               "it is declared as " + port.str()});
+      return Failure::usage({"`" + port.name + "` of `" + interface.name + "` holds " +
+                                 std::string(runtime::nameOf(port.type)) + ", the argument is " +
+                                 tensor->describe(),
+                             "it is declared as " + port.str()});
   }
   return Done{};
 }
@@ -130,9 +131,9 @@ Executor::prepare(ir::KernelOp kernel, const Arguments &arguments,
   ir::UserError error;
   FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
   if (failed(binding))
-    return Failure::invalid(std::move(error));
+    return Failure::usage({std::move(error.message), std::move(error.hint)});
   if (failed(ir::checkRequires(kernel, binding->dims, prepared->scalars, error)))
-    return Failure::invalid(std::move(error));
+    return Failure::usage({std::move(error.message), std::move(error.hint)});
   prepared->dims = std::move(binding->dims);
   for (const Port &port : interface.outputs) {
     auto tensor = makeOutput(port, inputs[port.position], binding->shapes[port.position], poisons);
@@ -306,9 +307,9 @@ Outcome<Done> Executor::launch(Compiled &code, const RawLaunch &launch) {
     try {
       sanitizer.emplace(makeSanitizer(code.kernel.get(), launch.shapes));
     } catch (const std::bad_alloc &) {
-      return Failure::environment(
-          {"there is not enough memory to watch `" + code.kernel->getSymName().str() + "`",
-           "--sanitize takes 48 bytes for each element of an output"});
+      return Failure::environment({"there is not enough memory to watch `" +
+                                       ir::nameInSource(code.kernel->getSymName()) + "`",
+                                   "--sanitize takes 48 bytes for each element of an output"});
     }
   }
   CrashReport::Promise promise(code.brokenPromise.empty() ? nullptr : code.brokenPromise.c_str());
@@ -393,7 +394,8 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
       std::min<uint64_t>(runtime::availableMemory(), std::numeric_limits<int64_t>::max()));
   auto tooLarge = [&](const std::string &details) {
     return Failure::environment({"the interpreter holds whole tiles of `" +
-                                     kernel.getSymName().str() + "` in memory: " + details,
+                                     ir::nameInSource(kernel.getSymName()) +
+                                     "` in memory: " + details,
                                  "try smaller tile sizes or shapes"});
   };
   ir::InterpreterResult result;
@@ -414,7 +416,7 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   }
   if (result.isPromiseBroken) {
     reportFault(result.loc.value_or(kernel.getLoc()), result.message, launch.callers);
-    std::string name = "kernel `" + kernel.getSymName().str() + "`";
+    std::string name = "kernel `" + ir::nameInSource(kernel.getSymName()) + "`";
     return Failure::invalid(
         {kernel.isGrid()
              ? "grid " + name + " breaks a promise: its author answers for what it reads and stores"

@@ -106,13 +106,16 @@ static json::Array toJson(llvm::ArrayRef<Port> inputs) {
 
 /// Tensors that stay in memory between two kernels, or that both read.
 static json::Array toJson(const std::vector<FusionLedger::Boundary> &boundaries,
-                          const FusionLedger &ledger, llvm::StringRef from, llvm::StringRef to) {
+                          const FusionLedger &ledger, bool isRead) {
+  llvm::StringRef from = isRead ? "first" : "from", to = isRead ? "second" : "to";
   json::Array array;
   for (const FusionLedger::Boundary &boundary : boundaries) {
     json::Object object{{"tensor", boundary.tensor},
                         {"bytes", number(boundary.bytes)},
                         {from, boundary.from},
-                        {to, boundary.to}};
+                        {to, boundary.to},
+                        {"gain_seconds", gainOf(ledger, boundary, isRead)},
+                        {"best_apart", isBestApart(ledger, boundary)}};
     if (boundary.entry) {
       const FusionEntry &entry = ledger.entries[*boundary.entry];
       object["entry"] = *boundary.entry;
@@ -162,14 +165,18 @@ json::Object tile::frontend::toJson(const FusionReport &report) {
                       {"fuse", report.mode},
                       {"dims", json::Array(report.dims)},
                       {"inputs", ::toJson(report.inputs)},
+                      {"assumed_dims", json::Array(report.assumedDims)},
+                      {"assumed_extent", report.assumedExtent},
+                      {"assumed", assumedText(report)},
+                      {"warning", memoryWarning(report)},
                       {"calls", std::move(calls)},
                       {"tensors", ::toJson(report.before.tensors)},
                       {"kernels", std::move(kernels)},
                       {"tensors_after", ::toJson(report.after.tensors)},
                       {"ledger", std::move(entries)},
                       {"vetoes", toJson(ledger.vetoes)},
-                      {"boundaries", ::toJson(ledger.boundaries, ledger, "from", "to")},
-                      {"shared_reads", ::toJson(ledger.sharedReads, ledger, "first", "second")},
+                      {"boundaries", ::toJson(ledger.boundaries, ledger, /*isRead=*/false)},
+                      {"shared_reads", ::toJson(ledger.sharedReads, ledger, /*isRead=*/true)},
                       {"before", std::move(before)},
                       {"after", std::move(after)}};
   if (report.measured)

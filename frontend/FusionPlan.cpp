@@ -362,7 +362,7 @@ Outcome<FusionPlan> tile::frontend::makePlan(Compiler &compiler, ModuleOp module
 //===-- Running by a plan -------------------------------------------------===//
 
 static Failure stale(const Twine &what) {
-  return Failure::invalid(
+  return Failure::usage(
       {"the plan is stale: " + what.str(), "write it anew: tilec fuse … --explain=plan -o PLAN"});
 }
 

@@ -3,7 +3,9 @@
 #include "frontend/FusionText.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <array>
 
 using namespace tile;
 using namespace tile::frontend;
@@ -13,46 +15,85 @@ using ir::KernelCost;
 
 /// A column beside the time that is predicted; none if nothing has run.
 static std::string measuredColumn(const FusionReport &report, const std::string &text) {
-  return report.measured ? llvm::formatv(" {0,12}", text).str() : "";
+  return report.measured ? " " + padLeft(text, 12) : "";
+}
+
+static void printTotals(const FusionReport &report, llvm::StringRef title, llvm::StringRef launches,
+                        const std::array<std::string, 3> &columns, const std::string &measured,
+                        llvm::StringRef intensity, llvm::StringRef bound,
+                        llvm::raw_ostream &stream) {
+  stream << "  " << padRight(title, 8) << " " << padLeft(launches, 8);
+  for (const std::string &column : columns)
+    stream << " " << padLeft(column, 12);
+  stream << measuredColumn(report, measured) << " " << padLeft(intensity, 10) << "  " << bound
+         << "\n";
 }
 
 static void printTotals(const FusionReport &report, llvm::StringRef title, size_t launches,
                         const KernelCost &cost, double measured, llvm::raw_ostream &stream) {
-  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12}{5} {6,10}  {7}\n", title, launches,
-                          bytesText(cost.bytesRead), bytesText(cost.bytesWritten),
-                          timeText(cost.seconds), measuredColumn(report, timeText(measured)),
-                          intensityText(cost), cost.bound());
+  printTotals(report, title, std::to_string(launches),
+              {bytesText(cost.bytesRead), bytesText(cost.bytesWritten), timeText(cost.seconds)},
+              timeText(measured), intensityText(cost), cost.bound(), stream);
 }
 
 static void printKernels(const FusionReport &report, llvm::raw_ostream &stream) {
-  stream << llvm::formatv("\n{0,-8} {1,12} {2,12}{3} {4,10}  {5}\n", "kernels:", "bytes", "time",
-                          measuredColumn(report, "measured"), "FLOP/B", "bound");
+  stream << "\nkernels:  " << padLeft("bytes", 11) << " " << padLeft("time", 12)
+         << measuredColumn(report, "measured") << "     FLOP/B  bound\n";
   for (auto [n, kernel] : llvm::enumerate(report.ledger.kernels)) {
     bool isKnown = report.measured && n < report.measured->kernels.size();
     std::string measured = isKnown ? timeText(report.measured->kernels[n]) : "-";
-    stream << llvm::formatv("  {0,6} {1,12} {2,12}{3} {4,10}  {5,-8} {6}\n", n + 1,
-                            bytesText(kernel.cost.bytes()), timeText(kernel.cost.seconds),
-                            measuredColumn(report, measured), intensityText(kernel.cost),
-                            kernel.cost.bound(), labelsOf(report, kernel.calls));
+    stream << "  " << padLeft(std::to_string(n + 1), 6) << " "
+           << padLeft(bytesText(kernel.cost.bytes()), 12) << " "
+           << padLeft(timeText(kernel.cost.seconds), 12) << measuredColumn(report, measured) << " "
+           << padLeft(intensityText(kernel.cost), 10) << "  " << padRight(kernel.cost.bound(), 8)
+           << " " << labelsOf(report, kernel.calls) << "\n";
   }
 }
 
 /// A tensor that stays in memory, or is read twice, and why.
 static void printBoundary(const FusionReport &report, const FusionLedger::Boundary &boundary,
-                          llvm::StringRef format, llvm::raw_ostream &stream) {
-  stream << llvm::formatv(format.data(), bytesText(boundary.bytes), boundary.tensor,
-                          boundary.from + 1, boundary.to + 1);
+                          bool isRead, llvm::raw_ostream &stream) {
+  constexpr llvm::StringLiteral margin = "\n                          ";
+  stream << "  " << padLeft(timeText(gainOf(report.ledger, boundary, isRead)), 10) << " "
+         << padLeft(bytesText(boundary.bytes), 11) << "  `" << boundary.tensor
+         << (isRead ? "` by " : "` from ") << boundary.from + 1 << (isRead ? " and " : " to ")
+         << boundary.to + 1;
   if (boundary.entry) {
     const FusionEntry &entry = report.ledger.entries[*boundary.entry];
     stream << ": " << reasonOf(entry);
     if (std::string witness = witnessOf(boundary); !witness.empty())
-      stream << "\n              " << witness;
+      stream << margin << witness;
     if (!entry.place.empty())
-      stream << "\n              at " << entry.place;
+      stream << margin << "at " << entry.place;
     if (llvm::StringRef hint = hintOf(entry); !hint.empty())
-      stream << "\n              hint: " << hint;
+      stream << margin << "hint: " << hint;
   }
   stream << "\n";
+}
+
+/// Those where something can be changed, those with most to gain first; the others are counted.
+static void printBoundaries(const FusionReport &report,
+                            const std::vector<FusionLedger::Boundary> &list, bool isRead,
+                            llvm::StringRef title, llvm::raw_ostream &stream) {
+  size_t count = 0;
+  double bytes = 0;
+  for (const FusionLedger::Boundary &boundary : list)
+    if (isBestApart(report.ledger, boundary)) {
+      ++count;
+      bytes += boundary.bytes;
+    }
+  if (list.empty())
+    return;
+  stream << "\n"
+         << title << (count < list.size() ? ", with what one kernel would save at most" : "")
+         << ":\n";
+  for (const FusionLedger::Boundary &boundary : list)
+    if (!isBestApart(report.ledger, boundary))
+      printBoundary(report, boundary, isRead, stream);
+  if (count)
+    stream << "  " << count << (count < list.size() ? " more" : "")
+           << (count == 1 ? " tensor (" : " tensors (") << bytesText(bytes)
+           << "), where nothing is to be changed: as one, their kernels would take longer\n";
 }
 
 /// "  `norm` at net.tile:12:9: nobody uses what it gives"
@@ -71,13 +112,17 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
     stream << ", --fuse=" << report.mode;
   if (!report.dims.empty())
     stream << "; " << llvm::join(report.dims, ", ");
-  stream << "\n\n";
+  stream << "\n";
+  if (std::string assumed = assumedText(report); !assumed.empty())
+    stream << assumed << "\n";
+  if (std::string warning = memoryWarning(report); !warning.empty())
+    stream << "warning: " << warning << "\n";
+  stream << "\n";
   auto measured = report.measured.value_or(FusionReport::Measured());
   if (report.measured)
     stream << "measured on " << measured.device << ", random floats, medians\n\n";
-  stream << llvm::formatv("  {0,-8} {1,8} {2,12} {3,12} {4,12}{5} {6,10}  {7}\n", "", "kernels",
-                          "read", "written", "time", measuredColumn(report, "measured"), "FLOP/B",
-                          "bound");
+  printTotals(report, "", "kernels", {"read", "written", "time"}, "measured", "FLOP/B", "bound",
+              stream);
   printTotals(report, "before", ledger.calls.size(), ledger.before(), measured.before, stream);
   printTotals(report, "after", ledger.kernels.size(), ledger.after(), measured.after, stream);
   if (report.measured)
@@ -91,14 +136,8 @@ void tile::frontend::printText(const FusionReport &report, llvm::raw_ostream &st
            << bytesText(report.peakAfter) << " after\n";
   printKernels(report, stream);
   printGone(ledger, stream);
-  if (!ledger.boundaries.empty())
-    stream << "\nbetween kernels stay:\n";
-  for (const FusionLedger::Boundary &boundary : ledger.boundaries)
-    printBoundary(report, boundary, "  {0,10}  `{1}` from {2} to {3}", stream);
-  if (!ledger.sharedReads.empty())
-    stream << "\nread more than once:\n";
-  for (const FusionLedger::Boundary &read : ledger.sharedReads)
-    printBoundary(report, read, "  {0,10}  `{1}` by {2} and {3}", stream);
+  printBoundaries(report, ledger.boundaries, /*isRead=*/false, "between kernels stay", stream);
+  printBoundaries(report, ledger.sharedReads, /*isRead=*/true, "read more than once", stream);
 }
 
 /// As a string of Graphviz.

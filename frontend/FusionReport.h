@@ -18,13 +18,16 @@ struct FusionReport {
   std::vector<Port> inputs;
   /// "exact", as --fuse has it.
   std::string mode = "exact";
-  /// Dims and the values that were taken for them: "M = 4096".
-  std::vector<std::string> dims;
+  /// Dims that have a value: "M = 512"; and those that nobody gave one, which is taken to be that.
+  std::vector<std::string> dims, assumedDims;
+  int64_t assumedExtent = 0;
   ir::FusionLedger ledger;
   /// Their calls are the ledger's calls and kernels, number by number.
   GraphView before, after;
   /// Bytes of the tensors between kernels at a time.
   double peakBefore = 0, peakAfter = 0;
+  /// Bytes that the device has; 0 where that is not known.
+  double memory = 0;
   /// Medians of seconds, if both have run.
   struct Measured {
     std::string device;

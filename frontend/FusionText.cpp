@@ -10,6 +10,7 @@
 using namespace tile;
 using namespace tile::frontend;
 using ir::FusionEntry;
+using ir::FusionLedger;
 using Transform = FusionEntry::Transform;
 using Verdict = FusionEntry::Verdict;
 
@@ -17,22 +18,6 @@ static std::string number(double value, const char *format) {
   char buffer[48];
   snprintf(buffer, sizeof buffer, format, value);
   return buffer;
-}
-
-std::string tile::frontend::bytesText(double bytes) {
-  return bytes >= 1e15   ? number(bytes / 1e15, "%.2f PB")
-         : bytes >= 1e12 ? number(bytes / 1e12, "%.2f TB")
-         : bytes >= 1e9  ? number(bytes / 1e9, "%.2f GB")
-         : bytes >= 1e6  ? number(bytes / 1e6, "%.2f MB")
-         : bytes >= 1e3  ? number(bytes / 1e3, "%.2f KB")
-                         : number(bytes, "%.0f B");
-}
-
-std::string tile::frontend::timeText(double seconds) {
-  return !std::isfinite(seconds) ? "unknown"
-         : seconds >= 1          ? number(seconds, "%.3f s")
-         : seconds >= 1e-3       ? number(seconds * 1e3, "%.3f ms")
-                                 : number(seconds * 1e6, "%.2f us");
 }
 
 std::string tile::frontend::comparedText(const ir::KernelCost &together,
@@ -50,6 +35,57 @@ std::string tile::frontend::comparedText(const ir::KernelCost &together,
 std::string tile::frontend::intensityText(const ir::KernelCost &cost) {
   return cost.bytes() > 0 && std::isfinite(cost.operations) ? number(cost.intensity(), "%.2f")
                                                             : "-";
+}
+
+double tile::frontend::gainOf(const FusionLedger &ledger, const FusionLedger::Boundary &boundary,
+                              bool isRead) {
+  const ir::KernelCost &one = ledger.kernels[boundary.from].cost,
+                       &other = ledger.kernels[boundary.to].cost;
+  double bytes = one.bytes() + other.bytes(), moving = one.memorySeconds + other.memorySeconds;
+  double saved = bytes > 0 ? (isRead ? 1 : 2) * boundary.bytes / bytes : 0;
+  double memory = moving * std::max(0.0, 1 - saved);
+  double compute = one.computeSeconds + other.computeSeconds;
+  // As the model of costs has it: what moves and what computes overlap but for a little.
+  double together = std::max(one.launchSeconds, other.launchSeconds) + memory + compute -
+                    0.95 * std::min(memory, compute);
+  double gain = one.seconds + other.seconds - together;
+  return std::isfinite(gain) ? std::max(0.0, gain) : 0;
+}
+
+void tile::frontend::sortByGain(FusionLedger &ledger) {
+  auto sort = [&](std::vector<FusionLedger::Boundary> &list, bool isRead) {
+    llvm::stable_sort(list, [&](const auto &a, const auto &b) {
+      return gainOf(ledger, a, isRead) > gainOf(ledger, b, isRead);
+    });
+  };
+  sort(ledger.boundaries, false);
+  sort(ledger.sharedReads, true);
+}
+
+bool tile::frontend::isBestApart(const FusionLedger &ledger,
+                                 const FusionLedger::Boundary &boundary) {
+  if (!boundary.entry)
+    return false;
+  const FusionEntry &entry = ledger.entries[*boundary.entry];
+  return entry.verdict == Verdict::Slower && hintOf(entry).empty();
+}
+
+std::string tile::frontend::assumedText(const FusionReport &report) {
+  if (report.assumedDims.empty())
+    return "";
+  return "no --dim gives " + llvm::join(report.assumedDims, ", ") + ": planned for " +
+         std::to_string(report.assumedExtent) + (report.assumedDims.size() > 1 ? " each" : "");
+}
+
+std::string tile::frontend::memoryWarning(const FusionReport &report) {
+  double bytes = report.peakAfter;
+  for (const GraphView::Tensor &tensor : report.after.tensors)
+    if (!tensor.from || !tensor.outputs.empty())
+      bytes += tensor.bytes;
+  if (report.memory <= 0 || bytes <= report.memory)
+    return "";
+  return "with these dims the tensors take " + bytesText(bytes) + ", more than the " +
+         bytesText(report.memory) + " that there are: --dim NAME=VALUE gives others";
 }
 
 llvm::StringRef tile::frontend::nameOf(Transform transform) {

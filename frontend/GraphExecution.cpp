@@ -43,11 +43,11 @@ Failure Executor::explain(const Plan &plan, runtime::GraphFailure failure,
                     : failure.frame ? plan.source.frames[*failure.frame]
                                     : ir::CallOp();
   if (!call)
-    return Failure::invalid({std::move(failure.error.message), std::move(failure.error.hint)});
+    return Failure::usage(std::move(failure.error));
   InFlightDiagnostic diagnostic = emitError(call.getLoc(), failure.error.message);
   if (!failure.error.hint.empty())
     diagnostic.attachNote(call.getLoc()) << "hint: " << failure.error.hint;
-  return Failure::reported();
+  return Failure::usage({"", ""}); // told at its place
 }
 
 /// Where a call of a kernel stands, and the calls of the graphs around it, be they frames or
@@ -145,7 +145,7 @@ static Outcome<Done> seeKernel(ir::KernelOp kernel, std::span<const runtime::Gra
   ir::UserError error;
   FailureOr<ir::LaunchBinding> binding = ir::bindLaunch(kernel, shapes, dims, error);
   if (failed(binding) || failed(ir::checkRequires(kernel, binding->dims, launch.scalars, error)))
-    return Failure::invalid(std::move(error));
+    return Failure::usage({std::move(error.message), std::move(error.hint)});
   launch.dims.assign(binding->dims.begin(), binding->dims.end());
   for (ArrayRef<int64_t> shape : binding->shapes)
     launch.shapes.emplace_back(shape.begin(), shape.end());

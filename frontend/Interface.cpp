@@ -4,6 +4,7 @@
 
 #include "ir/AffineEval.h"
 
+#include "ir/Spelling.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -55,7 +56,7 @@ static Port portOf(DictionaryAttr attributes, Type type, unsigned position, Arra
 }
 
 static Interface interfaceOfKernel(ir::KernelOp kernel) {
-  Interface result{kernel.getSymName().str(), {}, {}};
+  Interface result{ir::nameInSource(kernel.getSymName()), {}, {}};
   for (auto [position, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     Port port = portOf(kernel.getArgAttrDict(position), type, position, kernel.getDims());
     port.mode = kernel.getParamMode(position);
@@ -71,7 +72,7 @@ Interface tile::frontend::interfaceOf(Operation *function) {
   if (auto kernel = dyn_cast<ir::KernelOp>(function))
     return interfaceOfKernel(kernel);
   auto graph = cast<ir::GraphOp>(function);
-  Interface result{graph.getSymName().str(), {}, {}};
+  Interface result{ir::nameInSource(graph.getSymName()), {}, {}};
   for (auto [position, type] : llvm::enumerate(graph.getArgumentTypes()))
     result.inputs.push_back(
         portOf(graph.getArgAttrDict(position), type, position, graph.getDims()));

@@ -3,6 +3,7 @@
 #include "frontend/LocalMemory.h"
 
 #include "frontend/Interface.h"
+#include "ir/Spelling.h"
 
 using namespace mlir;
 using namespace tile;
@@ -11,8 +12,8 @@ void tile::frontend::remarkOnLocalMemory(ir::KernelOp kernel, int64_t bytes) {
   if (bytes <= 0)
     return;
   auto remark = kernel.emitRemark("kernel `")
-                << sourceName(kernel.getSymName()) << "` spills registers: a thread keeps " << bytes
-                << " bytes in local memory";
+                << ir::nameInSource(kernel.getSymName()) << "` spills registers: a thread keeps "
+                << bytes << " bytes in local memory";
   remark.attachNote() << "hint: smaller tile sizes (--set BINDER=SIZE), or more `warps` in the "
                          "schedule, leave a thread less to hold";
 }

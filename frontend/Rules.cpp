@@ -7,6 +7,7 @@
 #include "ir/Launch.h"
 #include "ir/Specialize.h"
 
+#include "ir/Spelling.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 
 using namespace mlir;
@@ -124,7 +125,7 @@ static Outcome<runtime::RequireRule> requireRule(ir::KernelOp kernel, ir::Requir
 
 Outcome<Signature> tile::frontend::signatureOf(ir::KernelOp kernel) {
   Signature signature;
-  signature.name = kernel.getSymName().str();
+  signature.name = ir::nameInSource(kernel.getSymName());
   addDims(signature, kernel.getDims(), kernel.getConstsAttr());
   if (DictionaryAttr bound = ir::boundDims(kernel))
     for (NamedAttribute entry : bound) {
@@ -153,7 +154,7 @@ Outcome<Signature> tile::frontend::signatureOf(ir::KernelOp kernel) {
 
 Signature tile::frontend::signatureOf(ir::GraphOp graph) {
   Signature signature;
-  signature.name = graph.getSymName().str();
+  signature.name = ir::nameInSource(graph.getSymName());
   addDims(signature, graph.getDims(), graph.getConstsAttr());
   for (auto [n, type] : llvm::enumerate(graph.getArgumentTypes()))
     signature.params.push_back(paramRule(graph.getArgAttrDict(n), type, graph.getDims()));

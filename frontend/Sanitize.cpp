@@ -6,6 +6,7 @@
 #include "frontend/Rules.h"
 #include "runtime/Text.h"
 
+#include "ir/Spelling.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -208,7 +209,7 @@ Outcome<Done> tile::frontend::reportFindings(ir::KernelOp kernel,
   if (count <= mostShown)
     return Failure::reported();
   return Failure::invalid({"the sanitizer found " + std::to_string(count) + " faults in kernel `" +
-                               kernel.getSymName().str() + "`, of which the first " +
+                               ir::nameInSource(kernel.getSymName()) + "`, of which the first " +
                                std::to_string(mostShown) + " are shown",
                            ""});
 }

@@ -141,14 +141,14 @@ private:
   enum class Level { Start, Top, Kernel };
 
   bool fail(runtime::Error error) {
-    failure = Failure::environment(std::move(error));
+    failure = Failure::invalid({std::move(error.message), std::move(error.hint)});
     return false;
   }
   bool refuse(const std::string &value) {
     if (level == Level::Start)
       return fail({path + ": no schedule", form});
-    failure = badSize(level == Level::Kernel ? kernel + "." + name : name, value);
-    return false;
+    Failure bad = badSize(level == Level::Kernel ? kernel + "." + name : name, value);
+    return fail({path + ": " + bad.message, std::move(bad.hint)});
   }
 
   const std::string &path;
@@ -185,22 +185,25 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   }
   for (const auto &[name, sizes] : byKernel)
     if (!llvm::any_of(kernels, [&](ir::KernelOp kernel) { return isMeant(name, kernel); }))
-      return Failure::invalid(
+      return Failure::usage(
           {"no kernel `" + name + "` runs here", ir::adviseName(name, names, "the kernels are")});
   for (ir::KernelOp kernel : kernels)
     for (const auto &[name, number] : of(kernel).sizes)
       if (auto refusal = ir::refuseNumber(name, ir::isSetting(kernel, name), number))
-        return Failure::invalid(std::move(*refusal));
-  // Of a single kernel, `specialize` says more.
-  if (kernels.size() == 1)
-    return Done{};
+        return Failure::usage({std::move(refusal->message), std::move(refusal->hint)});
   auto isSetting = [](const std::string &name) {
     return llvm::is_contained(ir::countSettings, name);
   };
+  // Of a single kernel, what is said of it says more.
   for (const auto &[name, size] : everywhere)
-    if (!binders.contains(name) && !isSetting(name))
-      return Failure::invalid({"no kernel that runs here has a tile size `" + name + "`",
-                               ir::adviseName(name, binders.getArrayRef(), "their binders are")});
+    if (kernels.size() != 1 && !binders.contains(name) && !isSetting(name))
+      return Failure::usage({"no kernel that runs here has a tile size `" + name + "`",
+                             ir::adviseName(name, binders.getArrayRef(), "their binders are")});
+  // What is wrong for one of them is told at its place.
+  for (ir::KernelOp kernel : kernels)
+    if (ir::Bindings bindings = of(kernel);
+        !bindings.sizes.empty() && failed(ir::tileSizes(kernel, bindings)))
+      return Failure::usage({"", ""});
   return Done{};
 }
 

@@ -6,6 +6,7 @@
 #include "ir/Interpreter.h"
 #include "ir/Specialize.h"
 
+#include "ir/Spelling.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,8 +28,8 @@ std::string quote(StringRef name) { return ("`" + name + "`").str(); }
 
 class Binder {
 public:
-  Binder(Operation *owner, StringRef ownerName, UserError &error)
-      : owner(owner), ownerName(ownerName), error(error) {
+  Binder(Operation *owner, StringRef symbol, UserError &error)
+      : owner(owner), ownerName(nameInSource(symbol)), error(error) {
     for (Attribute name : owner->getAttrOfType<ArrayAttr>("dims"))
       names.push_back(cast<StringAttr>(name).getValue());
     values.resize(names.size());
@@ -198,7 +199,7 @@ private:
   }
 
   Operation *owner;
-  StringRef ownerName;
+  std::string ownerName;
   UserError &error;
   SmallVector<StringRef> names;
   SmallVector<std::optional<int64_t>> values;
@@ -213,7 +214,7 @@ AffineMap shapeIn(DictionaryAttr attributes) {
   return shape ? shape.getValue() : AffineMap();
 }
 
-StringRef nameIn(DictionaryAttr attributes) {
+StringRef declaredName(DictionaryAttr attributes) {
   auto name = attributes ? attributes.getAs<StringAttr>("tile.name") : StringAttr();
   return name ? name.getValue() : StringRef("?");
 }
@@ -240,7 +241,8 @@ FailureOr<LaunchBinding> tile::ir::bindLaunch(GraphOp graph,
   SmallVector<Signature> signatures;
   auto add = [&](DictionaryAttr attributes, Type type, bool isInput) {
     AffineMap shape = isa<ShapedType>(type) ? shapeIn(attributes) : AffineMap();
-    signatures.push_back({nameIn(attributes), shape, isInput, bytesOf(getElementTypeOrSelf(type))});
+    signatures.push_back(
+        {declaredName(attributes), shape, isInput, bytesOf(getElementTypeOrSelf(type))});
   };
   for (auto [param, type] : llvm::enumerate(graph.getArgumentTypes()))
     add(graph.getArgAttrDict(param), type, /*isInput=*/true);
@@ -288,8 +290,8 @@ static LogicalResult checkScalars(KernelOp kernel, ArrayRef<uint64_t> scalars, U
     auto value = static_cast<int64_t>(scalars[param]);
     if ((value <= maxExtent && value >= -maxExtent) || !tile::ir::reachesIndex(argument))
       continue;
-    error = {(quote(kernel.getParamName(param)) + " of `" + kernel.getSymName() + "` is " +
-              Twine(value) + ", beyond 2^47, and takes part in indices or conditions")
+    error = {(quote(kernel.getParamName(param)) + " of `" + nameInSource(kernel.getSymName()) +
+              "` is " + Twine(value) + ", beyond 2^47, and takes part in indices or conditions")
                  .str(),
              ""};
     return failure();
@@ -337,7 +339,8 @@ LogicalResult tile::ir::checkRequires(KernelOp kernel, ArrayRef<int64_t> dims,
                           .str());
     }
   }
-  error.message = ("`" + kernel.getSymName() + "` requires " + failed.getMessage()).str();
+  error.message =
+      ("`" + nameInSource(kernel.getSymName()) + "` requires " + failed.getMessage()).str();
   if (!facts.empty())
     error.message += ", but " + llvm::join(facts, ", ");
   if (result.hasOverflow)

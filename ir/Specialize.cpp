@@ -4,6 +4,7 @@
 #include "ir/AffineEval.h"
 #include "ir/IndexLimits.h"
 #include "ir/SaturateIndices.h"
+#include "ir/Spelling.h"
 #include "ir/UserError.h"
 
 #include "mlir/IR/Matchers.h"
@@ -93,7 +94,7 @@ LogicalResult checkBinderName(KernelOp kernel, StringRef name) {
     known.push_back(binder.getValue());
   if (llvm::is_contained(known, name))
     return success();
-  std::string kernelName = ("kernel `" + kernel.getSymName() + "`").str();
+  std::string kernelName = "kernel `" + nameInSource(kernel.getSymName()) + "`";
   std::string advice = adviseName(name, known, kernelName + " has the tile sizes");
   ParallelOp parallel = kernel.getParallel();
   for (auto [binder, each] : llvm::zip(parallel.getNames(), parallel.getEach()))
@@ -195,7 +196,8 @@ FailureOr<DictionaryAttr> chooseDims(KernelOp kernel, const Bindings &bindings) 
   for (const auto &[name, value] : bindings.dims) {
     if (!llvm::is_contained(known, name))
       return failWithHint(kernel,
-                          "kernel `" + kernel.getSymName() + "` has no dimension `" + name + "`",
+                          "kernel `" + nameInSource(kernel.getSymName()) + "` has no dimension `" +
+                              name + "`",
                           adviseName(name, known, "it has"));
     if (value > maxExtent || value < -maxExtent)
       return emitError(kernel.getLoc(), "`")
@@ -489,6 +491,11 @@ void tile::ir::simplify(KernelOp kernel) {
       name.getCanonicalizationPatterns(patterns, context);
   // Without convergence the kernel is valid still, just less simple.
   (void)applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+LogicalResult tile::ir::checkDims(KernelOp kernel, const Bindings &bindings) {
+  FailureOr<DictionaryAttr> bound = chooseDims(kernel, bindings);
+  return success(succeeded(bound) && succeeded(parameterTypes(kernel, *bound)));
 }
 
 LogicalResult tile::ir::specialize(KernelOp kernel, const Bindings &bindings) {

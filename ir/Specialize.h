@@ -61,6 +61,9 @@ bool isFused(KernelOp kernel);
 /// are reported.
 mlir::FailureOr<llvm::StringMap<int64_t>> tileSizes(KernelOp kernel, const Bindings &bindings);
 
+/// Whether the values of dims are those of some launch: bad ones are reported.
+mlir::LogicalResult checkDims(KernelOp kernel, const Bindings &bindings);
+
 /// Specializes in place, with these sizes. The values of dims are kept in the attribute
 /// `tile.bound`, so that a launch can check them. Bad bindings are reported at the kernel's
 /// location with notes "hint: …", and leave the kernel unchanged.

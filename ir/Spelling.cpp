@@ -2,7 +2,10 @@
 
 #include "ir/Spelling.h"
 
+#include "ir/ElementType.h"
+
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -56,6 +59,25 @@ std::string tile::ir::nameOfCallee(CallOp call) {
   return (expression.empty() ? call.getCallee().split('.').first : expression).str();
 }
 
+std::string tile::ir::nameInSource(StringRef symbol) {
+  // Behind names stand the types of an instance, numbers, and what was made of a graph.
+  SmallVector<StringRef> parts, names;
+  symbol.split(parts, '.');
+  for (StringRef &part : parts) {
+    StringRef number = part;
+    bool isMade =
+        part == "fused" || llvm::all_of(part, llvm::isDigit) ||
+        (number.consume_front("map") && !number.empty() && llvm::all_of(number, llvm::isDigit));
+    bool isName = &part == parts.begin() || (!isMade && !elementTypeNamed(part));
+    if (isName && !llvm::is_contained(names, part))
+      names.push_back(part);
+  }
+  constexpr size_t most = 4;
+  if (names.size() > most)
+    return (names.front() + " + … + " + names.back()).str();
+  return llvm::join(names, " + ");
+}
+
 std::string tile::ir::placeOf(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
   if (!place)
@@ -75,13 +97,22 @@ std::vector<std::string> tile::ir::placesOf(Location loc) {
 }
 
 Spelled Spelling::join(Spelled left, StringRef op, Spelled right) {
-  bool isSum = op == "+" || op == "-";
-  Spelled::Level level = isSum ? Spelled::Sum : Spelled::Product;
-  auto wrap = [](Spelled &side) { side.text = "(" + side.text + ")"; };
-  if (left.level < level || (op == "%" && left.level == Spelled::Product))
-    wrap(left);
-  if (right.level < level || (op != "+" && op != "*" && right.level == level))
-    wrap(right);
+  // What each side has to bind as tightly as, to stand without parentheses. A quotient gets them
+  // in products, whichever side it is on: (j / D)*D is neither j / (D*D) nor D*j / D.
+  Spelled::Level level = Spelled::Sum, least = Spelled::Sum, leastRight = Spelled::Sum;
+  if (op == "-")
+    leastRight = Spelled::Quotient;
+  else if (op == "*")
+    level = least = leastRight = Spelled::Product;
+  else if (op != "+") {
+    level = Spelled::Quotient;
+    least = op == "/" ? Spelled::Product : Spelled::Atom;
+    leastRight = Spelled::Atom;
+  }
+  if (left.level < least)
+    left.text = "(" + left.text + ")";
+  if (right.level < leastRight)
+    right.text = "(" + right.text + ")";
   if (op == "+" && right.text[0] == '-') { // a + -b
     op = "-";
     right.text = right.text.substr(1);

@@ -15,7 +15,7 @@ namespace tile::ir {
 
 /// An expression's text, and how tightly it binds.
 struct Spelled {
-  enum Level { Sum, Product, Atom };
+  enum Level { Sum, Quotient, Product, Atom };
   std::string text;
   Level level = Atom;
 };
@@ -68,6 +68,10 @@ void nameResult(mlir::OpResult result, llvm::StringRef name);
 bool isExpression(CallOp call);
 /// What the source calls what is called: the kernel or graph, or the expression.
 std::string nameOfCallee(CallOp call);
+
+/// What messages call a kernel or graph: `softmax` of the symbol `softmax.f32`, an instance, and
+/// `product + add_row` of one that was made of two.
+std::string nameInSource(llvm::StringRef symbol);
 
 /// "net.tile:12:9", wherever the file is; empty where no place is known.
 std::string placeOf(mlir::Location loc);

@@ -20,6 +20,7 @@
 #include "ir/Schedule.h"
 #include "ir/Specialize.h"
 
+#include "ir/Spelling.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
@@ -276,7 +277,7 @@ static bool remarkOnPlainDots(const GpuCompiler &compiler, KernelOp kernel,
     return false;
   for (gpu::PlainDot &plain : made->kernel.plainDots)
     plain.dot->emitRemark("no tensor cores for the `dot` of `")
-        << kernel.getSymName() << "`: " << plain.reason;
+        << nameInSource(kernel.getSymName()) << "`: " << plain.reason;
   return !made->kernel.plainDots.empty();
 }
 
@@ -300,7 +301,7 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
       ++numWarpDots;
     else
       dot->emitRemark("no tensor cores for the `dot` of `")
-          << kernel.getSymName() << "`: " << gpu::whyNoWarpDot(dot);
+          << nameInSource(kernel.getSymName()) << "`: " << gpu::whyNoWarpDot(dot);
   });
   if (numWarpDots > 0 && remarkOnPlainDots(*this, kernel, options))
     return;
@@ -316,7 +317,8 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
     found.op = found.product->dot;
   }
   found.op->emitRemark("no pipeline for the `dot` of `")
-      << kernel.getSymName() << "`, but instructions of single warps: " << found.reason;
+      << nameInSource(kernel.getSymName())
+      << "`, but instructions of single warps: " << found.reason;
 }
 
 /// All steps from a specialized kernel to LLVM IR, in order.

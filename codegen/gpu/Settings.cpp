@@ -4,6 +4,7 @@
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Schedule.h"
 #include "ir/Specialize.h"
+#include "ir/Spelling.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -44,7 +45,8 @@ void tile::codegen::gpu::remarkOnSettings(KernelOp kernel, KernelOp onGpu) {
   bool splits = onGpu.walk([](CombineOp) { return WalkResult::interrupt(); }).wasInterrupted();
   auto remark = [&](StringRef name, const Twine &reason) {
     emitRemark(placeOfEntry(kernel, name, "cuda"), "`")
-        << name << "` has no effect on `" << kernel.getSymName() << "` here: " << reason;
+        << name << "` has no effect on `" << nameInSource(kernel.getSymName())
+        << "` here: " << reason;
   };
   if (numberOf(kernel, "split") > 1 && !splits)
     remark("split", isPipeline ? "its programs contract all"

@@ -1,5 +1,6 @@
 //===- ArtifactInfo.cpp - tilec info on artifacts -------------------------===//
 
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/RunOptions.h"
 #include "runtime/Artifact.h"
 #include "runtime/Text.h"
@@ -78,15 +79,80 @@ static void showGpuCode(llvm::raw_ostream &out, const runtime::ArtifactData &dat
   }
 }
 
-int tile::frontend::cli::describeArtifact(const std::string &file, const SourceOptions &options) {
+static llvm::json::Object toJson(const runtime::EntryData &entry,
+                                 const runtime::ArtifactData &data) {
+  const runtime::Signature &signature =
+      entry.isGraph ? data.graphs[entry.index].signature() : data.kernels[entry.index].signature;
+  llvm::json::Array inputs, outputs;
+  llvm::json::Object types;
+  for (const ParamRule &param : signature.params)
+    (isInput(param) ? inputs : outputs)
+        .push_back(llvm::json::Object{{"name", param.name},
+                                      {"declaration", runtime::declarationOf(param)},
+                                      {"inout", param.mode == ParamMode::InOut}});
+  for (const auto &[generic, type] : entry.types)
+    types[generic] = type;
+  llvm::json::Object object{{"kind", entry.isGraph ? "graph" : "kernel"},
+                            {"name", entry.name},
+                            {"types", std::move(types)},
+                            {"inputs", std::move(inputs)},
+                            {"outputs", std::move(outputs)}};
+  if (entry.isGraph)
+    return object;
+  llvm::json::Array variants;
+  auto sizesOf = [](const auto &schedule) {
+    llvm::json::Object sizes;
+    for (const auto &[binder, size] : schedule)
+      sizes[binder] = size;
+    return sizes;
+  };
+  for (const runtime::VariantData &variant : data.kernels[entry.index].variants)
+    variants.push_back(llvm::json::Object{{"target", data.images[variant.image].cpu},
+                                          {"schedule", sizesOf(variant.schedule)}});
+  for (const runtime::CudaVariant &variant : data.kernels[entry.index].cuda)
+    variants.push_back(llvm::json::Object{{"target", variant.code.target},
+                                          {"schedule", sizesOf(variant.schedule)},
+                                          {"condition", textOf(variant.condition)},
+                                          {"threads", variant.code.function.threads},
+                                          {"shared_bytes", variant.code.function.sharedBytes}});
+  object["variants"] = std::move(variants);
+  return object;
+}
+
+static void printArtifact(const std::string &path, const std::string &name,
+                          const runtime::Artifact &artifact, const Session &session) {
+  const runtime::ArtifactData &data = artifact.data();
+  llvm::json::Array entries, images;
+  for (const runtime::EntryData &entry : data.entries)
+    if (name.empty() || entry.name == name)
+      entries.push_back(toJson(entry, data));
+  for (const runtime::ImageData &image : data.images)
+    images.push_back(llvm::json::Object{{"target", image.cpu},
+                                        {"platform", image.platform},
+                                        {"bytes", static_cast<int64_t>(image.bytes.size())},
+                                        {"needs", llvm::json::Array(image.features)}});
+  printJson(llvm::json::Object{{"ok", true},
+                               {"file", textOf(path)},
+                               {"artifact", artifact.hash().str()},
+                               {"producer", textOf(data.producer)},
+                               {"code", std::move(images)},
+                               {"declarations", std::move(entries)},
+                               {"diagnostics", cli::toJson(session.diags)}});
+}
+
+int tile::frontend::cli::describeArtifact(const std::string &path, const std::string &name,
+                                          const SourceOptions &options, bool json) {
   Session session(options);
-  auto [path, name] = splitEntry(file);
   auto artifact = runtime::Artifact::load(path);
   if (!artifact)
-    return session.fail(Failure::environment(artifact.takeError()));
+    return failCall(session, Failure::environment(artifact.takeError()), json);
   if (!name.empty())
     if (auto function = artifact->function(name); !function)
-      return session.fail(Failure::usage(function.takeError()));
+      return failCall(session, Failure::usage(function.takeError()), json);
+  if (json) {
+    printArtifact(path, name, *artifact, session);
+    return success;
+  }
   const runtime::ArtifactData &data = artifact->data();
   std::string text;
   llvm::raw_string_ostream out(text);

@@ -1,13 +1,16 @@
 //===- ArtifactRun.cpp - tilec run on artifacts ---------------------------===//
 
 #include "frontend/CrashReport.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
 #include "runtime/Artifact.h"
+#include "runtime/Binding.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
+#include "runtime/GraphRun.h"
 #include "runtime/cuda/Spaces.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -42,9 +45,9 @@ public:
   int run() {
     Outcome<Done> done = execute();
     if (!done)
-      return failRun(session, done.takeFailure(), options.json);
+      return failCall(session, done.takeFailure(), options.json);
     if (options.json)
-      printJson(report, session.diags, llvm::outs());
+      printJson(report, session.diags);
     else
       printText(report, llvm::outs());
     return session.finish();
@@ -60,6 +63,7 @@ private:
   Outcome<Done> saveInputs() const;
   Outcome<Done> launch();
   Outcome<Done> openGpu();
+  Outcome<Done> checkFit() const;
   runtime::Result<runtime::ArtifactFunction::Outcome> launchOnce() const;
   const runtime::Signature &signature() const { return *instances[instance].signature; }
   std::string listInputs() const;
@@ -90,8 +94,8 @@ Outcome<Done> ArtifactRun::checkOptions() const {
   for (const std::string &flag :
        {refuse(device.device == Device::Interp, "--device=interp"),
         refuse(options.check, "--check"), refuse(options.sanitize, "--sanitize"),
-        refuse(options.sweep, "--sweep-tiles"), refuse(!options.sizes.empty(), "--set"),
-        refuse(!options.schedule.empty(), "--schedule"), refuse(!options.pin.empty(), "--pin"),
+        refuse(options.sweep, "--sweep-tiles"), refuse(!options.schedule.sizes.empty(), "--set"),
+        refuse(!options.schedule.file.empty(), "--schedule"), refuse(!options.pin.empty(), "--pin"),
         refuse(!options.pipeline.printAfter.empty(), "--print-after")})
     if (!flag.empty())
       return Failure::usage({"'" + options.file + "' is compiled: " + flag + " needs the source",
@@ -100,9 +104,10 @@ Outcome<Done> ArtifactRun::checkOptions() const {
 }
 
 Outcome<Done> ArtifactRun::open() {
-  auto [path, name] = splitEntry(options.file);
-  if (!options.entry.empty())
-    name = options.entry;
+  auto chosen = chosenEntry(options.file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  auto &[path, name] = *chosen;
   auto artifact = runtime::Artifact::load(path);
   if (!artifact)
     return Failure::environment(artifact.takeError());
@@ -196,8 +201,8 @@ Outcome<Done> ArtifactRun::choose() {
     }
     known += (known.empty() ? "" : ", ") + (types.empty() ? "no types to bind" : types);
   }
-  return Failure::invalid({"`" + function->name() + "` was not compiled for these types",
-                           "the artifact has it for " + known});
+  return Failure::usage({"`" + function->name() + "` was not compiled for these types",
+                         "the artifact has it for " + known});
 }
 
 Outcome<Done> ArtifactRun::readScalars() {
@@ -226,9 +231,9 @@ Outcome<Done> ArtifactRun::readScalars() {
       continue;
     }
     if (tensor->rank() != 0 || runtime::nameOf(tensor->dtype()) != param.type)
-      return Failure::invalid({"input '" + param.name + "' is a scalar, `" +
-                                   runtime::declarationOf(param) + "`, not " + tensor->describe(),
-                               ""});
+      return Failure::usage({"input '" + param.name + "' is a scalar, `" +
+                                 runtime::declarationOf(param) + "`, not " + tensor->describe(),
+                             ""});
     std::memcpy(&argument.bits, tensor->data(), tensor->byteSize());
   }
   if (missing.empty())
@@ -294,6 +299,27 @@ runtime::Result<runtime::ArtifactFunction::Outcome> ArtifactRun::launchOnce() co
   return outcome;
 }
 
+/// Whether the inputs fit, which is the caller's affair. What fails after that is the program's.
+Outcome<Done> ArtifactRun::checkFit() const {
+  if (auto fits = runtime::checkInputs(signature(), arguments); !fits)
+    return Failure::usage(fits.takeError());
+  std::vector<std::span<const int64_t>> shapes;
+  std::vector<uint64_t> scalars;
+  for (size_t next = 0; const ParamRule &param : signature().params) {
+    const runtime::GraphInput *input = isInput(param) ? &arguments[next++] : nullptr;
+    shapes.emplace_back();
+    if (input && input->tensor)
+      shapes.back() = input->tensor->shape();
+    scalars.push_back(input ? input->bits : 0);
+  }
+  auto binding = runtime::bindLaunch(signature(), shapes, dims);
+  if (!binding)
+    return Failure::usage(binding.takeError());
+  if (auto holds = runtime::checkRequires(signature(), binding->dims, scalars); !holds)
+    return Failure::usage(holds.takeError());
+  return Done{};
+}
+
 Outcome<Done> ArtifactRun::launch() {
   for (unsigned n = 0; n < options.repeat; ++n) {
     auto start = std::chrono::steady_clock::now();
@@ -340,6 +366,8 @@ Outcome<Done> ArtifactRun::execute() {
   if (auto done = targets.check(options.saveInputs, files); !done)
     return done;
   if (auto done = saveInputs(); !done)
+    return done;
+  if (auto done = checkFit(); !done)
     return done;
   if (auto done = openGpu(); !done)
     return done;

@@ -3,10 +3,12 @@
 #include "codegen/Reports.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CrashReport.h"
+#include "frontend/Units.h"
 #include "frontend/cli/BenchContest.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/RunOptions.h"
-#include "frontend/cli/RunReport.h"
+#include "ir/Spelling.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
@@ -110,9 +112,10 @@ Outcome<std::monostate> Bench::prepareGraph(BenchEntry &entry, Arguments argumen
   if (choice.device == Device::Cuda)
     for (ir::KernelOp kernel : kernelsOf(entry.session.module(), entry.symbol))
       if (codegen::hasReports(kernel))
-        return Failure::invalid({"`" + kernel.getSymName().str() + "` asserts or prints: graphs " +
-                                     "with such kernels are measured on the CPU alone",
-                                 "measure the kernels one by one, or with --device=cpu"});
+        return Failure::usage({"`" + ir::nameInSource(kernel.getSymName()) +
+                                   "` asserts or prints: graphs " +
+                                   "with such kernels are measured on the CPU alone",
+                               "measure the kernels one by one, or with --device=cpu"});
   auto contestant = device->graph(*entry.executor, entry.symbol, std::move(arguments), entry.dims);
   if (!contestant)
     return contestant.takeFailure();
@@ -125,7 +128,8 @@ Outcome<std::monostate> Bench::openExecutor(BenchEntry &entry) {
       std::make_unique<Executor>(entry.session.compiler, entry.session.module(), choice.device);
   if (report.isPrediction)
     return Done{};
-  entry.session.useCache();
+  if (!options.noCache)
+    entry.session.useCache();
   entry.executor->sizes = entry.sizes;
   entry.executor->deviceIndex = choice.index;
   entry.executor->isQuiet = true;
@@ -265,7 +269,7 @@ int Bench::run() {
     if (!current)
       current = entries.emplace_back(std::make_unique<BenchEntry>(options.source, 1, FuseMode::Off))
                     .get();
-    return failRun(current->session, done.takeFailure(), options.json);
+    return failCall(current->session, done.takeFailure(), options.json);
   }
   double compileSeconds = 0;
   for (auto &entry : entries)
@@ -277,9 +281,14 @@ int Bench::run() {
       object = toJson(report);
     object["ok"] = true;
     object["compile_seconds"] = compileSeconds;
-    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+    llvm::json::Array diagnostics;
+    for (const auto &entry : entries)
+      for (llvm::json::Value &diagnostic : toJson(entry->session.diags))
+        diagnostics.push_back(std::move(diagnostic));
+    object["diagnostics"] = std::move(diagnostics);
+    cli::printJson(std::move(object));
   } else if (options.isNoRun) {
-    llvm::outs() << "compiled in " << describeTime(compileSeconds) << "\n";
+    llvm::outs() << "compiled in " << timeText(compileSeconds) << "\n";
   } else {
     printText(report, llvm::outs());
   }
@@ -307,7 +316,9 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       ->add_option("--device", options->device,
                    "cpu; cuda or cuda:N; or a description of a device, by its name or from "
                    "FILE.json:\npredicts from it, without measuring")
+      ->type_name("DEVICE")
       ->capture_default_str();
+  addEntryOption(*command, options->entry, "The kernel or graph of a single file");
   addRepeated(*command, "--in", options->inputs,
               "An input, as `tilec run` takes it, of all kernels that have\n"
               "it; KERNEL.NAME or 2.NAME: of one")
@@ -316,23 +327,23 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
       ->type_name("NAME=VALUE");
   addRepeated(*command, "--bind", options->types, "A type parameter; inputs bind the others")
       ->type_name("NAME=TYPE");
-  addRepeated(*command, "--set", options->sizes, "A tile size: BINDER or KERNEL.BINDER")
-      ->type_name("NAME=SIZE");
-  command->add_option("--schedule", options->schedule, "Tile sizes; --set overrides them")
-      ->type_name("FILE.json");
+  addScheduleOptions(*command, options->schedule);
   addFuseOption(*command, options->fuse, "Of a graph, or several with commas between");
   CLI::Option *runs =
       command
           ->add_option("--runs", options->bench.rounds,
                        "Rounds to measure; without it 30, or fewer that take 10 seconds a kernel")
+          ->type_name("NUMBER")
           ->check(wholeNumber(1, 1000000));
   command
       ->add_option("--seconds", options->bench.seconds,
                    "Measure for so long, but 15 rounds at least and 1000 at most")
-      ->check(CLI::Validator(checkSeconds, "SECONDS"))
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(checkSeconds, ""))
       ->excludes(runs);
   command
       ->add_option("--warmups", options->bench.warmups, "Runs of each kernel before they are timed")
+      ->type_name("NUMBER")
       ->check(wholeNumber(0, 1000000))
       ->capture_default_str();
   command->add_flag("--warm", options->bench.isWarm,
@@ -340,7 +351,8 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
   CLI::Option *noCopies =
       command->add_flag("--no-copies", options->hasNoCopies,
                         "Copy nothing beside the kernels: roofs are those of the description");
-  command->add_flag("--json", options->json, "The report as JSON; of a run that fails, its errors");
+  addJsonOption(*command, options->json, "The report");
+  CLI::Option *noCache = addCacheOption(*command, options->noCache);
   CLI::Option *plot =
       command->add_option("--plot", options->plot, "Draw the kernels under the device's roofs")
           ->type_name("FILE.svg")
@@ -348,7 +360,8 @@ Command tile::frontend::cli::addBenchCommand(CLI::App &app) {
   command
       ->add_flag("--no-run", options->isNoRun,
                  "Compile for these shapes, into the cache (tilec cache), and run nothing")
-      ->excludes(plot);
+      ->excludes(plot)
+      ->excludes(noCache);
   addSourceOptions(*command, options->source);
   command->footer(
       "In each round every kernel runs once, and a copy of as many bytes as it has to move; times "

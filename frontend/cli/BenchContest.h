@@ -12,10 +12,11 @@ namespace tile::frontend::cli {
 
 /// What it was called with.
 struct BenchCommandOptions {
-  std::vector<std::string> files, inputs, dims, sizes, types;
-  std::string device = "cpu", schedule, plot, fuse = nameOf(defaultFuseMode).str();
+  std::vector<std::string> files, inputs, dims, types;
+  std::string entry, device = "cpu", plot, fuse = nameOf(defaultFuseMode).str();
+  ScheduleOptions schedule;
   BenchOptions bench;
-  bool json = false, hasNoCopies = false, isNoRun = false;
+  bool json = false, hasNoCopies = false, isNoRun = false, noCache = false;
   SourceOptions source;
 };
 
@@ -60,7 +61,6 @@ private:
   Outcome<std::monostate> chooseModes();
   Outcome<std::monostate> read(const std::string &file, size_t number);
   Outcome<std::monostate> elaborate(BenchEntry &entry, const BenchEntry *like);
-  Outcome<std::monostate> readSizes(BenchEntry &entry);
   void fuse(BenchEntry &entry);
   Outcome<std::monostate> checkUnused();
   Outcome<std::monostate> checkSizes();

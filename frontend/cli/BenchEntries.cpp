@@ -71,7 +71,14 @@ Outcome<std::monostate> Bench::chooseModes() {
 
 /// A graph once for each mode, all with the same inputs; a kernel, which is the same in all, once.
 Outcome<std::monostate> Bench::read(const std::string &file, size_t number) {
-  auto [path, name] = splitEntry(file);
+  if (!options.entry.empty() && options.files.size() > 1)
+    return Failure::usage({"--entry names the kernel or graph of one file, and there are " +
+                               std::to_string(options.files.size()),
+                           "name those of several as FILE:NAME"});
+  auto chosen = chosenEntry(file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  auto &[path, name] = *chosen;
   if (namesArtifact(file))
     return Failure::usage({"'" + path + "' is an artifact", "tilec bench compiles sources, to know "
                                                             "what their kernels do"});
@@ -138,18 +145,10 @@ Outcome<std::monostate> Bench::elaborate(BenchEntry &entry, const BenchEntry *li
     if (shape)
       entry.result.inputs.push_back(port.name + ": " +
                                     runtime::describe(shape->type, shape->shape));
-  return readSizes(entry);
-}
-
-Outcome<std::monostate> Bench::readSizes(BenchEntry &entry) {
-  if (!options.schedule.empty())
-    if (auto done = entry.sizes.readFile(options.schedule); !done)
-      return done;
-  TileSizes given;
-  for (const std::string &text : options.sizes)
-    if (auto done = given.parse(text); !done)
-      return done;
-  entry.sizes.overrideWith(given);
+  auto sizes = options.schedule.read();
+  if (!sizes)
+    return sizes.takeFailure();
+  entry.sizes = *std::move(sizes);
   return Done{};
 }
 
@@ -194,7 +193,7 @@ Outcome<std::monostate> Bench::checkPlot() {
       return refuse("a source");
     else if (llvm::any_of(entry->inputs.files, isPlace))
       return refuse("an input");
-  if (isPlace(options.schedule) || isPlace(options.device))
+  if (isPlace(options.schedule.file) || isPlace(options.device))
     return refuse("read by this call");
   if (auto possible = runtime::checkReplaceable(options.plot); !possible)
     return Failure::environment(possible.takeError());

@@ -1,6 +1,7 @@
 //===- CacheCommand.cpp - tilec cache -------------------------------------===//
 
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "runtime/Cache.h"
 #include "runtime/Text.h"
 
@@ -22,17 +23,13 @@ struct CacheOptions {
 };
 
 /// "2026-11-20 17:03".
-std::string timeText(int64_t seconds) {
+std::string dateText(int64_t seconds) {
   auto when = static_cast<time_t>(seconds);
   tm local = {};
   char text[32] = "";
   if (localtime_r(&when, &local))
     (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local);
   return text;
-}
-
-void print(llvm::json::Object object) {
-  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
 }
 
 Outcome<Done> list(const runtime::Cache &cache, bool json) {
@@ -47,14 +44,16 @@ Outcome<Done> list(const runtime::Cache &cache, bool json) {
       array.push_back(llvm::json::Object{
           {"key", entry.key}, {"bytes", entry.bytes}, {"last_used", entry.lastUsed}});
     else
-      llvm::outs() << entry.key << "  " << timeText(entry.lastUsed) << "  "
+      llvm::outs() << entry.key << "  " << dateText(entry.lastUsed) << "  "
                    << runtime::formatBytes(entry.bytes) << "\n";
   }
   if (json)
-    print(llvm::json::Object{{"folder", llvm::json::fixUTF8(cache.folder())},
-                             {"bytes", bytes},
-                             {"max_bytes", cache.maxBytes()},
-                             {"entries", std::move(array)}});
+    printJson(llvm::json::Object{{"ok", true},
+                                 {"diagnostics", llvm::json::Array()},
+                                 {"folder", textOf(cache.folder())},
+                                 {"bytes", bytes},
+                                 {"max_bytes", cache.maxBytes()},
+                                 {"entries", std::move(array)}});
   else
     llvm::outs() << cache.folder() << ": " << entries->size()
                  << (entries->size() == 1 ? " entry, " : " entries, ")
@@ -68,8 +67,10 @@ Outcome<Done> clear(runtime::Cache &cache, bool json) {
   if (!removed)
     return Failure::environment(removed.takeError());
   if (json)
-    print(
-        llvm::json::Object{{"folder", llvm::json::fixUTF8(cache.folder())}, {"removed", *removed}});
+    printJson(llvm::json::Object{{"ok", true},
+                                 {"diagnostics", llvm::json::Array()},
+                                 {"folder", textOf(cache.folder())},
+                                 {"removed", *removed}});
   else
     llvm::outs() << cache.folder() << ": " << *removed << (*removed == 1 ? " entry" : " entries")
                  << " removed\n";
@@ -87,9 +88,10 @@ Outcome<Done> verify(runtime::Cache &cache, bool json) {
       llvm::outs() << key << " was damaged; removed\n";
   }
   if (json)
-    print(llvm::json::Object{{"folder", llvm::json::fixUTF8(cache.folder())},
-                             {"good", verified->good},
-                             {"damaged", std::move(damaged)}});
+    printJson(llvm::json::Object{{"ok", true},
+                                 {"folder", textOf(cache.folder())},
+                                 {"good", verified->good},
+                                 {"damaged", std::move(damaged)}});
   else
     llvm::outs() << cache.folder() << ": " << verified->good
                  << (verified->good == 1 ? " entry is" : " entries are") << " good, "
@@ -102,14 +104,16 @@ int run(const CacheOptions &options) {
   std::optional<runtime::Error> problem;
   std::shared_ptr<runtime::Cache> cache = runtime::processCache(problem);
   if (problem)
-    return session.fail(Failure::environment(*problem));
+    return failCall(session, Failure::environment(*problem), options.json);
   if (!cache)
-    return session.fail(Failure::environment(
-        {"there is no cache", "TILE_CACHE_DIR is empty, or there is no home directory"}));
+    return failCall(session,
+                    Failure::environment({"there is no cache", "TILE_CACHE_DIR is empty, or there "
+                                                               "is no home directory"}),
+                    options.json);
   Outcome<Done> done = options.action == "ls"      ? list(*cache, options.json)
                        : options.action == "clear" ? clear(*cache, options.json)
                                                    : verify(*cache, options.json);
-  return done ? session.finish() : session.fail(done.takeFailure());
+  return done ? session.finish() : failCall(session, done.takeFailure(), options.json);
 }
 } // namespace
 
@@ -122,7 +126,7 @@ Command tile::frontend::cli::addCacheCommand(CLI::App &app) {
                    "and remove what is damaged")
       ->required()
       ->check(oneOf({"ls", "clear", "verify"}));
-  command->add_flag("--json", options->json, "Print one object");
+  addJsonOption(*command, options->json, "The answer");
   command->footer(
       "The cache is in TILE_CACHE_DIR, else in tilec of XDG_CACHE_HOME or ~/.cache; an empty\n"
       "TILE_CACHE_DIR means none. TILE_CACHE_SIZE (500M, 2G; 1G without it) bounds it: what was\n"

@@ -28,12 +28,13 @@ Command addFormatCommand(CLI::App &app);
 Command addInfoCommand(CLI::App &app);
 Command addCacheCommand(CLI::App &app);
 
-/// Shows the processor and the CUDA devices, or why there are none; the exit code.
-int listDevices();
+/// Shows the processor and the CUDA devices, or why there are none, and the descriptions of devices
+/// that are built in; the exit code.
+int listDevices(bool json);
 /// Shows the descriptions of devices that are built in.
 void listDescriptions();
-/// Shows one with the sources of its figures, by name or from a file; the exit code.
-int describeDevice(const std::string &nameOrPath, const SourceOptions &options);
+/// Shows a description with the sources of its figures, by name or from a file; the exit code.
+int describeDevice(const std::string &nameOrPath, const SourceOptions &options, bool json);
 
 void addSourceOptions(CLI::App &command, SourceOptions &options);
 void addPipelineOptions(CLI::App &command, PipelineOptions &options);
@@ -44,14 +45,21 @@ CLI::Option *addRepeated(CLI::App &command, const std::string &name,
 /// --fuse=MODE, of what it is said
 void addFuseOption(CLI::App &command, std::string &mode, const std::string &whose);
 
+/// --entry=NAME; `what` is "The kernel or graph to run".
+void addEntryOption(CLI::App &command, std::string &entry, const std::string &what);
+/// --set=BINDER=SIZE and --schedule=FILE.json.
+void addScheduleOptions(CLI::App &command, ScheduleOptions &options,
+                        const std::string &what = "A tile size");
+/// --no-cache
+CLI::Option *addCacheOption(CLI::App &command, bool &noCache);
+/// --json: what the command gives as one object on standard output.
+void addJsonOption(CLI::App &command, bool &json, const std::string &what);
+
 /// Takes one of these words.
 CLI::Validator oneOf(std::vector<std::string> words);
 
 /// Takes a number in decimal digits, from `least` to `most`.
 CLI::Validator wholeNumber(int64_t least, int64_t most);
-
-/// Prints `error: …` for a call that has no session yet; returns its exit code.
-int failUsage(const std::string &message, const std::string &hint = "");
 
 } // namespace tile::frontend::cli
 

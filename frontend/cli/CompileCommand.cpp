@@ -11,6 +11,7 @@
 #include "frontend/LocalMemory.h"
 #include "frontend/TileSizes.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/TargetList.h"
 #include "ir/AffineEval.h"
@@ -32,9 +33,10 @@ namespace {
 struct CompileOptions {
   /// No target: the processor that compiles, or the default GPU.
   std::string entry, output, emit = "tile", target;
-  std::vector<std::string> files, dims, sizes, types;
+  std::vector<std::string> files, dims, types;
+  ScheduleOptions schedule;
   std::string fuse = nameOf(defaultFuseMode).str();
-  bool noCache = false, cubins = false;
+  bool noCache = false, cubins = false, json = false;
   SourceOptions source;
   PipelineOptions pipeline;
 };
@@ -46,10 +48,13 @@ public:
   int run() {
     Outcome<std::string> result = compile();
     if (!result)
-      return session.fail(result.takeFailure());
+      return failCall(session, result.takeFailure(), options.json);
     if (auto written = write(*result); !written)
-      return session.fail(written.takeFailure());
-    return session.finish();
+      return failCall(session, written.takeFailure(), options.json);
+    int code = session.finish();
+    if (options.json)
+      printReport(*result, code);
+    return code;
   }
 
 private:
@@ -80,6 +85,7 @@ private:
     return llvm::is_contained(codegen::gpuTargets, options.target) || emitsGpuCode();
   }
   Outcome<std::monostate> write(const std::string &text);
+  void printReport(const std::string &text, int code) const;
 
   const CompileOptions &options;
   Session session;
@@ -139,6 +145,11 @@ Outcome<std::monostate> Compile::checkDims() {
     if (!known.contains(name))
       return Failure::usage({"nothing here has a dimension or constant `" + name.str() + "`",
                              ir::adviseName(name, known.getArrayRef(), "there are")});
+  // Kernels that graphs call have dims of their own.
+  if (session.module().getOps<ir::GraphOp>().empty())
+    for (auto kernel : session.module().getOps<ir::KernelOp>())
+      if (failed(ir::checkDims(kernel, bindingsOf(kernel))))
+        return Failure::usage({"", ""}); // told at its place
   return Done{};
 }
 
@@ -226,7 +237,7 @@ Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
   for (ir::KernelOp kernel : kernels)
     names.push_back(sourceName(kernel.getSymName()));
   return Failure::usage({"--emit=" + options.emit + " takes one kernel",
-                         "name it with --entry; there are " + llvm::join(names, ", ")});
+                         "name it, FILE:NAME; there are " + llvm::join(names, ", ")});
 }
 
 Outcome<std::string> Compile::emitForCpu() {
@@ -416,11 +427,14 @@ Outcome<std::string> Compile::emitArtifact() {
   std::vector<dsl::DeclRef> decls;
   std::map<std::string, std::string> places;
   for (const std::string &argument : options.files) {
-    auto [path, name] = splitEntry(argument);
+    auto chosen = chosenEntry(argument, options.entry);
+    if (!chosen)
+      return chosen.takeFailure();
+    auto &[path, name] = *chosen;
     auto file = load(path);
     if (!file)
       return file.takeFailure();
-    auto found = declarations(**file, options.entry.empty() ? name : options.entry);
+    auto found = declarations(**file, name);
     if (!found)
       return found.takeFailure();
     for (dsl::DeclRef decl : *found) {
@@ -492,6 +506,9 @@ Outcome<std::string> Compile::compile() {
       options.output.empty())
     return Failure::usage(
         {"--emit=" + options.emit + " needs -o FILE", "-o - writes to standard output"});
+  if (options.json && options.output == "-")
+    return Failure::usage({"--json and -o - both write to standard output",
+                           "-o FILE writes to a file; without -o the result is part of the JSON"});
   if (auto checked = checkTarget(); !checked)
     return checked.takeFailure();
   if (options.emit != "artifact" && options.files.size() > 1)
@@ -501,18 +518,22 @@ Outcome<std::string> Compile::compile() {
   if (!parsedDims)
     return parsedDims.takeFailure();
   dims = *std::move(parsedDims);
-  for (const std::string &text : options.sizes)
-    if (auto parsed = sizes.parse(text); !parsed)
-      return parsed.takeFailure();
+  auto given = options.schedule.read();
+  if (!given)
+    return given.takeFailure();
+  sizes = *std::move(given);
   if (options.emit == "artifact")
     return emitArtifact();
-  auto [path, name] = splitEntry(options.files.front());
+  auto chosen = chosenEntry(options.files.front(), options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  auto &[path, name] = *chosen;
   auto file = load(path);
   if (!file)
     return file.takeFailure();
   if (options.emit == "ast")
     return dsl::printAst((*file)->module);
-  if (auto done = elaborate(**file, options.entry.empty() ? name : options.entry); !done)
+  if (auto done = elaborate(**file, name); !done)
     return done.takeFailure();
   if (auto checked = checkDims(); !checked)
     return checked.takeFailure();
@@ -524,13 +545,25 @@ Outcome<std::string> Compile::compile() {
 
 Outcome<std::monostate> Compile::write(const std::string &text) {
   if (options.output.empty() || options.output == "-") {
-    llvm::outs() << text;
+    if (!options.json)
+      llvm::outs() << text;
     return Done{};
   }
   std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   if (auto written = runtime::replaceFile(options.output, std::span(&bytes, 1)); !written)
     return Failure::environment(written.takeError());
   return Done{};
+}
+
+/// Where the result is, or the result itself: JSON and it can't both be standard output.
+void Compile::printReport(const std::string &text, int code) const {
+  llvm::json::Object object{
+      {"ok", code == cli::success}, {"emit", options.emit}, {"diagnostics", toJson(session.diags)}};
+  if (options.output.empty())
+    object["text"] = textOf(text);
+  else
+    object["output"] = textOf(options.output);
+  printJson(std::move(object));
 }
 
 Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
@@ -540,10 +573,8 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->add_option("FILE[:NAME]", options->files,
                    "A source, several for an artifact; - or -:NAME is standard input")
       ->required();
-  command
-      ->add_option("--entry,--kernel", options->entry,
-                   "A kernel or graph, with what it calls; all of the file without it")
-      ->type_name("NAME");
+  addEntryOption(*command, options->entry,
+                 "A kernel or graph, with what it calls; all of the file without it");
   command->add_option("-o", options->output, "Where the result goes; standard output without it")
       ->type_name("FILE");
   command
@@ -553,6 +584,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
           "gpu: one kernel with the layouts of its tiles; ptx, cubin, sass: its code for a "
           "GPU;\n"
           "artifact: all that is compiled, to be run without the compiler")
+      ->type_name("WHAT")
       ->check(
           oneOf({"ast", "tile", "llvm", "asm", "obj", "gpu", "ptx", "cubin", "sass", "artifact"}))
       ->capture_default_str();
@@ -564,6 +596,7 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
               llvm::join(targetNames(), ", ") +
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
               "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
+      ->type_name("TARGET")
       ->check(targetList());
   addFuseOption(*command, options->fuse, "Of graphs in an artifact, or to be code of one kernel");
   command->add_flag("--cubins", options->cubins,
@@ -573,14 +606,13 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->type_name("NAME=TYPE");
   addRepeated(*command, "--dim", options->dims, "A dimension or constant; others stay open")
       ->type_name("NAME=VALUE");
-  addRepeated(*command, "--set", options->sizes, "A tile size: BINDER or KERNEL.BINDER")
-      ->type_name("NAME=SIZE");
+  addScheduleOptions(*command, options->schedule);
   command
       ->add_option("--stop-after", options->pipeline.stopAfter,
                    "The last pass to run, for --emit=tile")
       ->type_name("PASS");
-  command->add_flag("--no-cache", options->noCache,
-                    "Of an artifact: compile anew, and keep nothing (tilec cache)");
+  addCacheOption(*command, options->noCache);
+  addJsonOption(*command, options->json, "Where the result is, or without -o the result itself,");
   addPipelineOptions(*command, options->pipeline);
   addSourceOptions(*command, options->source);
   command->footer("Examples:\n"

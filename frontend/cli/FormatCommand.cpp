@@ -33,7 +33,7 @@ int formatFile(const std::string &path, const FormatCommandOptions &options) {
     dsl::Diagnostic &error = diags.error(nullptr, {}, failure.message);
     if (!failure.hint.empty())
       error.hints.push_back(failure.hint);
-    return report(diags, options, failure.kind == Failure::Kind::Usage ? usage : environment);
+    return report(diags, options, exitCodeOf(failure.kind));
   }
   std::string name = path == "-" ? standardInputName.str() : path;
   CrashReport::addSource(name, *text);
@@ -71,6 +71,9 @@ Command tile::frontend::cli::addFormatCommand(CLI::App &app) {
       ->required();
   command->add_flag("--check", options->check,
                     "Change nothing; list the files that would change, and exit with 1 then");
+  command->add_option("--color", options->colour, "Colours in messages: auto, always or never")
+      ->type_name("WHEN")
+      ->check(oneOf({"auto", "always", "never"}));
   command->footer("A file with syntax errors stays as it is.\n\n"
                   "Examples:\n"
                   "  tilec fmt *.tile\n"

@@ -7,13 +7,16 @@
 #include "frontend/FusionMeasure.h"
 #include "frontend/FusionPage.h"
 #include "frontend/FusionPlan.h"
+#include "frontend/FusionText.h"
 #include "frontend/FusionVeto.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
+#include "runtime/Memory.h"
 #include "runtime/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -30,7 +33,8 @@ struct FuseCommandOptions {
   std::string file, entry, device = "cpu", explain = "text", output;
   std::string fuse = nameOf(defaultFuseMode).str();
   std::vector<std::string> dims, types, why;
-  bool summaries = false, measure = false;
+  ScheduleOptions schedule;
+  bool summaries = false, measure = false, json = false, noCache = false;
   SourceOptions source;
 };
 
@@ -40,7 +44,7 @@ public:
 
   int run() {
     Outcome<std::monostate> done = execute();
-    return done ? session.finish() : session.fail(done.takeFailure());
+    return done ? session.finish() : failCall(session, done.takeFailure(), wantsJson());
   }
 
 private:
@@ -51,6 +55,11 @@ private:
   Outcome<std::string> plan();
   std::string summarize();
   Outcome<std::monostate> write(const std::string &text);
+  Outcome<std::monostate> nameDims(ir::GraphOp graph);
+  Outcome<std::monostate> checkShapes();
+  std::string fuseIt(ir::GraphOp graph, double &seconds);
+  /// --json is --explain=json.
+  bool wantsJson() const { return options.json || options.explain == "json"; }
 
   const FuseCommandOptions &options;
   Session session;
@@ -59,17 +68,19 @@ private:
   std::string symbol;
   DeviceDescription device;
   llvm::StringMap<int64_t> dims;
+  TileSizes sizes;
 };
 } // namespace
 
 /// The graph's symbol.
 Outcome<std::string> Fuse::elaborate() {
-  auto [path, name] = splitEntry(options.file);
-  auto file = session.load(path);
+  auto chosen = chosenEntry(options.file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  auto file = session.load(chosen->first);
   if (!file)
     return file.takeFailure();
-  auto decl = session.entry(**file, options.entry.empty() ? name : options.entry,
-                            /*wantsGraph=*/!options.summaries);
+  auto decl = session.entry(**file, chosen->second, /*wantsGraph=*/!options.summaries);
   if (!decl)
     return decl.takeFailure();
   report.graph = decl->decl->name.text;
@@ -104,9 +115,12 @@ Outcome<std::string> Fuse::explain() {
   llvm::raw_string_ostream stream(text);
   if (options.explain == "plan")
     return plan();
-  if (options.explain == "json")
-    stream << llvm::formatv("{0:2}", llvm::json::Value(toJson(report))) << "\n";
-  else if (options.explain == "dot")
+  if (wantsJson()) {
+    llvm::json::Object object = toJson(report);
+    object["ok"] = true;
+    object["diagnostics"] = toJson(session.diags);
+    stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  } else if (options.explain == "dot")
     printDot(report, stream);
   else if (options.explain == "html")
     printPage(report, sourcesOf(report.before, session.program), stream);
@@ -125,8 +139,12 @@ std::string Fuse::summarize() {
     text += (text.empty() ? "" : "\n") + summary.text();
     kernels.push_back(summary.json());
   }
-  if (options.explain == "json")
-    return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(kernels))).str();
+  if (wantsJson())
+    return llvm::formatv("{0:2}\n", llvm::json::Value(
+                                        llvm::json::Object{{"ok", true},
+                                                           {"diagnostics", toJson(session.diags)},
+                                                           {"kernels", std::move(kernels)}}))
+        .str();
   return text;
 }
 
@@ -150,6 +168,10 @@ Outcome<std::monostate> Fuse::checkOptions() {
     return parsed.takeFailure();
   mode = *parsed;
   bool isOther = options.explain != "text" && options.explain != "json";
+  if (options.json && (isOther || !options.why.empty()))
+    return Failure::usage({"--json and " + (isOther ? "--explain=" + options.explain : "--why") +
+                               " ask for different things",
+                           "--json is --explain=json"});
   if (options.explain != "text" && !options.why.empty())
     return Failure::usage({"--why and --explain=" + options.explain + " ask for different things",
                            "--why takes --explain=text"});
@@ -167,6 +189,13 @@ Outcome<std::monostate> Fuse::checkOptions() {
     return Failure::usage(
         {(options.why.empty() ? "--explain=" + options.explain : "--why") + " shows no times",
          "--measure takes --explain=text, json or html"});
+  if (options.schedule.isGiven() &&
+      (options.measure || options.summaries || options.explain == "plan"))
+    return Failure::usage({(options.measure     ? "--measure"
+                            : options.summaries ? "--summaries"
+                                                : "--explain=plan") +
+                               std::string(" takes the tile sizes that tilec chooses"),
+                           "leave out --set and --schedule"});
   if (options.summaries && (isOther || !options.why.empty()))
     return Failure::usage({options.why.empty() ? "--summaries are no drawing and no plan"
                                                : "--summaries and --why ask for different things",
@@ -174,7 +203,76 @@ Outcome<std::monostate> Fuse::checkOptions() {
   return Done{};
 }
 
+/// Which values its dims have here, and which of them nobody gave.
+Outcome<std::monostate> Fuse::nameDims(ir::GraphOp graph) {
+  if (mlir::DictionaryAttr consts = graph.getConstsAttr())
+    for (mlir::NamedAttribute entry : consts)
+      if (auto usual = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue()))
+        dims.try_emplace(entry.getName(), usual.getInt());
+  std::vector<std::string> names;
+  for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
+    names.push_back(dim.str());
+    if (auto given = dims.find(dim); given != dims.end())
+      report.dims.push_back(dim.str() + " = " + std::to_string(given->second));
+    else
+      report.assumedDims.push_back(dim.str());
+  }
+  for (const auto &entry : dims)
+    if (!llvm::is_contained(names, entry.getKey())) {
+      std::string advice = didYouMean(entry.getKey().str(), names);
+      return Failure::usage(
+          {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
+           !advice.empty() ? advice
+           : names.empty() ? ""
+                           : "it has " + llvm::join(names, ", ")});
+    }
+  return Done{};
+}
+
+/// Dims that nobody chose are as good as others, unless no run could have them.
+Outcome<std::monostate> Fuse::checkShapes() {
+  auto done = checkDims(session.compiler, session.module(), symbol, dims);
+  if (done)
+    return Done{};
+  Failure failure = done.takeFailure();
+  if (failure.message.empty() && options.dims.empty() && !report.assumedDims.empty())
+    return Failure::usage({"no run of `" + report.graph + "` has " +
+                               llvm::join(report.assumedDims, " = ") + " = " +
+                               std::to_string(report.assumedExtent) + ", which nobody chose",
+                           failure.hint});
+  if (!options.dims.empty() || failure.message.empty())
+    return failure;
+  session.diags.report(dsl::Diagnostic::Severity::Warning, nullptr, {}, failure.message)
+      .hints.push_back(failure.hint);
+  return Done{};
+}
+
+/// The symbol of the graph as it is afterwards; the report has both.
+std::string Fuse::fuseIt(ir::GraphOp graph, double &seconds) {
+  StageTimer timer(session.compiler.times, "fuse");
+  auto start = std::chrono::steady_clock::now();
+  // What runs have seen of its code; none is made here.
+  if (device.isGpu && !options.noCache)
+    session.useCache();
+  FusedGraph fused = fuseGraphByCode(session.module(), symbol, mode, device, dims, sizes,
+                                     session.compiler.cache.get());
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  addWitnesses(session.module(), fused, device, dims, sizes);
+  report.ledger = std::move(fused.ledger);
+  sortByGain(report.ledger);
+  (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls
+  report.before = GraphView(graph, dims, report.assumedExtent);
+  auto after = session.module().lookupSymbol<ir::GraphOp>(fused.symbol);
+  report.after = GraphView(after, dims, report.assumedExtent);
+  report.peakBefore = bytesBetweenCalls(graph, device, dims);
+  report.peakAfter = bytesBetweenCalls(after, device, dims);
+  report.memory = options.device == "cpu" ? static_cast<double>(runtime::availableMemory())
+                                          : device.figure("memory");
+  return fused.symbol;
+}
+
 Outcome<std::monostate> Fuse::execute() {
+  report.assumedExtent = ir::FuseOptions().usualExtent;
   if (auto done = checkOptions(); !done)
     return done;
   auto described = findDescription(options.device);
@@ -188,6 +286,10 @@ Outcome<std::monostate> Fuse::execute() {
   if (!parsed)
     return parsed.takeFailure();
   dims = *std::move(parsed);
+  auto given = options.schedule.read();
+  if (!given)
+    return given.takeFailure();
+  sizes = *std::move(given);
   auto elaborated = elaborate();
   if (!elaborated)
     return elaborated.takeFailure();
@@ -197,56 +299,14 @@ Outcome<std::monostate> Fuse::execute() {
     return write(summarize());
   auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
   report.inputs = interfaceOf(graph).inputs;
-  if (mlir::DictionaryAttr consts = graph.getConstsAttr())
-    for (mlir::NamedAttribute entry : consts)
-      if (auto usual = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue()))
-        dims.try_emplace(entry.getName(), usual.getInt());
-  std::vector<std::string> names;
-  for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
-    names.push_back(dim.str());
-    auto given = dims.find(dim);
-    report.dims.push_back(
-        dim.str() + " = " +
-        std::to_string(given == dims.end() ? ir::FuseOptions().usualExtent : given->second));
-  }
-  for (const auto &entry : dims)
-    if (!llvm::is_contained(names, entry.getKey()))
-      return Failure::usage(
-          {"`" + report.graph + "` has no dimension `" + entry.getKey().str() + "`",
-           names.empty() ? "" : "it has " + llvm::join(names, ", ")});
-  // Those that nobody chose are as good as others, unless no run could have them.
-  if (auto done = checkDims(session.compiler, session.module(), symbol, dims); !done) {
-    Failure failure = done.takeFailure();
-    if (failure.message.empty() && options.dims.empty() && !names.empty())
-      return Failure::invalid({"no run of `" + report.graph + "` has " +
-                                   llvm::join(report.dims, ", ") + ", which nobody chose",
-                               failure.hint});
-    if (!options.dims.empty() || failure.message.empty())
-      return failure;
-    llvm::errs() << "warning: " << failure.message << "\nhint: " << failure.hint << "\n";
-  }
-  std::string fusedSymbol;
+  if (auto done = nameDims(graph); !done)
+    return done;
+  if (auto done = checkShapes(); !done)
+    return done;
+  if (auto done = sizes.check(kernelsOf(session.module(), symbol)); !done)
+    return done;
   double fuseSeconds = 0;
-  {
-    StageTimer timer(session.compiler.times, "fuse");
-    auto start = std::chrono::steady_clock::now();
-    // What runs have seen of its code; none is made here.
-    if (device.isGpu)
-      session.useCache();
-    FusedGraph fused = fuseGraphByCode(session.module(), symbol, mode, device, dims, {},
-                                       session.compiler.cache.get());
-    fuseSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    addWitnesses(session.module(), fused, device, dims);
-    report.ledger = std::move(fused.ledger);
-    fusedSymbol = std::move(fused.symbol);
-    int64_t usual = ir::FuseOptions().usualExtent;
-    (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls
-    report.before = GraphView(graph, dims, usual);
-    auto after = session.module().lookupSymbol<ir::GraphOp>(fusedSymbol);
-    report.after = GraphView(after, dims, usual);
-    report.peakBefore = bytesBetweenCalls(graph, device, dims);
-    report.peakAfter = bytesBetweenCalls(after, device, dims);
-  }
+  std::string fusedSymbol = fuseIt(graph, fuseSeconds);
   report.device = device.title;
   report.mode = nameOf(mode).str();
   if (options.measure) {
@@ -266,23 +326,29 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
   CLI::App *command =
       app.add_subcommand("fuse", "Show which kernels of a graph become one, and why others don't");
   auto options = std::make_shared<FuseCommandOptions>();
-  command->add_option("FILE[:GRAPH]", options->file, "A source, and its graph; - is standard input")
+  command->add_option("FILE[:NAME]", options->file, "A source, and its graph; - is standard input")
       ->required();
-  command->add_option("--entry", options->entry, "The graph")->type_name("NAME");
+  addEntryOption(*command, options->entry, "The graph");
   command
       ->add_option("--device", options->device,
                    "cpu, cuda, or a description of a device: its name, or FILE.json")
+      ->type_name("DEVICE")
       ->capture_default_str();
   addFuseOption(*command, options->fuse, "How");
   addRepeated(*command, "--dim", options->dims,
               "The value of a dimension that is planned for; 4096 without it")
       ->type_name("NAME=VALUE");
   addRepeated(*command, "--bind", options->types, "A type parameter")->type_name("NAME=TYPE");
+  addScheduleOptions(*command, options->schedule);
   command
       ->add_option("--explain", options->explain,
                    "text, json, dot, html: a page to click through, or plan: for tilec run --pin")
+      ->type_name("HOW")
       ->check(oneOf({"text", "json", "dot", "html", "plan"}))
       ->capture_default_str();
+  addJsonOption(*command, options->json, "--explain=json: the report");
+  command->add_flag("--no-cache", options->noCache,
+                    "Plan without what runs on a GPU have seen of the code (tilec cache)");
   command
       ->add_option(
           "--why", options->why,

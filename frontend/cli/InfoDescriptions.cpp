@@ -3,6 +3,7 @@
 #include "frontend/DeviceDescription.h"
 #include "frontend/Fusion.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,7 +14,7 @@ using namespace tile::frontend::cli;
 using llvm::left_justify;
 
 namespace {
-/// "4.8 TB/s", "52.4 MB", "1.98 GHz", "2.3 us", "132".
+/// "4.8 TB/s", "52.4 MB", "1.98 GHz", "2.3 µs", "132".
 std::string show(double value, const std::string &unit) {
   if (unit == "1")
     return std::to_string(static_cast<int64_t>(value)); // at most 1e9
@@ -37,11 +38,35 @@ void tile::frontend::cli::listDescriptions() {
                  << show(device.figure("vector_f32"), "FLOP/s") << " of f32\n";
 }
 
-int tile::frontend::cli::describeDevice(const std::string &nameOrPath,
-                                        const SourceOptions &options) {
+static llvm::json::Object toJson(const DeviceDescription &device) {
+  llvm::json::Object figures, sources;
+  for (const auto &[key, figure] : device.figures)
+    figures[key] = llvm::json::Object{
+        {"value", figure.value}, {"unit", figure.unit}, {"source", figure.source}};
+  for (const auto &[name, source] : device.sources)
+    sources[name] = source;
+  llvm::json::Object object{{"ok", true},
+                            {"name", device.name},
+                            {"title", device.title},
+                            {"kind", device.isGpu ? "gpu" : "cpu"},
+                            {"figures", std::move(figures)},
+                            {"sources", std::move(sources)},
+                            {"diagnostics", llvm::json::Array()}};
+  if (device.isGpu)
+    object["target"] = device.target;
+  return object;
+}
+
+int tile::frontend::cli::describeDevice(const std::string &nameOrPath, const SourceOptions &options,
+                                        bool json) {
+  Session session(options);
   Outcome<DeviceDescription> device = findDescription(nameOrPath);
   if (!device)
-    return Session(options).fail(device.takeFailure());
+    return failCall(session, device.takeFailure(), json);
+  if (json) {
+    printJson(::toJson(*device));
+    return success;
+  }
   llvm::outs() << device->name << ": " << device->title << "\n";
   if (device->isGpu)
     llvm::outs() << "    " << left_justify("target", 30) << device->target << "\n";

@@ -4,6 +4,7 @@
 
 #include "ir/AffineEval.h"
 #include "ir/IndexLimits.h"
+#include "ir/Spelling.h"
 #include "runtime/Generate.h"
 #include "runtime/TensorSpec.h"
 
@@ -64,14 +65,14 @@ static Outcome<std::monostate> bindType(Session &session, dsl::DeclRef decl,
     return Failure::reported();
   const std::string &name = generic.name.text;
   if (!llvm::is_contained(allowed, type))
-    return Failure::invalid({"`" + decl.decl->name.text + "` has no instance for " + name + " = " +
-                                 ir::nameOf(type).str() + " (" + origin + ")",
-                             name + " is one of " + listOf(allowed)});
+    return Failure::usage({"`" + decl.decl->name.text + "` has no instance for " + name + " = " +
+                               ir::nameOf(type).str() + " (" + origin + ")",
+                           name + " is one of " + listOf(allowed)});
   auto [bound, isNew] = types.try_emplace(name, type);
   if (!isNew && bound->second != type)
-    return Failure::invalid({name + " is " + ir::nameOf(bound->second).str() + ", but " +
-                                 ir::nameOf(type).str() + " " + origin,
-                             "one call has one type for each generic"});
+    return Failure::usage({name + " is " + ir::nameOf(bound->second).str() + ", but " +
+                               ir::nameOf(type).str() + " " + origin,
+                           "one call has one type for each generic"});
   return Done{};
 }
 
@@ -213,9 +214,9 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
     return isNumber ? Failure::usage(explain(tensor.takeError()))
                     : Failure::environment(explain(tensor.takeError()));
   if (!param.type.isTensor && tensor->rank() != 0)
-    return Failure::invalid({"input '" + param.name.text + "' is a scalar, `" + declaration(param) +
-                                 "`, not " + tensor->describe(),
-                             ""});
+    return Failure::usage({"input '" + param.name.text + "' is a scalar, `" + declaration(param) +
+                               "`, not " + tensor->describe(),
+                           ""});
   inputs.shapes[position] = {tensor->dtype(), tensor->shape()};
   inputs.tensors[position] = std::make_shared<Tensor>(*std::move(tensor));
   return Done{};
@@ -312,8 +313,8 @@ static Outcome<runtime::Shape> shapeOf(ir::KernelOp kernel, unsigned position,
     if (known == dims.end() && map.isFunctionOfSymbol(n))
       unknown += (unknown.empty() ? "" : " ") + ("--dim " + dim + "=VALUE").str();
   }
-  std::string needs = "`" + llvm::StringRef(kernel.getSymName()).split('.').first.str() +
-                      "` needs " + declarationOf(param, source);
+  std::string needs =
+      "`" + ir::nameInSource(kernel.getSymName()) + "` needs " + declarationOf(param, source);
   if (!unknown.empty())
     return Failure::usage({needs, "add --in " + param.name.text + "=SPEC, or " + unknown});
   runtime::Shape shape;
@@ -360,9 +361,9 @@ Outcome<std::monostate> Inputs::generateMissing(dsl::DeclRef decl, ir::KernelOp 
 /// The bits of a scalar: those of the tensor that was given for it, else its default's.
 static Outcome<uint64_t> scalarBits(const Port &port, const Tensor *tensor) {
   if (tensor && tensor->dtype() != port.type)
-    return Failure::invalid({"input '" + port.name + "' is declared as " + port.str() + ", not " +
-                                 std::string(runtime::nameOf(tensor->dtype())),
-                             ""});
+    return Failure::usage({"input '" + port.name + "' is declared as " + port.str() + ", not " +
+                               std::string(runtime::nameOf(tensor->dtype())),
+                           ""});
   uint64_t bits = port.defaultBits.value_or(0);
   if (tensor) {
     bits = 0;
@@ -400,9 +401,9 @@ Outcome<std::vector<runtime::GraphInput>> Inputs::bindable(const Interface &inte
       continue;
     }
     if (shape->type != port.type)
-      return Failure::invalid({"input '" + port.name + "' is declared as " + port.str() + ", not " +
-                                   runtime::describe(shape->type, shape->shape),
-                               ""});
+      return Failure::usage({"input '" + port.name + "' is declared as " + port.str() + ", not " +
+                                 runtime::describe(shape->type, shape->shape),
+                             ""});
     input.placed = &*shape;
   }
   return result;

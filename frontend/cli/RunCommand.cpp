@@ -5,6 +5,7 @@
 #include "frontend/FusionVeto.h"
 #include "frontend/TileSweep.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
@@ -28,9 +29,9 @@ public:
   int run() {
     Outcome<std::monostate> done = execute();
     if (!done)
-      return failRun(session, done.takeFailure(), options.json);
+      return failCall(session, done.takeFailure(), options.json);
     if (options.json)
-      printJson(report, session.diags, llvm::outs());
+      printJson(report, session.diags);
     else
       printText(report, llvm::outs());
     int code = session.finish();
@@ -41,7 +42,6 @@ private:
   Outcome<std::monostate> execute();
   Outcome<std::monostate> prepare();
   Outcome<std::monostate> parseOutputs();
-  Outcome<std::monostate> readSizes();
   Outcome<std::monostate> saveInputs();
   Outcome<std::monostate> fuse(Executor &executor);
   Outcome<std::monostate> checkPin(bool isGraph, FuseMode mode) const;
@@ -92,13 +92,17 @@ Outcome<std::monostate> Run::prepare() {
   if (!parsedDims)
     return parsedDims.takeFailure();
   dims = *std::move(parsedDims);
-  if (auto done = readSizes(); !done)
-    return done;
-  auto [path, name] = splitEntry(options.file);
-  auto file = session.load(path);
+  auto given = options.schedule.read();
+  if (!given)
+    return given.takeFailure();
+  sizes = *std::move(given);
+  auto chosen = chosenEntry(options.file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  auto file = session.load(chosen->first);
   if (!file)
     return file.takeFailure();
-  auto entry = session.entry(**file, options.entry.empty() ? name : options.entry);
+  auto entry = session.entry(**file, chosen->second);
   if (!entry)
     return entry.takeFailure();
   decl = *entry;
@@ -127,7 +131,7 @@ Outcome<std::monostate> Run::checkPin(bool isGraph, FuseMode mode) const {
     return Failure::usage({"a plan promises the bits of its calls one by one, and --fuse=fast "
                            "rounds less than they do",
                            "--pin takes --fuse=exact or off"});
-  if (!options.schedule.empty() || !options.sizes.empty() || options.sweep)
+  if (options.schedule.isGiven() || options.sweep)
     return Failure::usage({"the plan of --pin has the tile sizes", "leave out --set, --schedule "
                                                                    "and --sweep-tiles"});
   return Done{};
@@ -173,18 +177,6 @@ Outcome<std::monostate> Run::fuse(Executor &executor) {
   running = fuseGraphByCode(session.module(), symbol, *mode, description, known, sizes,
                             session.compiler.cache.get(), codeOn(executor))
                 .symbol;
-  return Done{};
-}
-
-Outcome<std::monostate> Run::readSizes() {
-  if (!options.schedule.empty())
-    if (auto read = sizes.readFile(options.schedule); !read)
-      return read;
-  TileSizes given;
-  for (const std::string &text : options.sizes)
-    if (auto parsed = given.parse(text); !parsed)
-      return parsed;
-  sizes.overrideWith(given);
   return Done{};
 }
 
@@ -347,11 +339,11 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       .add_option("FILE[:NAME]", options.file,
                   "A source or an artifact, and the kernel or graph to run; - is standard input")
       ->required();
-  command.add_option("--entry,--kernel", options.entry, "The kernel or graph to run")
-      ->type_name("NAME");
+  addEntryOption(command, options.entry, "The kernel or graph to run");
   command
       .add_option("--device", options.device,
                   "cpu; cuda or cuda:N, an NVIDIA GPU; or interp, the reference interpreter")
+      ->type_name("DEVICE")
       ->capture_default_str();
   addRepeated(command, "--in", options.inputs, "An input: see below for SPEC")
       ->type_name("NAME=SPEC");
@@ -361,12 +353,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->type_name("NAME=VALUE");
   addRepeated(command, "--bind", options.types, "A type parameter; inputs bind the others")
       ->type_name("NAME=TYPE");
-  addRepeated(command, "--set", options.sizes, "A tile size: BINDER or KERNEL.BINDER")
-      ->type_name("NAME=SIZE");
-  command
-      .add_option("--schedule", options.schedule,
-                  "Tile sizes: {\"i\": 64, \"matmul\": {\"k\": 32}}; --set overrides them")
-      ->type_name("FILE.json");
+  addScheduleOptions(command, options.schedule);
   addFuseOption(command, options.fuse, "Of a graph");
   command
       .add_option("--pin", options.pin,
@@ -384,16 +371,19 @@ static void addOptions(CLI::App &command, RunOptions &options) {
       ->check(wholeNumber(1, 1000))
       ->default_str("24");
   command.add_option("--rtol", options.rtol, "Relative tolerance of --check and --sweep-tiles")
-      ->check(CLI::Validator(checkTolerance, "NUMBER"));
+      ->type_name("NUMBER")
+      ->check(CLI::Validator(checkTolerance, ""));
   command.add_option("--atol", options.atol, "Absolute tolerance")
-      ->check(CLI::Validator(checkTolerance, "NUMBER"));
+      ->type_name("NUMBER")
+      ->check(CLI::Validator(checkTolerance, ""));
   command.add_option("--repeat", options.repeat, "Run so many times; shows median and best time")
+      ->type_name("NUMBER")
       ->check(wholeNumber(1, 1000000))
       ->capture_default_str();
   command.add_option("--save-inputs", options.saveInputs, "Keep the inputs that were used")
       ->type_name("FILE.safetensors");
-  command.add_flag("--json", options.json, "The report as JSON; of a run that fails, its errors");
-  command.add_flag("--no-cache", options.noCache, "Compile anew, and keep nothing (tilec cache)");
+  addJsonOption(command, options.json, "The report");
+  addCacheOption(command, options.noCache);
   addPipelineOptions(command, options.pipeline);
   addSourceOptions(command, options.source);
 }
@@ -420,11 +410,10 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "compared as it stands, but with --fuse=fast as it is fused: as it stands it rounds more.\n\n"
       "--json prints one object. \"ok\" says whether all went well and all that was compared "
       "agrees,\n"
-      "\"diagnostics\" has errors and warnings: severity, message, hints, notes, and where there "
-      "is a\n"
-      "place file, line and column. A run that fails has only these two. Of a graph, \"memory\" "
-      "says\n"
-      "what the tensors between its calls take.\n\n"
+      "\"diagnostics\" has the messages (docs/commands.md); a run that fails has only these two. "
+      "Of "
+      "a\n"
+      "graph, \"memory\" says what the tensors between its calls take.\n\n"
       "What a kernel prints goes to standard error, of several runs that of the first one. An "
       "assertion\n"
       "that fails is an error of the program: exit code 1.\n\n"

@@ -8,9 +8,10 @@
 namespace tile::frontend::cli {
 
 struct RunOptions {
-  std::string file, entry, device = "cpu", schedule, saveInputs, pin;
+  std::string file, entry, device = "cpu", saveInputs, pin;
   std::string fuse = nameOf(defaultFuseMode).str();
-  std::vector<std::string> inputs, outputs, dims, sizes, types;
+  std::vector<std::string> inputs, outputs, dims, types;
+  ScheduleOptions schedule;
   bool check = false, sanitize = false, json = false, noCache = false;
   size_t sweep = 0;
   std::optional<double> rtol, atol;
@@ -23,8 +24,9 @@ struct RunOptions {
 bool namesArtifact(const std::string &file);
 /// Runs a kernel or graph of an artifact; the exit code.
 int runArtifact(const RunOptions &options);
-/// Shows what an artifact holds; the exit code.
-int describeArtifact(const std::string &file, const SourceOptions &options);
+/// Shows what an artifact holds, or the kernel or graph `name` of it; the exit code.
+int describeArtifact(const std::string &path, const std::string &name, const SourceOptions &options,
+                     bool json);
 
 } // namespace tile::frontend::cli
 

@@ -2,6 +2,9 @@
 
 #include "frontend/cli/RunReport.h"
 
+#include "frontend/Units.h"
+#include "frontend/cli/DiagnosticJson.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,10 +25,10 @@ bool RunReport::ok() const {
          }));
 }
 
-/// The signed digits of a tolerance or time: short, and the same everywhere.
-static std::string number(double value, const char *format = "%.3g") {
+/// The signed digits of a tolerance: short, and the same everywhere.
+static std::string number(double value) {
   char buffer[48];
-  snprintf(buffer, sizeof(buffer), format, value);
+  snprintf(buffer, sizeof(buffer), "%.3g", value);
   return buffer;
 }
 
@@ -95,12 +98,11 @@ void tile::frontend::cli::printText(const RunReport &report, llvm::raw_ostream &
   for (auto [name, tensor] : llvm::zip_equal(report.names, report.outputs))
     stream << name << ": " << tensor->describe() << ", checksum " << checksumOf(*tensor) << "\n"
            << indent(tensor->preview(), "  ") << "\n";
-  stream << "time: " << number(1e3 * median(report.seconds), "%.3f") << " ms on "
-         << nameOf(report.device);
+  stream << "time: " << timeText(median(report.seconds)) << " on " << nameOf(report.device);
   if (report.seconds.size() > 1)
     stream << " (median of " << report.seconds.size() << ", best "
-           << number(1e3 * *llvm::min_element(report.seconds), "%.3f") << " ms)";
-  stream << ", compiled in " << number(1e3 * report.compileSeconds, "%.1f") << " ms\n";
+           << timeText(*llvm::min_element(report.seconds)) << ")";
+  stream << ", compiled in " << timeText(report.compileSeconds) << "\n";
   if (report.check)
     printCheck(report, stream);
   if (report.sweep)
@@ -114,7 +116,7 @@ static llvm::json::Value orNull(double value) {
   return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
 }
 
-static llvm::json::Array toJson(const Agreement &agreement, const Outputs &outputs) {
+static llvm::json::Array compared(const Agreement &agreement, const Outputs &outputs) {
   llvm::json::Array entries;
   for (auto [entry, tensor] : llvm::zip_equal(agreement.entries, outputs)) {
     llvm::json::Array first;
@@ -133,68 +135,8 @@ static llvm::json::Array toJson(const Agreement &agreement, const Outputs &outpu
   return entries;
 }
 
-/// Names of files may be any bytes, JSON is UTF-8.
-static llvm::json::Value textOf(const std::string &text) { return llvm::json::fixUTF8(text); }
-
-static llvm::StringRef nameOf(dsl::Diagnostic::Severity severity) {
-  switch (severity) {
-  case dsl::Diagnostic::Severity::Error:
-    return "error";
-  case dsl::Diagnostic::Severity::Warning:
-    return "warning";
-  case dsl::Diagnostic::Severity::Remark:
-    return "remark";
-  case dsl::Diagnostic::Severity::Note:
-    return "note";
-  }
-  llvm_unreachable("covered switch");
-}
-
-static llvm::json::Object toJson(const dsl::Diagnostic &diagnostic) {
-  llvm::json::Object object{{"severity", nameOf(diagnostic.severity)},
-                            {"message", textOf(diagnostic.message)}};
-  if (diagnostic.file) {
-    auto [line, column] = diagnostic.file->position(diagnostic.range.begin);
-    object["file"] = textOf(diagnostic.file->name());
-    object["line"] = line;
-    object["column"] = column;
-  }
-  llvm::json::Array hints, notes;
-  for (const std::string &hint : diagnostic.hints)
-    hints.push_back(textOf(hint));
-  for (const dsl::Diagnostic &note : diagnostic.notes)
-    notes.push_back(toJson(note));
-  object["hints"] = std::move(hints);
-  object["notes"] = std::move(notes);
-  return object;
-}
-
-static llvm::json::Array toJson(const dsl::DiagnosticEngine &diagnostics) {
-  llvm::json::Array array;
-  for (const dsl::Diagnostic &diagnostic : diagnostics.diagnostics())
-    array.push_back(toJson(diagnostic));
-  return array;
-}
-
-static void print(llvm::json::Object object, llvm::raw_ostream &stream) {
-  stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
-}
-
-void tile::frontend::cli::printJsonFailure(const dsl::DiagnosticEngine &diagnostics,
-                                           llvm::raw_ostream &stream) {
-  print(llvm::json::Object{{"ok", false}, {"diagnostics", toJson(diagnostics)}}, stream);
-}
-
-int tile::frontend::cli::failRun(Session &session, Failure failure, bool json) {
-  int code = session.fail(std::move(failure));
-  if (json)
-    printJsonFailure(session.diags, llvm::outs());
-  return code;
-}
-
 void tile::frontend::cli::printJson(const RunReport &report,
-                                    const dsl::DiagnosticEngine &diagnostics,
-                                    llvm::raw_ostream &stream) {
+                                    const dsl::DiagnosticEngine &diagnostics) {
   llvm::json::Object types;
   for (const auto &[name, type] : report.types)
     types[name] = type;
@@ -217,14 +159,15 @@ void tile::frontend::cli::printJson(const RunReport &report,
                                           {"intermediate_bytes", report.memory->peakBytes},
                                           {"bytes_without_sharing", report.memory->sumBytes}};
   if (report.check)
-    object["check"] = toJson(*report.check, report.outputs);
+    object["check"] = compared(*report.check, report.outputs);
   if (report.sweep) {
     llvm::json::Array choices;
     for (const SweepResult &result : *report.sweep)
-      choices.push_back(llvm::json::Object{{"sizes", result.sizes},
-                                           {"ok", result.agreement.ok()},
-                                           {"outputs", toJson(result.agreement, report.outputs)}});
+      choices.push_back(
+          llvm::json::Object{{"sizes", result.sizes},
+                             {"ok", result.agreement.ok()},
+                             {"outputs", compared(result.agreement, report.outputs)}});
     object["sweep"] = std::move(choices);
   }
-  print(std::move(object), stream);
+  printJson(std::move(object));
 }

@@ -50,13 +50,7 @@ struct RunReport {
 
 void printText(const RunReport &report, llvm::raw_ostream &stream);
 /// The report as one object; `diagnostics` are the warnings.
-void printJson(const RunReport &report, const dsl::DiagnosticEngine &diagnostics,
-               llvm::raw_ostream &stream);
-/// Of a run that failed: one object with "ok": false and the diagnostics.
-void printJsonFailure(const dsl::DiagnosticEngine &diagnostics, llvm::raw_ostream &stream);
-/// Ends a call that failed: its messages, and with --json that object on standard output; the exit
-/// code.
-int failRun(Session &session, Failure failure, bool json);
+void printJson(const RunReport &report, const dsl::DiagnosticEngine &diagnostics);
 
 } // namespace tile::frontend::cli
 

@@ -3,11 +3,11 @@
 #include "frontend/cli/Session.h"
 
 #include "frontend/CrashReport.h"
+#include "frontend/Units.h"
 #include "runtime/Encoding.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -91,6 +91,27 @@ std::pair<std::string, std::string> tile::frontend::cli::splitEntry(const std::s
     return {path, ""};
   std::string file = path.substr(0, colon);
   return {file == standardInputName ? "-" : file, name.str()};
+}
+
+Outcome<std::pair<std::string, std::string>>
+tile::frontend::cli::chosenEntry(const std::string &file, const std::string &entry) {
+  auto [path, name] = splitEntry(file);
+  if (!entry.empty() && !name.empty() && entry != name)
+    return Failure::usage({"'" + file + "' names `" + name + "`, and --entry names `" + entry + "`",
+                           "one of them is enough"});
+  return std::pair(path, name.empty() ? entry : name);
+}
+
+Outcome<TileSizes> ScheduleOptions::read() const {
+  TileSizes result, given;
+  if (!file.empty())
+    if (auto done = result.readFile(file); !done)
+      return done.takeFailure();
+  for (const std::string &text : sizes)
+    if (auto done = given.parse(text); !done)
+      return done.takeFailure();
+  result.overrideWith(given);
+  return result;
 }
 
 //===-- Session -----------------------------------------------------------===//
@@ -255,7 +276,7 @@ void Session::print() {
     return;
   llvm::errs() << "time by stage:\n";
   for (const auto &[stage, seconds] : compiler.times)
-    llvm::errs() << llvm::format("  %-14s %9.3f ms\n", stage.str().c_str(), 1e3 * seconds);
+    llvm::errs() << "  " << padRight(stage, 14) << " " << padLeft(timeText(seconds), 12) << "\n";
 }
 
 int Session::fail(Failure failure) {
@@ -263,7 +284,7 @@ int Session::fail(Failure failure) {
     print();
     CrashReport::fail(failure.message);
   }
-  if (failure.kind != Failure::Kind::Reported) {
+  if (!failure.message.empty()) {
     dsl::Diagnostic &error = diags.error(nullptr, {}, failure.message);
     if (!failure.hint.empty())
       error.hints.push_back(failure.hint);
@@ -272,18 +293,7 @@ int Session::fail(Failure failure) {
           {dsl::Diagnostic::Severity::Note, nullptr, {}, std::move(note), {}, {}, {}});
   }
   print();
-  switch (failure.kind) {
-  case Failure::Kind::Reported:
-  case Failure::Kind::Invalid:
-    return invalid;
-  case Failure::Kind::Usage:
-    return usage;
-  case Failure::Kind::Environment:
-    return environment;
-  case Failure::Kind::Internal:
-    break;
-  }
-  return CrashReport::exitCode;
+  return exitCodeOf(failure.kind);
 }
 
 int Session::finish() {

@@ -10,11 +10,10 @@
 #include "dsl/Elaborator.h"
 #include "frontend/Compiler.h"
 #include "frontend/Outcome.h"
+#include "frontend/TileSizes.h"
+#include "frontend/cli/ExitCode.h"
 
 namespace tile::frontend::cli {
-
-/// The exit codes of tilec.
-enum ExitCode { success = 0, invalid = 1, usage = 2, environment = 3 };
 
 /// Flags that all commands that read sources have.
 struct SourceOptions {
@@ -24,6 +23,15 @@ struct SourceOptions {
   unsigned errorLimit = 20;
   std::string colour = "auto";
   bool timing = false;
+};
+
+/// Flags of the commands that make or run code: tile sizes of --set, over those of --schedule.
+struct ScheduleOptions {
+  std::vector<std::string> sizes;
+  std::string file;
+
+  bool isGiven() const { return !sizes.empty() || !file.empty(); }
+  Outcome<TileSizes> read() const;
 };
 
 /// Flags of the commands that run the pipeline.
@@ -54,7 +62,8 @@ public:
   /// Keeps compiled code in the cache on disk from now on. Warns where that can't be.
   void useCache();
 
-  /// Prints the diagnostics so far, and the failure; returns the exit code for it.
+  /// Prints the diagnostics so far, and the failure, unless it has no message: then they tell it.
+  /// Returns the exit code for it.
   int fail(Failure failure);
   /// Prints the diagnostics so far (warnings, if all went well); success unless there are errors.
   int finish();
@@ -93,6 +102,11 @@ constexpr llvm::StringLiteral standardInputName = "<stdin>";
 /// FILE and the NAME after it, if there is one: `softmax.tile:softmax`. FILE is `-` for standard
 /// input by either of its names.
 std::pair<std::string, std::string> splitEntry(const std::string &path);
+
+/// What a command works on, FILE[:NAME] and --entry=NAME: the file and the name, empty without one.
+/// Fails where the two name different things.
+Outcome<std::pair<std::string, std::string>> chosenEntry(const std::string &file,
+                                                         const std::string &entry);
 
 /// "did you mean `x`?", or empty.
 std::string didYouMean(const std::string &name, const std::vector<std::string> &candidates);

@@ -1,15 +1,17 @@
 //===- TuneCommand.cpp - tilec tune ---------------------------------------===//
 
-#include "frontend/BenchReport.h"
+#include "frontend/Bench.h"
 #include "frontend/CrashReport.h"
 #include "frontend/ExecutionImpl.h"
 #include "frontend/TileSweep.h"
 #include "frontend/TuneSpace.h"
 #include "frontend/Tuner.h"
+#include "frontend/Units.h"
 #include "frontend/cli/Commands.h"
+#include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
-#include "frontend/cli/RunReport.h"
+#include "ir/Spelling.h"
 #include "runtime/FileIO.h"
 #include "runtime/ThreadPool.h"
 
@@ -28,8 +30,9 @@ using Measured = TunedSchedule::Measured;
 
 namespace {
 struct TuneCommandOptions {
-  std::string file, device = "cpu";
-  std::vector<std::string> inputs, dims, sizes, types;
+  std::string file, entry, device = "cpu";
+  std::vector<std::string> inputs, dims, types;
+  ScheduleOptions schedule;
   size_t candidates = 100;
   bool again = false, isWarm = false, json = false;
   SourceOptions source;
@@ -38,9 +41,6 @@ struct TuneCommandOptions {
 /// Set by Ctrl-C: the search ends after the candidate at hand.
 std::atomic<bool> isInterrupted = false;
 void interrupt(int) { isInterrupted = true; }
-
-/// As shells have it for a program that Ctrl-C ended.
-constexpr int interrupted = 130;
 
 /// One that compiles.
 struct Worker {
@@ -159,9 +159,10 @@ Outcome<std::monostate> Tune::readArguments() {
   if (!made)
     return made.takeFailure();
   arguments = *std::move(made);
-  for (const std::string &text : options.sizes)
-    if (auto done = fixed.parse(text); !done)
-      return done;
+  auto sizes = options.schedule.read();
+  if (!sizes)
+    return sizes.takeFailure();
+  fixed = *std::move(sizes);
   return fixed.check({first.kernel});
 }
 
@@ -243,7 +244,7 @@ Outcome<std::monostate> Tune::addWorkers(size_t count) {
 //===-- What is seen ------------------------------------------------------===//
 
 std::string Tune::title() const {
-  std::string text = entry.kernel + " on " + entry.device;
+  std::string text = ir::nameInSource(entry.kernel) + " on " + entry.device;
   for (const auto &[dim, value] : entry.dims)
     text += (dim == entry.dims.begin()->first ? ": " : " ") + dim + "=" + std::to_string(value);
   return text;
@@ -261,8 +262,8 @@ void Tune::show(const TuneProgress &progress) const {
   if (!progress.reason.empty())
     stream << (isTerminal ? "refused" : progress.reason);
   else
-    stream << describeTime(measured.seconds);
-  stream << "; best " << describeTime(progress.best.seconds);
+    stream << timeText(measured.seconds);
+  stream << "; best " << timeText(progress.best.seconds);
   if (isTerminal && measured.schedule != progress.best.schedule)
     stream << " (" << describe(progress.best.schedule) << ")";
   if (!isTerminal)
@@ -288,10 +289,9 @@ void Tune::print() const {
     stream << title() << ": stopped after " << found.tried.size() + 1 << " of " << found.candidates
            << " schedules; the same call goes on\n";
   size_t width =
-      std::max(describeTime(found.best.seconds).size(), describeTime(found.usual.seconds).size());
+      std::max(widthOf(timeText(found.best.seconds)), widthOf(timeText(found.usual.seconds)));
   auto line = [&](llvm::StringRef title, const Measured &measured, const Timing &timing) {
-    std::string time = describeTime(measured.seconds);
-    stream << "  " << title << std::string(width - time.size() + 2, ' ') << time;
+    stream << "  " << title << "  " << padLeft(timeText(measured.seconds), width);
     if (!timing.empty())
       stream << " ±" << llvm::format("%.1f%%", 100 * timing.spread());
     stream << "  " << describe(measured.schedule) << "\n";
@@ -325,8 +325,9 @@ void Tune::printJson() const {
                             {"usual", measuredJson(found.usual)},
                             {"candidates", static_cast<int64_t>(found.candidates)},
                             {"is_finished", found.isFinished()},
-                            {"file", file.path}};
-  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+                            {"file", file.path},
+                            {"diagnostics", toJson(workers.front()->session.diags)}};
+  cli::printJson(std::move(object));
 }
 
 //===-- The command -------------------------------------------------------===//
@@ -336,7 +337,10 @@ Outcome<std::monostate> Tune::execute() {
     return done;
   if (auto done = chooseDevice(); !done)
     return done;
-  std::tie(path, name) = splitEntry(options.file);
+  auto chosen = chosenEntry(options.file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  std::tie(path, name) = *std::move(chosen);
   if (namesArtifact(options.file))
     return Failure::usage({"'" + path + "' is an artifact", "tilec tune compiles sources"});
   if (TunedFile::pathFor(path).empty())
@@ -388,7 +392,7 @@ int Tune::run() {
   std::signal(SIGINT, before);
   Session &session = workers.front()->session;
   if (!done)
-    return failRun(session, done.takeFailure(), options.json);
+    return failCall(session, done.takeFailure(), options.json);
   if (options.json)
     printJson();
   else
@@ -402,7 +406,10 @@ Command tile::frontend::cli::addTuneCommand(CLI::App &app) {
       app.add_subcommand("tune", "Find the fastest schedule of a kernel by measuring");
   auto options = std::make_shared<TuneCommandOptions>();
   command->add_option("FILE[:NAME]", options->file, "A source, and its kernel")->required();
-  command->add_option("--device", options->device, "cpu; or cuda or cuda:N")->capture_default_str();
+  addEntryOption(*command, options->entry, "The kernel to tune");
+  command->add_option("--device", options->device, "cpu; or cuda or cuda:N")
+      ->type_name("DEVICE")
+      ->capture_default_str();
   addRepeated(*command, "--in", options->inputs,
               "An input, as `tilec run` takes it; those that are not\n"
               "given are random, in the shapes that --dim gives them")
@@ -410,19 +417,18 @@ Command tile::frontend::cli::addTuneCommand(CLI::App &app) {
   addRepeated(*command, "--dim", options->dims, "A dimension or constant")->type_name("NAME=VALUE");
   addRepeated(*command, "--bind", options->types, "A type parameter; inputs bind the others")
       ->type_name("NAME=TYPE");
-  addRepeated(*command, "--set", options->sizes,
-              "A tile size, or stages, warps or cluster, that stays")
-      ->type_name("NAME=SIZE");
+  addScheduleOptions(*command, options->schedule,
+                     "A tile size, or stages, warps or cluster, that stays");
   command
       ->add_option("--candidates", options->candidates,
                    "The most schedules to try, those near the usual one first")
+      ->type_name("NUMBER")
       ->check(wholeNumber(1, 100000))
       ->capture_default_str();
   command->add_flag("--again", options->again, "Measure anew what the file has found already");
   command->add_flag("--warm", options->isWarm,
                     "Leave caches as they are, instead of flushing them before each run");
-  command->add_flag("--json", options->json,
-                    "The result as JSON; of a call that fails, its errors");
+  addJsonOption(*command, options->json, "The result");
   addSourceOptions(*command, options->source);
   command->footer(
       "Tries what the kernel's schedule lists, `i = [64, 128]`, and for what it leaves open sizes\n"

@@ -15,7 +15,8 @@ const scaled = (value, steps) => {
   return `${(value / least).toFixed(digits)} ${unit}`;
 };
 const bytesText = bytes => scaled(bytes, [[1e15, "PB", 2], [1e12, "TB", 2], [1e9, "GB", 2], [1e6, "MB", 2], [1e3, "KB", 2], [1, "B", 0]]);
-const timeText = seconds => scaled(seconds, [[1, "s", 3], [1e-3, "ms", 3], [1e-6, "µs", 2]]);
+// As frontend/Units.cpp has it.
+const timeText = seconds => seconds > 0 && seconds < 1e-7 ? `${(seconds * 1e9).toFixed(2)} ns` : scaled(seconds, [[1, "s", 3], [1e-3, "ms", 3], [1e-6, "µs", 2]]);
 const workText = count => scaled(count, [[1e12, "T", 2], [1e9, "G", 2], [1e6, "M", 2], [1, "", 0]]);
 const intensityText = cost => cost.intensity === null ? "–" : `${cost.intensity.toFixed(2)} FLOP/B`;
 const bytesOf = cost => cost.bytes_read + cost.bytes_written;
@@ -334,7 +335,7 @@ function select() {
 
 function drawHead() {
   document.querySelector("h1").append(data.graph);
-  place("setting").append(`planned for ${data.device}; ${data.dims.join(", ")}. Times are predicted${data.measured_on
+  place("setting").append(`planned for ${[data.device, ...data.dims].join(", ")}. ${[data.assumed, data.warning].filter(text => text).map(text => `${text[0].toUpperCase()}${text.slice(1)}. `).join("")}Times are predicted${data.measured_on
     ? `; those measured are medians on ${data.measured_on}, with random floats` : ", nothing has run"}.`);
   const total = (name, before, after) => make("div", {}, make("dt", {}, name),
     make("dd", {}, make("span", {class: "was"}, before), " → ", after));
@@ -356,15 +357,22 @@ function drawHead() {
     make("span", {}, "after"), bar(data.kernels.map((kernel, n) => [`kernel-${n + 1}`, kernel.cost.seconds, n, `kernel ${n + 1}`])));
 }
 
-/// A table of tensors and the two kernels that they keep apart.
+/// A table of tensors and the two kernels that they keep apart, those with most to gain first. Those where nothing is to be changed are counted.
 function drawPairs(section, pairs, [first, second], nameOf) {
-  const head = make("tr", {}, ["bytes", "tensor", first, second, "why"].map((word, n) => make("th", {scope: "col", class: n ? "" : "figure"}, word)));
+  const head = make("tr", {}, ["saves at most", "bytes", "tensor", first, second, "why"].map((word, n) => make("th", {scope: "col", class: n > 1 ? "" : "figure"}, word)));
   const kernel = n => make("td", {}, link(`kernel-${n + 1}`, `kernel ${n + 1}`));
-  const rows = pairs.map(pair => make("tr", {},
-    make("td", {class: "figure"}, bytesText(pair.bytes)),
+  const open = pairs.filter(pair => !pair.best_apart), closed = pairs.filter(pair => pair.best_apart);
+  const rows = open.map(pair => make("tr", {},
+    make("td", {class: "figure"}, timeText(pair.gain_seconds)), make("td", {class: "figure"}, bytesText(pair.bytes)),
     make("td", {}, nameOf(pair)), kernel(pair[first]), kernel(pair[second]),
     make("td", {}, reasons(pair))));
-  place(section).append(rows.length ? make("table", {}, make("thead", {}, head), make("tbody", {}, rows)) : make("p", {}, "nothing"));
+  if (rows.length)
+    place(section).append(make("table", {}, make("thead", {}, head), make("tbody", {}, rows)));
+  if (closed.length)
+    place(section).append(make("p", {}, `${plural(closed.length, open.length ? "more tensor" : "tensor")} (${bytesText(closed.reduce((sum, pair) => sum + pair.bytes, 0))}), `
+      + "where nothing is to be changed: as one, their kernels would take longer."));
+  if (!pairs.length)
+    place(section).append(make("p", {}, "nothing"));
 }
 
 drawHead();

@@ -233,6 +233,8 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
     return all;
   if (tensorsBetween(live[candidate.first].call, live[candidate.second].call).size() == 1)
     return {};
+  // Of several tensors each is told by itself.
+  refusal = {};
   return evaluateInlining(candidate, /*isSingle=*/true, refusal);
 }
 

@@ -1,7 +1,12 @@
 //===- GraphNames.cpp - reasons in the words of a graph's source ----------===//
 
 #include "ir/fusion/GraphNames.h"
+#include "ir/AffineEval.h"
+#include "ir/Specialize.h"
 #include "ir/Spelling.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -15,6 +20,46 @@ std::string tile::ir::nameOfTensor(Value tensor, GraphOp graph, GraphShapes &sha
   KernelOp kernel = shapes.kernelOf(cast<CallOp>(result.getOwner()));
   return kernel ? kernel.getParamName(outputPosition(kernel, result.getResultNumber())).str()
                 : "result";
+}
+
+/// Names of dims as the graph has what the call binds to them: `extent1` may be `N / 2`.
+static std::string withDimsOf(CallOp call, StringRef text, GraphOp graph, GraphShapes &shapes) {
+  KernelOp kernel = shapes.kernelOf(call);
+  SmallVector<StringRef> names(graph.getDims().getAsValueRange<StringAttr>());
+  names.resize(shapes.numSymbols(), "?");
+  llvm::StringMap<std::string> values;
+  for (auto [dim, extent] :
+       llvm::zip(kernel.getDims().getAsValueRange<StringAttr>(), shapes.dimsOf(call))) {
+    std::string value = formatAffine(extent, names);
+    values[dim] = isa<AffineBinaryOpExpr>(extent) ? "(" + value + ")" : value;
+  }
+  std::string result;
+  while (!text.empty()) {
+    size_t length = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).size();
+    auto known = values.find(text.take_front(length));
+    result +=
+        known == values.end() ? text.take_front(std::max<size_t>(length, 1)).str() : known->second;
+    text = text.drop_front(std::max<size_t>(length, 1));
+  }
+  return result;
+}
+
+/// `result[i, j / extent1]` of a kernel that nobody wrote, with the names of the graph; empty where
+/// the kernel has a source that says so, or no such tensor.
+static std::string ofMadeKernel(StringRef word, CallOp call, GraphOp graph, GraphShapes &shapes) {
+  KernelOp kernel = shapes.kernelOf(call);
+  if (!kernel || !(isExpression(call) || isFused(kernel)))
+    return "";
+  StringRef base = word.take_until([](char c) { return c == '['; });
+  std::string behind = withDimsOf(call, word.drop_front(base.size()), graph, shapes);
+  for (auto [operand, n] : llvm::zip(call.getInputs(), inputPositions(kernel)))
+    if (kernel.getParamName(n) == base && isa<TensorType>(operand.getType()))
+      return nameOfTensor(operand, graph, shapes) + behind;
+  for (OpResult result : call->getResults())
+    if (kernel.getParamName(outputPosition(kernel, result.getResultNumber())) == base)
+      return nameOfTensor(result, graph, shapes) + behind;
+  bool isDim = llvm::is_contained(kernel.getDims(), StringAttr::get(kernel.getContext(), base));
+  return isDim ? withDimsOf(call, word, graph, shapes) : "";
 }
 
 std::string tile::ir::joinNames(ArrayRef<StringRef> names) {
@@ -49,7 +94,12 @@ std::string tile::ir::inWordsOfGraph(StringRef reason, NamedCall first, NamedCal
       for (OpResult result : first.call->getResults())
         if (producer.getParamName(outputPosition(producer, result.getResultNumber())) == output)
           return nameOfTensor(result, graph, shapes);
-    return nameOfOther(word);
+    if (std::string name = nameOfOther(word); !name.empty())
+      return name;
+    for (CallOp call : {second.call, first.call})
+      if (std::string name = ofMadeKernel(word, call, graph, shapes); !name.empty())
+        return name;
+    return "";
   };
   SmallVector<StringRef> parts;
   reason.split(parts, '`');

@@ -334,7 +334,7 @@ class Whole(unittest.TestCase):
 
     def test_errors_of_the_model(self):
         lines = self.run_it({"even": lambda n: 1.0}, "--errors")[1]
-        self.assertTrue(any(line.endswith("0.500") and "20.0 us" in line and "10.0 us" in line for line in lines), lines)
+        self.assertTrue(any(line.endswith("0.500") and "20.0 µs" in line and "10.0 µs" in line for line in lines), lines)
 
 
 if __name__ == "__main__":

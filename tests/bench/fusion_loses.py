@@ -10,7 +10,7 @@ a GPU that is the time between two events around what is launched, a CUDA graph 
 on a CPU the whole run with the memory that it takes, with warm caches, for a flush takes longer there than most graphs
 (--cold flushes). Graphs whose plan is the same fused and apart are counted and not measured.
 
-It fails where a graph is slower fused (fusion_verdict.py: by more than 3 %, and 1 us on a GPU or 5 us on a CPU, in this
+It fails where a graph is slower fused (fusion_verdict.py: by more than 3 %, and 1 µs on a GPU or 5 µs on a CPU, in this
 process and in another one), where 60 rounds don't decide that, where fused it takes more memory between its kernels, and where
 it runs apart alone. Exit codes: 0 passed; 1 failed; 2 a wrong call; 77 nothing failed, but not all was measured: a sample, or
 --minutes were over (--resume goes on from what --out has of the same commit and device). --errors shows what the model
@@ -277,7 +277,7 @@ class Meter:
 #--- What is printed ----------------------------------------------------------------------
 
 def time_text(seconds):
-    return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+    return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def table(rows):

@@ -3,8 +3,8 @@
 
     check_shown.py TILEC PAGE...      check_shown.py --self-test
 
-A block fenced as ```tile NAME.tile is that file for all commands of the page; samples/ is there, too. After `<!-- shows: COMMAND -->` the lines of
-the next block have to be in the command's output, in that order and without others between them; a line `…` stands for
+A block fenced as ```tile NAME.tile is that file for all commands of the page; samples/ is there, too. After `<!-- shows: COMMAND -->`
+(`<!-- shows, with exit code 1: COMMAND -->` where it fails) the lines of the next block have to be in the command's output, in that order and without others between them; a line `…` stands for
 any lines, `…` within one for any text. Names of values (%12, $L__BB0_2) may be others there, but equal ones are equal, and spaces
 don't count. Of a block of ```sass only the instructions are looked for, in any order: ptxas decides the rest.
 
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"(?:^<!-- shows: (?P<command>[^\n]*?) -->\n)?^```(?P<language>\w+)(?: (?P<name>[\w.-]+))?\n(?P<body>.*?)^```$",
+BLOCK = re.compile(r"(?:^<!-- shows(?:, with exit code (?P<code>\d+))?: (?P<command>[^\n]*?) -->\n)?^```(?P<language>\w+)(?: (?P<name>[\w.-]+))?\n(?P<body>.*?)^```$",
                    re.M | re.S)
 VALUE = re.compile(r"%(?!n?c?tid)\w+|\$L\w+")
 NEEDS_DEVICE = re.compile(r"--device=cuda|--target=native|--devices")
@@ -86,7 +86,7 @@ class Page:
         self.tilec, self.path = tilec, path
         self.failures, self.count, self.skipped, self.outputs = [], 0, set(), {}
 
-    def run(self, command, folder):
+    def run(self, command, folder, code=0):
         """Its output; None where it can't run here."""
         words = shlex.split(command, comments=True)
         tools = ["ptxas"] * ("--emit=cubin" in words) + ["ptxas", "nvdisasm"] * ("--emit=sass" in words)
@@ -97,7 +97,7 @@ class Page:
         if command not in self.outputs:
             ran = subprocess.run([self.tilec, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300,
                                  env=dict(os.environ, NO_COLOR="1"))
-            if ran.returncode:
+            if ran.returncode != code:
                 self.failures.append(f"`{command}` gives exit code {ran.returncode}\n{ran.stderr}")
             self.outputs[command] = ran.stdout
         return self.outputs[command]
@@ -113,7 +113,7 @@ class Page:
                 for command in re.findall(r"^\$ (tilec [^\n]*)", block["body"], re.M):
                     self.count += self.run(command, folder) is not None
             if block["command"]:
-                output = self.run(block["command"], folder)
+                output = self.run(block["command"], folder, int(block["code"] or 0))
                 if output is None:
                     continue
                 self.count += 1
