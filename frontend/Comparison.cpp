@@ -12,20 +12,28 @@ using namespace tile::frontend;
 using runtime::DType;
 using runtime::Tensor;
 
-static double relativeTolerance(DType type) {
+namespace {
+/// Of a float: bits of its mantissa, with the one that isn't stored, and the exponent of the least
+/// normal number.
+struct FloatFormat {
+  int precision, minExponent;
+};
+} // namespace
+
+static std::optional<FloatFormat> formatOf(DType type) {
   switch (type) {
   case DType::F64:
-    return 1e-10;
+    return FloatFormat{53, -1022};
   case DType::F32:
-    return 1e-4;
+    return FloatFormat{24, -126};
   case DType::F16:
-    return 0x1p-9;
+    return FloatFormat{11, -14};
   case DType::BF16:
-    return 0x1p-6;
+    return FloatFormat{8, -126};
   case DType::F8E4M3:
-    return 0x1p-2;
+    return FloatFormat{4, -6};
   case DType::F8E5M2:
-    return 0x1p-1;
+    return FloatFormat{3, -14};
   case DType::Bool:
   case DType::I8:
   case DType::I16:
@@ -35,53 +43,40 @@ static double relativeTolerance(DType type) {
   case DType::U16:
   case DType::U32:
   case DType::U64:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+double tile::frontend::ulpOf(DType type, double value) {
+  std::optional<FloatFormat> format = formatOf(type);
+  if (!format)
+    return 1;
+  int exponent = value == 0 || !std::isfinite(value)
+                     ? format->minExponent
+                     : std::max(std::ilogb(value), format->minExponent);
+  return std::ldexp(1.0, exponent + 1 - format->precision);
+}
+
+/// NaN of both and equal infinities are the same; else infinite if one is not finite.
+static double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b)))
     return 0;
-  }
-  return 0;
+  double error = std::abs(a - b);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-/// How large the elements of a tensor are: their root mean square, in which none counts for more
-/// than ten times the upper quartile of those that are not 0.
-static double scaleOf(const Tensor &tensor) {
-  std::vector<double> magnitudes;
-  int64_t finite = 0;
-  for (int64_t n = 0; n < tensor.numElements(); ++n) {
-    double value = std::abs(tensor.getDouble(n));
-    finite += std::isfinite(value);
-    if (std::isfinite(value) && value != 0)
-      magnitudes.push_back(value);
-  }
-  if (magnitudes.empty())
-    return 0;
-  auto quartile = magnitudes.begin() + static_cast<ptrdiff_t>((magnitudes.size() - 1) * 3 / 4);
-  std::nth_element(magnitudes.begin(), quartile, magnitudes.end());
-  double unit = *quartile, squares = 0; // in this unit nothing overflows
-  for (double magnitude : magnitudes) {
-    double capped = std::min(magnitude / unit, 10.0);
-    squares += capped * capped;
-  }
-  return unit * std::sqrt(squares / double(finite));
+static double distanceAt(const Tensor &a, const Tensor &b, int64_t offset) {
+  if (runtime::isFloat(a.dtype()))
+    return distance(a.getDouble(offset), b.getDouble(offset));
+  int64_t x = a.getInt(offset), y = b.getInt(offset);
+  // Numbers of 64 bits may be apart by less than doubles show.
+  return x == y ? 0 : std::max(1.0, std::abs(static_cast<double>(x) - static_cast<double>(y)));
 }
 
-Tolerance tile::frontend::defaultTolerance(const Tensor &expected, bool isOfF8) {
-  double rtol = relativeTolerance(expected.dtype());
-  if (isOfF8 && rtol > 0 && expected.dtype() != DType::F64)
-    rtol = std::max(rtol, 0x1p-7);
-  if (rtol == 0)
-    return {};
-  return {rtol, 0.1 * rtol * scaleOf(expected)};
-}
-
-static bool agree(double a, double b, const Tolerance &tolerance) {
-  if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) && std::isnan(b);
-  if (std::isinf(a) || std::isinf(b))
-    return a == b;
-  return std::abs(a - b) <= tolerance.atol + tolerance.rtol * std::abs(b);
-}
-
-Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
-                                   const Tolerance &tolerance) {
+/// `allowed(offset)`: by how much the element may be off.
+static Comparison compareBy(const Tensor &actual, const Tensor &expected,
+                            const std::function<double(int64_t)> &allowed) {
   constexpr size_t shown = 5;
   Comparison result;
   if (actual.dtype() != expected.dtype() || actual.shape() != expected.shape()) {
@@ -90,25 +85,46 @@ Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
   }
   result.total = expected.numElements();
   bool isFloat = runtime::isFloat(expected.dtype());
+  double worst = 0;
   for (int64_t n = 0; n < result.total; ++n) {
-    double error = 0;
-    bool same;
-    if (isFloat) {
-      double a = actual.getDouble(n), b = expected.getDouble(n);
-      same = agree(a, b, tolerance);
-      error = std::abs(a - b);
-      if (std::isfinite(error))
-        result.maxError = std::max(result.maxError, error);
-    } else {
-      same = actual.getInt(n) == expected.getInt(n);
+    double error = distanceAt(actual, expected, n), most = allowed(n);
+    if (std::isfinite(error) && isFloat)
+      result.maxError = std::max(result.maxError, error);
+    if (std::isinf(most)) {
+      ++result.open;
+      continue;
     }
-    if (same)
+    if (most > 0)
+      result.mostUlps = std::max(
+          result.mostUlps, most / ulpOf(expected.dtype(), isFloat ? expected.getDouble(n) : 1));
+    double ratio = error == 0 ? 0 : error / most;
+    if (ratio > worst) {
+      worst = ratio;
+      result.worst = {n, error, most};
+    }
+    if (error <= most)
       continue;
     ++result.differing;
     if (result.first.size() < shown)
-      result.first.push_back({n, error});
+      result.first.push_back({n, error, most});
   }
   return result;
+}
+
+Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
+                                   const Tolerance &tolerance) {
+  bool isFloat = runtime::isFloat(expected.dtype());
+  return compareBy(actual, expected, [&](int64_t n) {
+    double magnitude = isFloat ? std::abs(expected.getDouble(n)) : 0;
+    return isFloat && std::isfinite(magnitude) ? tolerance.atol + tolerance.rtol * magnitude : 0;
+  });
+}
+
+Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
+                                   std::span<const float> bounds) {
+  return compareBy(actual, expected, [&](int64_t n) {
+    return bounds.empty() ? 0.0 : static_cast<double>(bounds[static_cast<size_t>(n)]);
+  });
 }
 
 std::string tile::frontend::coordinatesOf(int64_t offset, const runtime::Shape &shape) {
@@ -139,6 +155,7 @@ std::string tile::frontend::describe(const Comparison &comparison, const Tensor 
   for (const Comparison::Difference &difference : comparison.first)
     text += "\n    at " + coordinatesOf(difference.offset, expected.shape()) + ": " +
             element(actual, difference.offset) + ", expected " +
-            element(expected, difference.offset);
+            element(expected, difference.offset) + "; off by " + number(difference.error) + ", " +
+            number(difference.allowed) + " allowed";
   return text;
 }

@@ -4,7 +4,9 @@
 
 #include "runtime/Tensor.h"
 
+#include <functional>
 #include <optional>
+#include <span>
 
 namespace tile::frontend {
 
@@ -15,28 +17,25 @@ struct Tolerance {
   double atol = 0;
 };
 
-/// What reassociated sums may differ by, by element type: rtol is 1e-10 for f64,
-/// 1e-4 for f32, and two units in the last place for halves and fp8; atol is a
-/// tenth of rtol, times the root mean square of the finite elements of the
-/// expected tensor (sums of many terms may cancel to any small value). So that a
-/// few huge ones don't hide the others, each counts there for no more than ten
-/// times the upper quartile of the magnitudes that are not 0. Of what comes of f8,
-/// rtol of f32 and halves is at least 2⁻⁷: matrix units add up 128 products of f8
-/// with some 13 bits (docs/gpu.md).
-Tolerance defaultTolerance(const runtime::Tensor &expected, bool isOfF8 = false);
-
 struct Comparison {
   struct Difference {
     /// Row-major position.
     int64_t offset;
     double error;
+    double allowed;
   };
   int64_t differing = 0;
   int64_t total = 0;
+  /// Elements where anything is allowed.
+  int64_t open = 0;
   /// The first few, in row-major order.
   std::vector<Difference> first;
-  /// Of all elements that are finite in both; nothing for integers.
+  /// Where the error is the greatest part of what is allowed; none where all are 0.
+  std::optional<Difference> worst;
+  /// Of all elements that are finite in both.
   double maxError = 0;
+  /// What is allowed at most, in units of the last place of what is expected; 0 if nothing is.
+  double mostUlps = 0;
   std::string problem; // of type or shape; then nothing was compared
 
   bool ok() const { return differing == 0 && problem.empty(); }
@@ -44,6 +43,13 @@ struct Comparison {
 
 Comparison compare(const runtime::Tensor &actual, const runtime::Tensor &expected,
                    const Tolerance &tolerance);
+/// With a bound for each element, floats and integers alike; none: they are equal. Where one is
+/// infinite, anything agrees.
+Comparison compare(const runtime::Tensor &actual, const runtime::Tensor &expected,
+                   std::span<const float> bounds);
+
+/// The distance of a value to the next one of its type; 1 for integers.
+double ulpOf(runtime::DType type, double value);
 
 /// "3 of 100 elements differ, by up to 0.5 …", a line for each of the first ones.
 std::string describe(const Comparison &comparison, const runtime::Tensor &actual,

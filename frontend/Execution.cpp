@@ -371,9 +371,40 @@ static std::string textOf(ir::PrintOp op, ArrayRef<ir::PrintedValue> values) {
   return text.take();
 }
 
+ArrayRef<float> Executor::errorsIn(const runtime::Tensor &result) const {
+  auto found = errors.find(result.data());
+  return found == errors.end() ? ArrayRef<float>() : ArrayRef<float>(found->second);
+}
+
+/// By parameter, for what a launch reads and room for what it writes; none of exact inputs.
+std::vector<std::vector<float>> Executor::errorsBefore(ir::KernelOp kernel,
+                                                       const RawLaunch &launch) const {
+  std::vector<std::vector<float>> result(launch.params.size());
+  for (auto [n, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    if (!isa<ShapedType>(type))
+      continue;
+    ir::ParamMode mode = kernel.getParamMode(n);
+    auto known = errors.find(launch.params[n]);
+    if (known != errors.end() && (mode == ir::ParamMode::In || mode == ir::ParamMode::InOut))
+      result[n] = known->second;
+    if (mode != ir::ParamMode::In || !result[n].empty())
+      result[n].resize(static_cast<size_t>(launch.elements[n]));
+  }
+  return result;
+}
+
+void Executor::keepErrors(const RawLaunch &launch, std::vector<std::vector<float>> found) {
+  for (auto [data, bounds] : llvm::zip_equal(launch.params, found))
+    if (llvm::any_of(bounds, [](float bound) { return bound != 0; }))
+      errors[data] = std::move(bounds);
+    else if (!bounds.empty())
+      errors.erase(data);
+}
+
 Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   ir::KernelOp kernel = code.kernel.get();
   SmallVector<ir::InterpreterArgument> arguments;
+  std::vector<std::vector<float>> bounds(launch.params.size());
   for (auto [type, data, shape] :
        llvm::zip_equal(kernel.getArgumentTypes(), launch.params, launch.shapes)) {
     if (isa<ShapedType>(type)) {
@@ -385,6 +416,14 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
     }
   }
   ir::InterpreterOptions options;
+  if (tracksErrorsOf) {
+    bounds = errorsBefore(kernel, launch);
+    for (auto [argument, known] : llvm::zip_equal(arguments, bounds))
+      argument.errors = known.empty() ? nullptr : known.data();
+    options.tracksErrors = true;
+    options.errorsOfGpu = *tracksErrorsOf == Device::Cuda;
+    options.errorsWithoutFma = *tracksErrorsOf == Device::Cpu && !runtime::hasCpuFeature("fma");
+  }
   options.print = [&](ir::PrintOp op, ArrayRef<ir::PrintedValue> values) {
     show(textOf(op, values));
   };
@@ -404,8 +443,11 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   } catch (const std::bad_alloc &) {
     return tooLarge("the system refused it");
   }
-  if (result.ok())
+  if (result.ok()) {
+    if (tracksErrorsOf)
+      keepErrors(launch, std::move(bounds));
     return Done{};
+  }
   if (result.shortage)
     return tooLarge("one needs " + runtime::formatBytes(result.shortage->neededBytes) +
                     ", but only " + runtime::formatBytes(result.shortage->leftBytes) +
@@ -432,6 +474,7 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
 Outcome<Outputs> Executor::run(StringRef symbol, Arguments arguments,
                                const llvm::StringMap<int64_t> &dims) {
   graphMemory.reset();
+  errors.clear();
   Operation *function = module.lookupSymbol(symbol);
   if (auto kernel = dyn_cast_or_null<ir::KernelOp>(function))
     return runKernel(kernel, arguments, dims);

@@ -63,6 +63,11 @@ public:
   bool usesTuned = true;
   /// The interpreter runs the programs of a kernel last to first.
   bool reverseOrder = false;
+  /// The interpreter bounds what results of another device may differ by, each element's by what
+  /// the kernels round and sum (ir/InterpreterErrors.h); `errorsIn` has the bounds.
+  std::optional<Device> tracksErrorsOf;
+  /// By element, of a result of the last run; empty: all are 0.
+  llvm::ArrayRef<float> errorsIn(const runtime::Tensor &result) const;
   /// Outputs are filled with wrong values first, so that an element that nobody writes shows.
   bool poisons = false;
   /// On the CPU and on a GPU: every access is watched (runtime/Sanitizer.h), and a launch in which
@@ -137,6 +142,8 @@ private:
   Failure failedAssertion(Compiled &code, const RawLaunch &launch,
                           const runtime::AssertionFailure &failure);
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
+  std::vector<std::vector<float>> errorsBefore(ir::KernelOp kernel, const RawLaunch &launch) const;
+  void keepErrors(const RawLaunch &launch, std::vector<std::vector<float>> errors);
   void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);
   Outcome<Outputs> runGraphOnCuda(ir::GraphOp graph, Plan &plan, const Arguments &arguments,
@@ -166,6 +173,8 @@ private:
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;
+  /// Bounds of the elements of tensors that are not exact, by where these are.
+  std::map<const void *, std::vector<float>> errors;
 };
 
 } // namespace tile::frontend

@@ -97,6 +97,13 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
   runtime::GraphOptions options;
   options.isParallel = device == Device::Cpu && !speaks && !sanitizes;
   options.poisons = poisons;
+  if (tracksErrorsOf)
+    options.copied = [&](const void *to, const void *from) {
+      if (auto of = errors.find(from); of != errors.end())
+        errors[to] = of->second;
+      else
+        errors.erase(to);
+    };
   options.prepare = [&](std::span<const runtime::KernelLaunch> launches) -> runtime::Status {
     for (const runtime::KernelLaunch &bound : launches) {
       Outcome<Compiled *> compiled = this->compiled(plan.kernels.list()[bound.kernel], bound.dims);

@@ -77,11 +77,15 @@ void Machine::setTiles(ValueRange range, ArrayRef<Tile> tiles) {
     values[value] = tile;
 }
 
-void Machine::setScalar(Value value, uint64_t bits) {
+void Machine::setScalar(Value value, uint64_t bits, Bound bound) {
   Tile scalar;
   scalar.number = *numberOf(value.getType());
   scalar.data = std::make_shared<std::vector<char>>(byteWidth(scalar.number));
   std::memcpy(scalar.data->data(), &bits, scalar.data->size());
+  if (!bound.isExact()) {
+    scalar.bounds = std::make_shared<std::vector<char>>(sizeof(Bound));
+    scalar.setBound(0, bound);
+  }
   values[value] = std::move(scalar);
 }
 
@@ -137,6 +141,7 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
   if (!fits || !bytes)
     return fail(kernel, "the argument for `" + memory.name + "` has another shape than declared");
   memory.size = *bytes / byteWidth(*number);
+  memory.errors = options.tracksErrors ? args[param].errors : nullptr;
   if (memory.size > 0 && !memory.data)
     return fail(kernel, "no data is given for `" + memory.name + "`");
 
@@ -148,7 +153,12 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
     if (!canCombine(memory.kind, memory.sumNumber))
       return fail(kernel, "`" + memory.name + "` combines in a way its type has not");
     if (combinesWide(memory.kind, memory.sumNumber)) {
-      memory.wide.assign(memory.size, memory.kind == CombineKind::add ? 0 : 1);
+      bool isSum = memory.kind == CombineKind::add;
+      memory.wide.assign(memory.size, isSum ? 0 : 1);
+      if (memory.errors && isSum)
+        memory.terms.resize(memory.size);
+      else if (memory.errors)
+        memory.factors.resize(memory.size);
       memories[kernel.getArgument(param)] = std::move(memory);
       return success();
     }
@@ -313,7 +323,21 @@ LogicalResult Machine::executePrograms(ParallelOp op) {
 
 //===-- Loops over blocks -------------------------------------------------===//
 
+namespace {
+/// While it lives, roundings are others in other executions.
+class FreeRegion {
+public:
+  FreeRegion(unsigned &count, bool isFree) : count(count), isFree(isFree) { count += isFree; }
+  ~FreeRegion() { count -= isFree; }
+
+private:
+  unsigned &count;
+  bool isFree;
+};
+} // namespace
+
 LogicalResult Machine::executeFor(ForOp op) {
+  FreeRegion region(freeRegions, op.getKind() == LoopKind::reassociable);
   int64_t lower = integer(op.getLower()), upper = std::max(integer(op.getUpper()), lower);
   int64_t size = op.getSize();
   if (ShapedType::isDynamic(size))
@@ -385,15 +409,29 @@ LogicalResult Machine::mergeCarried(ForOp op, Value before, Value after, Tile &m
     for (int64_t index = 0; index < old.size; ++index)
       (*merged.wide)[index] = old.wideAt(index);
   }
+  if (next.terms) {
+    merged.terms = std::make_shared<std::vector<TermSum>>(old.size);
+    for (int64_t index = 0; index < old.size; ++index)
+      (*merged.terms)[index] = old.termsAt(index);
+  }
   std::vector<char> hasElement(old.size);
   for (int64_t index = 0; index < block.size; ++index)
     hasElement[index % old.size] |= block.contains(index); // the span is outermost
-  for (int64_t index = 0; index < old.size; ++index)
-    if (hasElement[index]) {
-      std::memcpy(merged.at(index), next.at(index), width);
-      if (next.wide)
-        (*merged.wide)[index] = (*next.wide)[index];
-    }
+  merged.bounds = nullptr;
+  if (failed(makeBounds(op, merged, old.bounds || next.bounds)))
+    return failure();
+  merged.shareAlong(old.sharedAlong);
+  for (int64_t index = 0; index < old.size; ++index) {
+    if (merged.bounds)
+      merged.setBound(index, (hasElement[index] ? next : old).boundAt(index));
+    if (!hasElement[index])
+      continue;
+    std::memcpy(merged.at(index), next.at(index), width);
+    if (next.wide)
+      (*merged.wide)[index] = (*next.wide)[index];
+    if (next.terms)
+      (*merged.terms)[index] = (*next.terms)[index];
+  }
   return success();
 }
 
@@ -422,6 +460,7 @@ LogicalResult Machine::executeCount(scf::ForOp op) {
 }
 
 LogicalResult Machine::executeIf(scf::IfOp op) {
+  bool isDecided = values.at(op.getCondition()).boundAt(0).isExact();
   Region &region = truth(op.getCondition()) ? op.getThenRegion() : op.getElseRegion();
   if (region.empty())
     return success();
@@ -429,11 +468,24 @@ LogicalResult Machine::executeIf(scf::IfOp op) {
   if (failed(runBlock(region.front())))
     return failure();
   setTiles(op.getResults(), tilesOf(region.front().getTerminator()->getOperands()));
+  if (!isDecided)
+    leaveOpen(op.getResults());
   return success();
+}
+
+/// The results of control flow that other executions may take another way through.
+void Machine::leaveOpen(ValueRange results) {
+  for (Value result : results) {
+    Tile &tile = values[result];
+    tile.bounds = std::make_shared<std::vector<char>>(tile.size * sizeof(Bound));
+    for (int64_t index = 0; index < tile.size; ++index)
+      tile.setBound(index, undecided);
+  }
 }
 
 LogicalResult Machine::executeWhile(scf::WhileOp op) {
   SmallVector<Tile> carried = tilesOf(op.getInits());
+  bool isDecided = true;
   while (true) {
     Scope scope(*this);
     setTiles(op.getBeforeArguments(), carried);
@@ -441,8 +493,11 @@ LogicalResult Machine::executeWhile(scf::WhileOp op) {
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
     SmallVector<Tile> forwarded = tilesOf(condition.getArgs());
+    isDecided &= values.at(condition.getCondition()).boundAt(0).isExact();
     if (!truth(condition.getCondition())) {
       setTiles(op.getResults(), forwarded);
+      if (!isDecided)
+        leaveOpen(op.getResults());
       return success();
     }
     setTiles(op.getAfterArguments(), forwarded);

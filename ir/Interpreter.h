@@ -24,6 +24,9 @@ struct InterpreterArgument {
   llvm::SmallVector<int64_t> shape;
   /// Of scalars: the value's bits, in the low end.
   uint64_t bits = 0;
+  /// With `tracksErrors`, one an element: by how much another right execution may have another
+  /// value there, which is given for inputs and found for outputs. Null: those of inputs are 0.
+  float *errors = nullptr;
 
   static InterpreterArgument tensor(void *data, llvm::ArrayRef<int64_t> shape) {
     return {data, llvm::SmallVector<int64_t>(shape), 0};
@@ -57,6 +60,11 @@ struct InterpreterOptions {
   int64_t maxTileBytes = int64_t(1) << 32;
   /// Shows what a tile.print says, as programs come to it; null: prints are passed over.
   std::function<void(PrintOp, llvm::ArrayRef<PrintedValue>)> print = {};
+  /// Bounds what right executions may differ by, element by element (InterpreterErrors.h).
+  bool tracksErrors = false;
+  /// What `errors` are to allow for: a GPU's functions and matrix units, whose sums of f8 are less
+  /// exact, or a processor without fused multiply-adds.
+  bool errorsOfGpu = false, errorsWithoutFma = false;
   /// Told of each element that a load, store, update or atomic operation touches, by its row-major
   /// number, and the number of the program; padding and what is dropped touch nothing.
   std::function<void(mlir::Operation *access, int64_t program, int64_t element)> touch = {};

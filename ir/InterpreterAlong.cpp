@@ -19,12 +19,19 @@ LogicalResult Machine::combine(ScanOp op, ArrayRef<Tile> inputs, int64_t index,
   unsigned count = op.getCount();
   for (unsigned n = 0; n < count; ++n) {
     values[body.getArgument(n)] = state[n];
-    setScalar(body.getArgument(count + n), readUnsigned(inputs[n].number, inputs[n].at(index)));
+    setScalar(body.getArgument(count + n), readUnsigned(inputs[n].number, inputs[n].at(index)),
+              inputs[n].boundAt(index));
   }
   if (failed(runBlock(body)))
     return failure();
   state = tilesOf(op.getCombined());
   return success();
+}
+
+static void copyElement(const Tile &from, int64_t source, Tile &to, int64_t target) {
+  std::memcpy(to.at(target), from.at(source), byteWidth(from.number));
+  if (to.bounds)
+    to.setBound(target, from.boundAt(source));
 }
 
 LogicalResult Machine::executeScan(ScanOp op) {
@@ -35,17 +42,21 @@ LogicalResult Machine::executeScan(ScanOp op) {
     if (failed(makeTile(op, op.getScanned()[n].getType(), scanned[n])) ||
         failed(makeTile(op, op.getLast()[n].getType(), last[n])) ||
         failed(checkDefined(op, inputs[n], scanned[n])) ||
-        failed(checkDefined(op, inits[n], last[n])))
+        failed(checkDefined(op, inits[n], last[n])) ||
+        failed(makeBounds(op, scanned[n], options.tracksErrors)) ||
+        failed(makeBounds(op, last[n], options.tracksErrors)))
       return failure();
   const Tile &all = inputs[0];
   int64_t step = all.stridesAlong(op.getAxisAttr())[0];
   int64_t length = axes.at(op.getAxisAttr()).count;
   Extents strides = all.stridesAlong(last[0].axes);
-  // One scan for each coordinate of the other axes.
+  // One scan for each coordinate of the other axes. GPUs combine in another order.
+  freeRegions += options.errorsOfGpu;
   LogicalResult result = last[0].forEach([&](int64_t at, ArrayRef<int64_t> position) {
     SmallVector<Tile> state(count);
     for (unsigned n = 0; n < count; ++n) {
-      setScalar(op.getCombine().getArgument(n), readUnsigned(inits[n].number, inits[n].at(at)));
+      setScalar(op.getCombine().getArgument(n), readUnsigned(inits[n].number, inits[n].at(at)),
+                inits[n].boundAt(at));
       state[n] = values.at(op.getCombine().getArgument(n));
     }
     for (int64_t k = 0; k < length; ++k) {
@@ -56,12 +67,17 @@ LogicalResult Machine::executeScan(ScanOp op) {
       if (failed(combine(op, inputs, index, state)))
         return failure();
       for (unsigned n = 0; n < count; ++n)
-        std::memcpy(scanned[n].at(index), state[n].at(0), byteWidth(state[n].number));
+        copyElement(state[n], 0, scanned[n], index);
     }
     for (unsigned n = 0; n < count; ++n)
-      std::memcpy(last[n].at(at), state[n].at(0), byteWidth(state[n].number));
+      copyElement(state[n], 0, last[n], at);
     return success();
   });
+  for (unsigned n = 0; n < count; ++n) {
+    settleBounds(scanned[n]);
+    settleBounds(last[n]);
+  }
+  freeRegions -= options.errorsOfGpu;
   setTiles(op.getScanned(), scanned);
   setTiles(op.getLast(), last);
   return result;
@@ -82,13 +98,34 @@ static bool goesBefore(const Tile &tile, bool isUnsigned, bool descending, int64
   return readSigned(tile.number, tile.at(x)) < readSigned(tile.number, tile.at(y));
 }
 
+/// Another execution has at this rank what is off by at most as much as the farthest of those that
+/// may change places, and came from as far away as they did.
+static std::pair<Bound, Bound> boundOfRank(const Tile &input, ArrayRef<int64_t> order, int64_t rank,
+                                           int64_t step) {
+  int64_t here = order[rank];
+  double error = 0, moved = 0, own = input.boundAt(here).total();
+  for (int direction : {-1, 1})
+    for (int64_t n = rank + direction; n >= 0 && n < static_cast<int64_t>(order.size());
+         n += direction) {
+      double other = input.boundAt(order[n]).total();
+      if (own + other == 0 ||
+          !(distance(input.asDouble(here), input.asDouble(order[n])) <= own + other))
+        break;
+      error = std::max(error, other);
+      moved = std::max(moved, std::fabs(double((order[n] - here) / step)));
+    }
+  return {ownBound(std::max(error, own)), ownBound(moved)};
+}
+
 LogicalResult Machine::executeSort(SortOp op) {
   const Tile &input = values.at(op.getInput());
   Tile ordered, coordinates;
   Box from;
   if (failed(makeTile(op, op.getValues().getType(), ordered)) ||
       failed(makeTile(op, op.getCoordinates().getType(), coordinates)) ||
-      failed(makeBox(op, input.axes, from)) || failed(checkDefined(op, input, from)))
+      failed(makeBox(op, input.axes, from)) || failed(checkDefined(op, input, from)) ||
+      failed(makeBounds(op, ordered, input.bounds != nullptr)) ||
+      failed(makeBounds(op, coordinates, input.bounds != nullptr)))
     return failure();
   bool isSame = op.getRankAttr() == op.getAxisAttr();
   int64_t length = axes.at(op.getAxisAttr()).count, origin = axes.at(op.getAxisAttr()).origin;
@@ -127,12 +164,19 @@ LogicalResult Machine::executeSort(SortOp op) {
       std::memcpy(ordered.at(index), input.at(order[rank]), byteWidth(input.number));
       writeInteger(coordinates.number, coordinates.at(index),
                    origin + (order[rank] - first) / step);
+      if (input.bounds) {
+        auto [value, coordinate] = boundOfRank(input, order, rank, step);
+        ordered.setBound(index, value);
+        coordinates.setBound(index, coordinate);
+      }
     } else {
       writeIdentity(missing, input.number, ordered.at(index));
       writeInteger(coordinates.number, coordinates.at(index), static_cast<uint64_t>(-1));
     }
     return success();
   });
+  settleBounds(ordered);
+  settleBounds(coordinates);
   values[op.getValues()] = std::move(ordered);
   values[op.getCoordinates()] = std::move(coordinates);
   return success();
@@ -143,7 +187,8 @@ LogicalResult Machine::executeSort(SortOp op) {
 LogicalResult Machine::executeTake(TakeOp op) {
   const Tile &input = values.at(op.getInput());
   Tile result;
-  if (failed(makeTile(op, op.getType(), result)) || failed(checkExtents(op, input)))
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkExtents(op, input)) ||
+      failed(makeBounds(op, result, input.bounds != nullptr)))
     return failure();
   SmallVector<int64_t> syms =
       llvm::map_to_vector(op.getSyms(), [&](Value s) { return integer(s); });
@@ -167,9 +212,12 @@ LogicalResult Machine::executeTake(TakeOp op) {
       from += lane * strides[d];
     }
     if (isThere && input.contains(from))
-      std::memcpy(result.at(index), input.at(from), byteWidth(input.number));
+      copyElement(input, from, result, index);
     return success(); // or zero, as tiles are made
   });
+  // An element may stand in several places now.
+  if (result.bounds)
+    result.shareAlong(input.sharedAlong);
   values[op.getResult()] = std::move(result);
   return success();
 }

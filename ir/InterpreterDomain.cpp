@@ -185,6 +185,57 @@ LogicalResult Machine::allocate(Operation *op, int64_t bytes,
   return success();
 }
 
+//===-- Errors ------------------------------------------------------------===//
+
+void Tile::shareAlong(ArrayRef<StringAttr> names) {
+  for (StringAttr name : names)
+    if (!llvm::is_contained(sharedAlong, name))
+      sharedAlong.push_back(name);
+}
+
+TermSum Tile::termsAt(int64_t index) const {
+  if (terms)
+    return (*terms)[index];
+  TermSum start;
+  start.begin(asDouble(index), boundAt(index));
+  return start;
+}
+
+LogicalResult Machine::makeBounds(Operation *op, Tile &tile, bool isNeeded) {
+  if (!isNeeded || !options.tracksErrors)
+    return success();
+  std::optional<int64_t> bytes = llvm::checkedMul<int64_t>(tile.size, sizeof(Bound));
+  return allocate(op, bytes.value_or(std::numeric_limits<int64_t>::max()), tile.bounds);
+}
+
+void Machine::settleBounds(Tile &tile) {
+  if (!tile.bounds)
+    return;
+  for (int64_t index = 0; index < tile.size; ++index)
+    if (!tile.boundAt(index).isExact())
+      return;
+  tile.bounds = nullptr;
+  tile.sharedAlong.clear();
+}
+
+/// The variable that a fold loop carries, maybe through loops over integers inside.
+static bool isCarriedByFold(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return false;
+  Operation *owner = argument.getOwner()->getParentOp();
+  while (isa_and_nonnull<scf::ForOp, scf::WhileOp>(owner))
+    owner = owner->getParentOfType<ForOp>();
+  auto loop = dyn_cast_or_null<ForOp>(owner);
+  return loop && loop.getKind() == LoopKind::fold;
+}
+
+bool Machine::isStepOfFold(Operation *op) const {
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+    return llvm::any_of(op->getOperands(), isCarriedByFold);
+  return isa<math::FmaOp>(op) && isCarriedByFold(op->getOperand(2));
+}
+
 LogicalResult Machine::checkExtents(Operation *op, const Tile &tile) {
   for (auto [name, extent] : llvm::zip(tile.axes, tile.extents)) {
     auto axis = axes.find(name);

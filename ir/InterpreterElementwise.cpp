@@ -40,14 +40,25 @@ public:
     return apply(compute, &ComputeT::operator(), result);
   }
 
+  /// result = a bool that is open where the operands, x and y, are too near to each other.
+  template <typename ComputeT>
+  LogicalResult eachComparison(ComputeT compute) {
+    isComparison = true;
+    return each(compute);
+  }
+
   /// result = compute(operands…), which selects one operand's bits.
   LogicalResult select(llvm::function_ref<unsigned(int64_t)> choose) {
     Tile result;
     if (failed(prepare(0, result)))
       return failure();
     for (int64_t index = 0; index < result.size; ++index)
-      if (result.contains(index))
-        std::memcpy(result.at(index), element(choose(index), index), byteWidth(result.number));
+      if (result.contains(index)) {
+        unsigned chosen = choose(index);
+        std::memcpy(result.at(index), element(chosen, index), byteWidth(result.number));
+        if (result.bounds)
+          result.setBound(index, boundOfChoice(chosen, index));
+      }
     return finish(0, result);
   }
 
@@ -58,6 +69,31 @@ public:
   }
 
 private:
+  /// One bound for all coordinates is one error for all of them.
+  Bound bound(unsigned operand, int64_t index) const {
+    const Tile &tile = *operands[operand];
+    if (!tile.axes.empty())
+      return tile.boundAt(index);
+    return {0, roundUp(tile.boundAt(0).total())};
+  }
+
+  double value(unsigned operand, int64_t index) const {
+    const Tile &tile = *operands[operand];
+    return tile.asDouble(tile.axes.empty() ? 0 : index);
+  }
+
+  /// Of a bitcast, or of a selection by operand 0.
+  Bound boundOfChoice(unsigned chosen, int64_t index) const {
+    Bound kept = bound(chosen, index);
+    if (operands.size() == 1)
+      return kept.isExact() ? kept : undecided;
+    if (bound(0, index).isExact())
+      return kept;
+    unsigned other = 3 - chosen;
+    return ownBound(distance(value(chosen, index), value(other, index)) +
+                    std::max(kept.total(), bound(other, index).total()));
+  }
+
   template <typename ComputeT, typename ResultT, typename... ParamTs>
   LogicalResult apply(ComputeT &compute, ResultT (ComputeT::*)(ParamTs...) const, unsigned number) {
     Tile result;
@@ -65,7 +101,85 @@ private:
       return failure();
     applyAll(llvm::function_ref<ResultT(ParamTs...)>(compute), result,
              std::index_sequence_for<ParamTs...>());
+    if (result.bounds)
+      boundAll(llvm::function_ref<ResultT(ParamTs...)>(compute), result,
+               std::index_sequence_for<ParamTs...>());
     return finish(number, result);
+  }
+
+  template <typename ResultT, typename... ParamTs, size_t... N>
+  void boundAll(llvm::function_ref<ResultT(ParamTs...)> compute, Tile &result,
+                std::index_sequence<N...>) const {
+    for (int64_t index = 0; index < result.size; ++index) {
+      if (!result.contains(index))
+        continue;
+      std::tuple<ParamTs...> args(read<ParamTs>(operands[N]->number, element(N, index))...);
+      ResultT value = std::apply(compute, args);
+      Bound bounds[] = {bound(N, index)...};
+      Bound change;
+      auto effect = [&](auto place) {
+        constexpr size_t n = decltype(place)::value;
+        double error = bounds[n].total();
+        if (error == 0)
+          return;
+        double most = 0;
+        for (int direction : {-1, 1}) {
+          auto moved = args;
+          std::get<n>(moved) = move(operands[n]->number, std::get<n>(args), direction * error);
+          most = std::max(most, between(result.number, std::apply(compute, moved), value));
+        }
+        double share = bounds[n].shared / error;
+        Bound part = std::isinf(most) || std::isinf(error)
+                         ? undecided
+                         : Bound{roundUp(most * (1 - share)), roundUp(most * share)};
+        change = isStepOfFold ? addIndependent(change, part)
+                              : Bound{change.own + part.own, change.shared + part.shared};
+      };
+      (effect(std::integral_constant<size_t, N>()), ...);
+      if (isComparison)
+        change = boundOfComparison(bounds, index);
+      if constexpr (std::is_same_v<ResultT, double>) {
+        change = roundBound(result.number, value, change, isFree);
+        // The function's own results are numbers of the type: nothing more is rounded.
+        if (ulps > 0 && std::isfinite(value))
+          change.own = roundUp(change.own + ulps * ulpOf(result.number, value));
+      }
+      result.setBound(index, change);
+    }
+  }
+
+  /// Open where x and y may be equal.
+  Bound boundOfComparison(const Bound *bounds, int64_t index) const {
+    double error = bounds[0].total() + bounds[1].total();
+    if (error == 0)
+      return {};
+    return ownBound(distance(value(0, index), value(1, index)) <= error ? 1 : 0);
+  }
+
+  /// An operand that is off by so much.
+  template <typename T>
+  static T move(Number number, T value, double error) {
+    if constexpr (std::is_same_v<T, double>)
+      return value + error;
+    else if (number == Number::I1)
+      return std::is_signed_v<T> ? static_cast<T>(value ? 0 : -1) : static_cast<T>(!value);
+    else
+      return static_cast<T>(
+          static_cast<uint64_t>(value) +
+          static_cast<uint64_t>(static_cast<int64_t>(
+              std::clamp(std::copysign(std::ceil(std::fabs(error)), error), -0x1p62, 0x1p62))));
+  }
+
+  template <typename T>
+  static double between(Number number, T moved, T value) {
+    if constexpr (std::is_same_v<T, double>) {
+      return distance(moved, value);
+    } else {
+      char bytes[2][8];
+      writeInteger(number, bytes[0], static_cast<uint64_t>(moved));
+      writeInteger(number, bytes[1], static_cast<uint64_t>(value));
+      return std::fabs(double(readSigned(number, bytes[0])) - double(readSigned(number, bytes[1])));
+    }
   }
 
   template <typename ResultT, typename... ParamTs, size_t... N>
@@ -100,11 +214,29 @@ private:
     for (const Tile *operand : operands)
       if (failed(machine.checkDefined(op, *operand, result)))
         return failure();
-    return success();
+    return machine.options.tracksErrors ? prepareBounds(result) : success();
+  }
+
+  LogicalResult prepareBounds(Tile &result) {
+    isStepOfFold = machine.isStepOfFold(op);
+    ulps = isFloat(result.number)
+               ? functionUlps(op, result.number,
+                              {machine.options.errorsOfGpu, machine.options.errorsWithoutFma})
+               : 0;
+    bool isOff = llvm::any_of(operands, [](const Tile *operand) { return operand->bounds; });
+    bool rounds = ulps > 0 || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+                                  arith::TruncFOp, math::FmaOp, math::SqrtOp>(op);
+    isFree = rounds && (isStepOfFold || machine.freeRegions > 0);
+    for (const Tile *operand : operands)
+      if (operand->bounds)
+        result.shareAlong(operand->axes.empty() ? result.axes
+                                                : ArrayRef<StringAttr>(operand->sharedAlong));
+    return machine.makeBounds(op, result, isOff || isFree || ulps > 0);
   }
 
   /// The operands stay valid: results wait until the op is done.
   LogicalResult finish(unsigned number, Tile &result) {
+    Machine::settleBounds(result);
     results.emplace_back(op->getResult(number), std::move(result));
     if (results.size() == op->getNumResults())
       for (auto &[value, tile] : results)
@@ -114,6 +246,10 @@ private:
 
   Machine &machine;
   Operation *op;
+  /// Of the bounds: of what the function is off by, whether it compares its operands, and whether
+  /// other executions round in other places.
+  double ulps = 0;
+  bool isComparison = false, isStepOfFold = false, isFree = false;
   SmallVector<const Tile *> operands;
   SmallVector<std::pair<Value, Tile>, 2> results;
 };
@@ -327,7 +463,7 @@ static Outcome floatArithmetic(Operation *op, Elementwise &e) {
       .Case([&](arith::MinNumFOp) { return e.each([](D x, D y) { return minNumber(x, y); }); })
       .Case([&](arith::CmpFOp op) {
         auto predicate = op.getPredicate();
-        return e.each([predicate](D x, D y) { return compare(predicate, x, y); });
+        return e.eachComparison([predicate](D x, D y) { return compare(predicate, x, y); });
       })
       .Case([&](math::FmaOp) {
         Number number = e.to();

@@ -4,13 +4,15 @@
 // and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
 // (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), scans and sorts
 // (InterpreterAlong.cpp), assertions and prints (InterpreterReports.cpp) and
-// elementwise ops (InterpreterElementwise.cpp).
+// elementwise ops (InterpreterElementwise.cpp). How far other executions may be
+// from this one stands beside each value (InterpreterErrors.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_INTERPRETERIMPL_H
 #define TILE_IR_INTERPRETERIMPL_H
 
 #include "ir/Interpreter.h"
+#include "ir/InterpreterErrors.h"
 #include "ir/InterpreterNumbers.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -61,8 +63,28 @@ struct Tile : Box {
   std::shared_ptr<std::vector<char>> data;
   /// Of a sum that a loop carries: the elements before they are rounded; null elsewhere.
   std::shared_ptr<std::vector<Wide>> wide;
+  /// What is known of its terms, if errors are tracked.
+  std::shared_ptr<std::vector<TermSum>> terms;
+  /// A Bound an element; null: other executions have the same bits.
+  std::shared_ptr<std::vector<char>> bounds;
+  /// Axes along which the shared errors come from one place.
+  SmallVector<mlir::StringAttr, 2> sharedAlong;
+
+  Bound boundAt(int64_t index) const {
+    return bounds ? readAs<Bound>(bounds->data() + index * sizeof(Bound)) : Bound();
+  }
+  void setBound(int64_t index, Bound bound) {
+    writeAs(bounds->data() + index * sizeof(Bound), bound);
+  }
+  void shareAlong(ArrayRef<mlir::StringAttr> names);
+  double asDouble(int64_t index) const {
+    return isFloat(number) ? readFloat(number, at(index))
+                           : static_cast<double>(readSigned(number, at(index)));
+  }
 
   char *at(int64_t index) const { return data->data() + index * byteWidth(number); }
+  /// The terms of a sum so far; those of any other value are the value itself.
+  TermSum termsAt(int64_t index) const;
   Wide wideAt(int64_t index) const { return wide ? (*wide)[index] : readFloat(number, at(index)); }
   /// How far apart elements are along each of `axes`; 0 for an axis it has not.
   Extents stridesAlong(ArrayRef<mlir::StringAttr> axes) const;
@@ -103,6 +125,10 @@ struct Memory {
   Number sumNumber;
   std::vector<char> sums;
   std::vector<Wide> wide;
+  /// By element; null if nobody asks. Of reduce outputs, what is known of the terms so far.
+  float *errors = nullptr;
+  std::vector<TermSum> terms;
+  std::vector<FactorProduct> factors;
 };
 
 class Machine {
@@ -137,10 +163,11 @@ private:
   LogicalResult executeCount(mlir::scf::ForOp op);
   LogicalResult executeIf(mlir::scf::IfOp op);
   LogicalResult executeWhile(mlir::scf::WhileOp op);
+  void leaveOpen(mlir::ValueRange results);
   LogicalResult executeRequire(RequireOp op);
   SmallVector<Tile> tilesOf(mlir::ValueRange range) const;
   void setTiles(mlir::ValueRange range, ArrayRef<Tile> tiles);
-  void setScalar(mlir::Value value, uint64_t bits);
+  void setScalar(mlir::Value value, uint64_t bits, Bound bound = {});
   int64_t integer(mlir::Value value) const;
   bool truth(mlir::Value value) const;
 
@@ -214,6 +241,18 @@ private:
   LogicalResult executeSort(SortOp op);
   LogicalResult executeTake(TakeOp op);
 
+  //===-- Errors ----------------------------------------------------------===//
+  /// Gives the tile bounds, all 0, if some are to be set.
+  LogicalResult makeBounds(mlir::Operation *op, Tile &tile, bool isNeeded);
+  /// Forgets them where all are 0.
+  static void settleBounds(Tile &tile);
+  /// Sums and products of a fold: the order of the steps is open.
+  bool isStepOfFold(mlir::Operation *op) const;
+  void boundDot(DotOp op, const Tile &lhs, const Tile &rhs, const Tile &acc, Tile &result);
+  /// Bounds the result of an addition to what a loop carries by all terms so far.
+  LogicalResult boundSumStep(mlir::Operation *op, ArrayRef<const Tile *> operands,
+                             unsigned sumSoFar, Tile &result);
+
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);
   /// One of `sumSteps` but a dot.
@@ -240,6 +279,8 @@ private:
   SmallVector<std::pair<llvm::StringRef, int64_t>> programAt;
   int64_t program = 0; // counted from 1, in row-major order
   uint64_t steps = 0;
+  /// Regions around that may run in other steps than here: roundings are others there.
+  unsigned freeRegions = 0;
 };
 
 } // namespace tile::ir::interpreter

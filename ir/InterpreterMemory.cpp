@@ -31,8 +31,24 @@ public:
     }
     for (Value value : mapSyms) {
       syms.push_back(machine.integer(value));
+      symError = std::max(symError, machine.values.at(value).boundAt(0).total());
       symIsData.push_back(comesFromData(value));
     }
+  }
+
+  /// Whether some are open.
+  bool isOff() const {
+    return symError > 0 ||
+           llvm::any_of(dims, [](const Dim &dim) { return dim.tile && dim.tile->bounds; });
+  }
+
+  /// By how much the indices may be others in another execution: they are integers, so 0 or more.
+  double error(ArrayRef<int64_t> position) const {
+    double most = symError;
+    for (const Dim &dim : dims)
+      if (dim.tile)
+        most = std::max(most, dim.tile->boundAt(offsetOf(position, dim.strides)).total());
+    return most;
   }
 
   /// Reports if an index tile lacks an element that is needed.
@@ -92,6 +108,7 @@ private:
   SmallVector<Dim> dims;
   SmallVector<int64_t> syms, values;
   SmallVector<bool> symIsData;
+  double symError = 0;
 };
 } // namespace tile::ir::interpreter
 
@@ -146,6 +163,8 @@ LogicalResult Machine::executeLoad(LoadOp op) {
   AccessWalk walk(*this, result, op.getMap(), op.getDims(), op.getSyms());
   if (failed(walk.check(op, result)))
     return failure();
+  if (failed(makeBounds(op, result, memory.errors || walk.isOff())))
+    return failure();
   int64_t width = byteWidth(memory.number);
   const char *pad = op.getPad() ? values.at(op.getPad()).at(0) : nullptr;
   Extents at;
@@ -169,8 +188,13 @@ LogicalResult Machine::executeLoad(LoadOp op) {
         memory.writers[element] != program && !kernel.isGrid())
       return fail(op, nameOf(memory, at) + " was stored by another program");
     std::memcpy(result.at(index), inside ? addressOf(memory, element) : pad, width);
+    if (result.bounds && walk.error(position) > 0)
+      result.setBound(index, undecided);
+    else if (inside && memory.errors)
+      result.setBound(index, {memory.errors[element], 0});
     return success();
   });
+  settleBounds(result);
   values[op.getResult()] = std::move(result);
   return loaded;
 }
@@ -206,10 +230,28 @@ LogicalResult Machine::executeStore(StoreOp op) {
       return op.getDrops() ? success() : failOutside(op, memory, at);
     int64_t element = elementAt(memory, at);
     noteTouch(op, element);
-    std::memcpy(addressOf(memory, element), value.at(offsetOf(position, strides)),
-                byteWidth(memory.number));
+    int64_t from = offsetOf(position, strides);
+    std::memcpy(addressOf(memory, element), value.at(from), byteWidth(memory.number));
+    if (memory.errors)
+      memory.errors[element] =
+          roundUp((walk.error(position) > 0 ? undecided : value.boundAt(from)).total());
     return noteStore(op, memory, at, element);
   });
+}
+
+/// What else combines than by sums and products is one of its terms, or made of bits.
+static void noteTerm(Memory &memory, int64_t element, const Tile &value, int64_t from,
+                     bool isElsewhere) {
+  Bound bound = isElsewhere ? undecided : value.boundAt(from);
+  float &error = memory.errors[element];
+  if (!memory.terms.empty())
+    memory.terms[element].add(value.asDouble(from), bound);
+  else if (!memory.factors.empty())
+    memory.factors[element].add(value.asDouble(from), bound);
+  else if (memory.kind == CombineKind::add)
+    error = roundUp(error + bound.total());
+  else
+    error = std::max(error, roundUp(bound.total()));
 }
 
 LogicalResult Machine::executeUpdate(UpdateOp op) {
@@ -237,7 +279,10 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
     Number number = memory.sumNumber;
     int64_t element = elementAt(memory, at);
     noteTouch(op, element);
-    const char *term = value.at(offsetOf(position, strides));
+    int64_t from = offsetOf(position, strides);
+    const char *term = value.at(from);
+    if (memory.errors)
+      noteTerm(memory, element, value, from, walk.error(position) > 0);
     if (!memory.wide.empty()) {
       memory.wide[element] =
           combineWide(memory.kind, memory.wide[element], readFloat(value.number, term));
@@ -313,19 +358,31 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
   Extents strides = value.stridesAlong(result.axes), at;
   Extents expectedStrides = expected.stridesAlong(result.axes);
   int64_t width = byteWidth(memory.number);
+  if (failed(makeBounds(op, result, memory.errors != nullptr)))
+    return failure();
   LogicalResult done = result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
     walk.at(position, at);
     if (!isInside(memory, at)) {
       std::memset(result.at(index), 0, width);
       return op.getDrops() ? success() : failOutside(op, memory, at);
     }
-    noteTouch(op, elementAt(memory, at));
-    char *element = addressOf(memory, elementAt(memory, at));
+    int64_t number = elementAt(memory, at);
+    noteTouch(op, number);
+    char *element = addressOf(memory, number);
     std::memcpy(result.at(index), element, width);
+    if (memory.errors) {
+      result.setBound(index, {memory.errors[number], 0});
+      // The order of programs is open, and the bounds of what they leave with it.
+      Bound changed = value.boundAt(offsetOf(position, strides));
+      memory.errors[number] = walk.error(position) > 0
+                                  ? undecided.own
+                                  : roundUp(memory.errors[number] + changed.total());
+    }
     applyAtomic(op.getKind(), memory.number, element, value.at(offsetOf(position, strides)),
                 op.getExpected() ? expected.at(offsetOf(position, expectedStrides)) : nullptr);
     return success();
   });
+  settleBounds(result);
   values[op.getResult()] = std::move(result);
   return done;
 }
@@ -350,8 +407,14 @@ LogicalResult Machine::finishOutputs() {
     if (memory.mode == ParamMode::Reduce)
       for (int64_t element = 0; element < memory.size; ++element) {
         if (!memory.wide.empty()) {
-          writeFloat(memory.number, addressOf(memory, element),
-                     static_cast<double>(memory.wide[element]));
+          auto sum = static_cast<double>(memory.wide[element]);
+          writeFloat(memory.number, addressOf(memory, element), sum);
+          if (memory.errors)
+            memory.errors[element] =
+                roundUp((memory.terms.empty()
+                             ? memory.factors[element].finish(memory.number, sum)
+                             : memory.terms[element].finish(memory.number, /*isShared=*/true))
+                            .total());
           continue;
         }
         const char *sum = memory.sums.data() + element * byteWidth(memory.sumNumber);
@@ -371,10 +434,14 @@ LogicalResult Machine::finish(FinishOp op) {
   Memory &memory = memories.at(op.getOutput());
   for (int64_t element = 0; element < memory.size; ++element) {
     char *address = addressOf(memory, element);
-    setScalar(op.getBody().getArgument(0), readUnsigned(memory.number, address));
+    Bound bound = memory.errors ? ownBound(memory.errors[element]) : Bound();
+    setScalar(op.getBody().getArgument(0), readUnsigned(memory.number, address), bound);
     if (failed(runBlock(op.getBody().front())))
       return failure();
-    std::memcpy(address, values.at(op.getFinished()).at(0), byteWidth(memory.number));
+    const Tile &finished = values.at(op.getFinished());
+    std::memcpy(address, finished.at(0), byteWidth(memory.number));
+    if (memory.errors)
+      memory.errors[element] = roundUp(finished.boundAt(0).total());
   }
   return success();
 }

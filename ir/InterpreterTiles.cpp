@@ -72,12 +72,26 @@ LogicalResult Machine::makeConstant(arith::ConstantOp op) {
 LogicalResult Machine::executeBroadcast(BroadcastOp op) {
   const Tile &input = values.at(op.getInput());
   Tile result;
-  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, input, result)))
+  if (failed(makeTile(op, op.getType(), result)) || failed(checkDefined(op, input, result)) ||
+      failed(makeBounds(op, result, input.bounds != nullptr)))
     return failure();
   Extents strides = input.stridesAlong(result.axes);
   int64_t width = byteWidth(result.number);
+  // Along an axis that it gets here, an element's error is the same everywhere.
+  bool isRepeated = result.axes.size() > input.axes.size();
+  if (result.bounds) {
+    result.shareAlong(input.sharedAlong);
+    for (StringAttr axis : result.axes)
+      if (!llvm::is_contained(input.axes, axis))
+        result.shareAlong(axis);
+  }
   (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
-    std::memcpy(result.at(index), input.at(offsetOf(position, strides)), width);
+    int64_t from = offsetOf(position, strides);
+    std::memcpy(result.at(index), input.at(from), width);
+    if (result.bounds) {
+      Bound bound = input.boundAt(from);
+      result.setBound(index, isRepeated ? Bound{0, roundUp(bound.total())} : bound);
+    }
     return success();
   });
   values[op.getResult()] = std::move(result);
@@ -99,17 +113,114 @@ LogicalResult Machine::executeCoords(CoordsOp op) {
 
 //===-- Reductions --------------------------------------------------------===//
 
+/// Whether the shared errors of the input are one along an axis that the op reduces; the result
+/// keeps the other axes.
+static bool sharesAlong(const Tile &input, Tile &result) {
+  bool shares = false;
+  for (StringAttr axis : input.sharedAlong)
+    if (llvm::is_contained(result.axes, axis))
+      result.shareAlong(axis);
+    else
+      shares = true;
+  return shares;
+}
+
 /// result = the sums or products of the elements of `input` in `box`.
 static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile &result) {
-  std::vector<Wide> sums(result.size, kind == CombineKind::add ? 0 : 1);
+  bool isSum = kind == CombineKind::add;
+  std::vector<Wide> sums(result.size, isSum ? 0 : 1);
+  std::vector<TermSum> terms(result.bounds && isSum ? result.size : 0);
+  std::vector<FactorProduct> factors(result.bounds && !isSum ? result.size : 0);
   Extents strides = result.stridesAlong(input.axes);
   (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
-    Wide &sum = sums[offsetOf(position, strides)];
-    sum = combineWide(kind, sum, readFloat(input.number, input.at(index)));
+    int64_t into = offsetOf(position, strides);
+    double value = readFloat(input.number, input.at(index));
+    sums[into] = combineWide(kind, sums[into], value);
+    if (!terms.empty())
+      terms[into].add(value, input.boundAt(index));
+    if (!factors.empty())
+      factors[into].add(value, input.boundAt(index));
     return success();
   });
   for (int64_t index = 0; index < result.size; ++index)
     writeFloat(result.number, result.at(index), static_cast<double>(sums[index]));
+  if (!result.bounds)
+    return;
+  bool isShared = sharesAlong(input, result);
+  for (int64_t index = 0; index < result.size; ++index) {
+    auto sum = static_cast<double>(sums[index]);
+    result.setBound(index, isSum ? terms[index].finish(result.number, isShared)
+                                 : factors[index].finish(result.number, sum));
+  }
+}
+
+/// Another execution has the greatest of what is off, which lies between the greatest of the upper
+/// ends and that of the lower ones; so do others of the least.
+static void boundExtreme(CombineKind kind, const Tile &input, const Box &box, Tile &result) {
+  Extents strides = result.stridesAlong(input.axes);
+  Tile ends[2] = {result, result}; // these have no elements that are missing
+  for (Tile &end : ends)
+    end.data = std::make_shared<std::vector<char>>(*result.data);
+  auto number = result.number;
+  for (int64_t index = 0; index < result.size; ++index)
+    for (Tile &end : ends)
+      writeIdentity(kind, number, end.at(index));
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t into = offsetOf(position, strides);
+    double error = input.boundAt(index).total();
+    for (int n : {0, 1}) {
+      double moved = n ? error : -error;
+      char *end = ends[n].at(into);
+      if (isFloat(number))
+        writeFloat(number, end,
+                   combineFloats(kind, readFloat(number, end),
+                                 readFloat(number, input.at(index)) + moved));
+      else
+        writeInteger(number, end,
+                     combineIntegers(kind, readSigned(number, end),
+                                     readSigned(number, input.at(index)) +
+                                         static_cast<int64_t>(std::clamp(moved, -0x1p62, 0x1p62))));
+    }
+    return success();
+  });
+  for (int64_t index = 0; index < result.size; ++index) {
+    double value = result.asDouble(index);
+    result.setBound(index, ownBound(std::max(distance(ends[0].asDouble(index), value),
+                                             distance(ends[1].asDouble(index), value))));
+  }
+}
+
+static bool isExtreme(CombineKind kind) {
+  switch (kind) {
+  case CombineKind::max:
+  case CombineKind::min:
+  case CombineKind::fmax:
+  case CombineKind::fmin:
+  case CombineKind::umax:
+  case CombineKind::umin:
+    return true;
+  case CombineKind::add:
+  case CombineKind::mul:
+  case CombineKind::andi:
+  case CombineKind::ori:
+  case CombineKind::xori:
+    return false;
+  }
+  llvm_unreachable("covered");
+}
+
+/// Integers that are off add that up; what else is made of them is open.
+static void boundCombination(CombineKind kind, const Tile &input, const Box &box, Tile &result) {
+  Extents strides = result.stridesAlong(input.axes);
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t into = offsetOf(position, strides);
+    double error = input.boundAt(index).total();
+    if (error > 0)
+      result.setBound(into, kind == CombineKind::add
+                                ? ownBound(result.boundAt(into).total() + error)
+                                : undecided);
+    return success();
+  });
 }
 
 LogicalResult Machine::executeReduce(ReduceOp op) {
@@ -122,8 +233,12 @@ LogicalResult Machine::executeReduce(ReduceOp op) {
   Number number = result.number;
   if (!canCombine(op.getKind(), number))
     return fail(op, "no such combination of this type");
-  if (combinesWide(op.getKind(), number)) {
+  bool isWide = combinesWide(op.getKind(), number);
+  if (failed(makeBounds(op, result, input.bounds || isWide)))
+    return failure();
+  if (isWide) {
     reduceWide(op.getKind(), input, box, result);
+    settleBounds(result);
     values[op.getResult()] = std::move(result);
     return success();
   }
@@ -142,6 +257,11 @@ LogicalResult Machine::executeReduce(ReduceOp op) {
           combineIntegers(op.getKind(), readSigned(number, sum), readSigned(number, term)));
     return success();
   });
+  if (result.bounds && isExtreme(op.getKind()))
+    boundExtreme(op.getKind(), input, box, result);
+  else if (result.bounds)
+    boundCombination(op.getKind(), input, box, result);
+  settleBounds(result);
   values[op.getResult()] = std::move(result);
   return success();
 }
@@ -157,6 +277,21 @@ static bool isBetter(CombineKind kind, Number number, const char *element, const
   }
   int64_t x = readSigned(number, element), y = readSigned(number, best);
   return x != y && combineIntegers(kind, x, y) == x;
+}
+
+/// As far as the farthest element that may be the best in another execution.
+static void boundArgReduce(const Tile &input, const Box &box, const Extents &strides, size_t along,
+                           int64_t origin, ArrayRef<int64_t> best, Tile &result) {
+  (void)box.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t into = offsetOf(position, strides);
+    double error = input.boundAt(index).total() + input.boundAt(best[into]).total();
+    if (index == best[into] || error == 0 ||
+        !(distance(input.asDouble(index), input.asDouble(best[into])) <= error))
+      return success();
+    double apart = std::fabs(result.asDouble(into) - double(origin + position[along]));
+    result.setBound(into, ownBound(std::max(result.boundAt(into).total(), apart)));
+    return success();
+  });
 }
 
 LogicalResult Machine::executeArgReduce(ArgReduceOp op) {
@@ -183,6 +318,11 @@ LogicalResult Machine::executeArgReduce(ArgReduceOp op) {
     writeInteger(result.number, result.at(into), static_cast<uint64_t>(origin + position[along]));
     return success();
   });
+  if (failed(makeBounds(op, result, input.bounds != nullptr)))
+    return failure();
+  if (result.bounds)
+    boundArgReduce(input, box, strides, along, origin, best, result);
+  settleBounds(result);
   values[op.getResult()] = std::move(result);
   return success();
 }
@@ -211,6 +351,14 @@ LogicalResult Machine::executeCount(CountOp op) {
 
 //===-- Sums of loops -----------------------------------------------------===//
 
+/// Whether the innermost loop around `op` computes the value anew each time.
+static bool isOfThisIteration(Operation *op, Value value) {
+  Operation *loop = op->getParentOp();
+  while (loop && !isa<ForOp, scf::ForOp, scf::WhileOp>(loop))
+    loop = loop->getParentOp();
+  return !loop || loop->isAncestor(value.getParentBlock()->getParentOp());
+}
+
 LogicalResult Machine::executeSumStep(Operation *op, unsigned sumSoFar) {
   Tile result;
   if (failed(makeTile(op, op->getResult(0).getType(), result)))
@@ -236,7 +384,47 @@ LogicalResult Machine::executeSumStep(Operation *op, unsigned sumSoFar) {
     (*result.wide)[index] = sum;
     writeFloat(result.number, result.at(index), static_cast<double>(sum));
   }
+  if (failed(boundSumStep(op, operands, sumSoFar, result)))
+    return failure();
   values[op->getResult(0)] = std::move(result);
+  return success();
+}
+
+LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operands,
+                                    unsigned sumSoFar, Tile &result) {
+  if (failed(makeBounds(op, result, options.tracksErrors)))
+    return failure();
+  if (!result.bounds)
+    return success();
+  result.terms = std::make_shared<std::vector<TermSum>>(result.size);
+  SmallVector<unsigned, 2> factors;
+  for (unsigned n = 0; n < operands.size(); ++n)
+    if (n != sumSoFar)
+      factors.push_back(n);
+  for (const Tile *operand : operands)
+    if (operand->bounds)
+      result.shareAlong(operand->axes.empty() ? result.axes
+                                              : ArrayRef<StringAttr>(operand->sharedAlong));
+  for (int64_t index = 0; index < result.size; ++index) {
+    if (!result.contains(index))
+      continue;
+    auto at = [&](unsigned n) { return operands[n]->axes.empty() ? 0 : index; };
+    auto boundOf = [&](unsigned n) {
+      Bound bound = operands[n]->boundAt(at(n));
+      // What isn't of this iteration alone is off in the same way in the next one.
+      return isOfThisIteration(op, op->getOperand(n)) ? bound : Bound{0, roundUp(bound.total())};
+    };
+    TermSum &terms = (*result.terms)[index];
+    terms = operands[sumSoFar]->termsAt(at(sumSoFar));
+    auto valueOf = [&](unsigned n) { return operands[n]->asDouble(at(n)); };
+    if (factors.size() == 1)
+      terms.add(valueOf(factors[0]), boundOf(factors[0]));
+    else
+      terms.addProduct(valueOf(factors[0]), boundOf(factors[0]), valueOf(factors[1]),
+                       boundOf(factors[1]));
+    result.setBound(index, terms.finish(result.number, /*isShared=*/true));
+  }
+  settleBounds(result);
   return success();
 }
 
@@ -287,6 +475,55 @@ void contract(const Tile &acc, const Tile &lhs, const Tile &rhs, StringAttr axis
 }
 } // namespace
 
+static std::vector<double> numbersOf(const Tile &tile) {
+  std::vector<double> numbers(tile.size);
+  for (int64_t index = 0; index < tile.size; ++index)
+    if (tile.contains(index))
+      numbers[index] = tile.asDouble(index);
+  return numbers;
+}
+
+void Machine::boundDot(DotOp op, const Tile &lhs, const Tile &rhs, const Tile &acc, Tile &result) {
+  std::vector<double> left = numbersOf(lhs), right = numbersOf(rhs);
+  Extents leftStrides = lhs.stridesAlong(result.axes), rightStrides = rhs.stridesAlong(result.axes);
+  int64_t leftStep = lhs.stridesAlong(op.getAxisAttr())[0];
+  int64_t rightStep = rhs.stridesAlong(op.getAxisAttr())[0];
+  int64_t length = axes.at(op.getAxisAttr()).count;
+  // A contraction has one accumulator an element. A dot of vectors, or of a matrix and a vector, is
+  // a sum like others on the CPU.
+  auto hasOwnAxis = [&](const Tile &tile, const Tile &other) {
+    return llvm::any_of(tile.axes,
+                        [&](StringAttr axis) { return !llvm::is_contained(other.axes, axis); });
+  };
+  bool isInOrder = options.errorsOfGpu || (hasOwnAxis(lhs, rhs) && hasOwnAxis(rhs, lhs));
+  // Matrix units of GPUs cut off what they add, and keep some 13 bits of sums of f8.
+  bool isOfF8 = bitWidth(lhs.number) == 8;
+  double coarseness = !options.errorsOfGpu ? 1 : isOfF8 ? 0x1p10 : 2;
+  bool isShared = result.wide != nullptr;
+  for (const Tile *operand : {&lhs, &rhs})
+    isShared |= llvm::is_contained(operand->sharedAlong, op.getAxisAttr());
+  for (const Tile *operand : {&lhs, &rhs, &acc})
+    for (StringAttr axis : operand->sharedAlong)
+      if (axis != op.getAxisAttr())
+        result.shareAlong(axis);
+  if (result.wide)
+    result.terms = std::make_shared<std::vector<TermSum>>(result.size);
+  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
+    int64_t i = offsetOf(position, leftStrides), j = offsetOf(position, rightStrides);
+    TermSum terms = acc.termsAt(index);
+    if (isInOrder)
+      terms.addInOrder(coarseness);
+    for (int64_t k = 0; k < length; ++k, i += leftStep, j += rightStep)
+      if (lhs.contains(i) && rhs.contains(j))
+        terms.addProduct(left[i], lhs.boundAt(i), right[j], rhs.boundAt(j));
+    result.setBound(index, isFloat(result.number) ? terms.finish(result.number, isShared)
+                                                  : ownBound(terms.errorAtMost()));
+    if (result.terms)
+      (*result.terms)[index] = terms;
+    return success();
+  });
+}
+
 LogicalResult Machine::executeDot(DotOp op) {
   const Tile &lhs = values.at(op.getLhs()), &rhs = values.at(op.getRhs());
   const Tile &acc = values.at(op.getAcc());
@@ -308,6 +545,12 @@ LogicalResult Machine::executeDot(DotOp op) {
     contract<uint64_t>(acc, lhs, rhs, op.getAxisAttr(), length, result);
   else
     return fail(op, "a dot accumulates in f32, f64 or integers");
+  bool isOff = lhs.bounds || rhs.bounds || acc.bounds;
+  if (failed(makeBounds(op, result, isOff || isFloat(result.number))))
+    return failure();
+  if (result.bounds)
+    boundDot(op, lhs, rhs, acc, result);
+  settleBounds(result);
   values[op.getResult()] = std::move(result);
   return success();
 }

@@ -527,6 +527,8 @@ Status GraphRun::copy(const TensorState &target, const TensorState &source) {
   if (options.space)
     return options.space->copy(target.data, from, source.bytes());
   std::memcpy(target.data, from, source.bytes());
+  if (options.copied)
+    options.copied(target.data, from);
   return {};
 }
 

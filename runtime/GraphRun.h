@@ -67,6 +67,8 @@ struct GraphOptions {
   bool isParallel = true;
   /// Fill what is to be written with wrong values first.
   bool poisons = false;
+  /// Told of tensors that are copied in the host's memory, for calls that change their argument.
+  std::function<void(const void *to, const void *from)> copied = {};
   /// Where the tensors are; null: in the host's memory. In a space the calls are asked for one
   /// after the other, and the outcome has places instead of results.
   GraphSpace *space = nullptr;

@@ -50,7 +50,9 @@ private:
   Outcome<std::monostate> repeat(Executor &executor);
   Outcome<std::monostate> check();
   Outcome<std::monostate> sweep(Executor &executor);
+  Outcome<std::monostate> consultOracle();
   Agreement agreement(const Outputs &actual, const Outputs &expected) const;
+  Agreement agreement(const Outputs &actual) const;
 
   const RunOptions &options;
   Session session;
@@ -65,6 +67,10 @@ private:
   llvm::StringMap<int64_t> dims;
   OutputTargets targets;
   RunReport report;
+  /// What a call asks for in the place of the bounds that the oracle gives.
+  std::optional<Tolerance> tolerance;
+  std::unique_ptr<Executor> oracle;
+  Outputs expected;
 };
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -240,53 +246,81 @@ Outcome<std::monostate> Run::repeat(Executor &executor) {
   return Done{};
 }
 
+/// By the tolerance that a call asks for.
 Agreement Run::agreement(const Outputs &actual, const Outputs &expected) const {
   Agreement result;
-  bool isOfF8 = llvm::any_of(interface.inputs, [](const Port &port) {
-    return port.type == runtime::DType::F8E4M3 || port.type == runtime::DType::F8E5M2;
-  });
+  result.tolerance = tolerance;
   for (auto [name, left, right] : llvm::zip_equal(report.names, actual, expected)) {
-    Tolerance tolerance = defaultTolerance(*right, isOfF8);
-    if (runtime::isFloat(right->dtype())) {
-      tolerance.rtol = options.rtol.value_or(tolerance.rtol);
-      tolerance.atol = options.atol.value_or(tolerance.atol);
-    }
-    Comparison comparison = compare(*left, *right, tolerance);
+    Comparison comparison = compare(*left, *right, *tolerance);
     std::string text = comparison.ok() ? "" : describe(comparison, *left, *right);
-    result.entries.push_back({name, tolerance, std::move(comparison), std::move(text)});
+    result.entries.push_back({name, std::move(comparison), std::move(text)});
   }
   return result;
 }
 
-Outcome<std::monostate> Run::check() {
-  Executor oracle(session.compiler, session.module(), Device::Interp);
-  oracle.sizes = sizes;
-  oracle.isQuiet = true;
-  oracle.reverseOrder = device == Device::Interp;
-  report.checkedWith =
-      device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
+/// With the oracle, by what it allows each element.
+Agreement Run::agreement(const Outputs &actual) const {
+  if (tolerance)
+    return agreement(actual, expected);
+  Agreement result;
+  for (auto [name, left, right] : llvm::zip_equal(report.names, actual, expected)) {
+    llvm::ArrayRef<float> bounds = oracle->errorsIn(*right);
+    Comparison comparison = compare(*left, *right, std::span(bounds.data(), bounds.size()));
+    std::string text = comparison.ok() ? "" : describe(comparison, *left, *right);
+    result.entries.push_back({name, std::move(comparison), std::move(text)});
+  }
+  return result;
+}
+
+Outcome<std::monostate> Run::consultOracle() {
+  if (oracle)
+    return Done{};
+  oracle = std::make_unique<Executor>(session.compiler, session.module(), Device::Interp);
+  oracle->sizes = sizes;
+  oracle->isQuiet = true;
+  oracle->reverseOrder = device == Device::Interp;
+  if (!tolerance)
+    oracle->tracksErrorsOf = device;
   // As it stands, the graph rounds more: how far that is from here has no bound.
   bool isFast = options.fuse == nameOf(FuseMode::Fast) && running != symbol;
+  report.checkedWith =
+      device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
   if (isFast)
     report.checkedWith += ", fused";
-  Outcome<Outputs> expected = launch(oracle, isFast ? running : symbol);
-  if (!expected)
-    return expected.takeFailure();
-  report.check = agreement(report.outputs, *expected);
+  Outcome<Outputs> outputs = launch(*oracle, isFast ? running : symbol);
+  if (!outputs)
+    return outputs.takeFailure();
+  expected = *std::move(outputs);
+  return Done{};
+}
+
+Outcome<std::monostate> Run::check() {
+  if (auto done = consultOracle(); !done)
+    return done;
+  report.check = agreement(report.outputs);
   return Done{};
 }
 
 Outcome<std::monostate> Run::sweep(Executor &executor) {
   report.sweep.emplace();
-  for (TileSizes &choice :
-       tileSweep(kernelsOf(session.module(), running), inputs.largestExtent(), options.sweep)) {
+  std::vector<TileSizes> choices =
+      tileSweep(kernelsOf(session.module(), running), inputs.largestExtent(), options.sweep);
+  if (choices.empty())
+    return Done{};
+  // How far choices may be from each other only the oracle knows.
+  if (!tolerance)
+    if (auto done = consultOracle(); !done)
+      return done;
+  report.sweptWith = tolerance ? "the default" : report.checkedWith;
+  for (TileSizes &choice : choices) {
     std::string text = describe(choice);
     CrashReport::Scope scope("running with the tile sizes " + text);
     executor.sizes = std::move(choice);
     Outcome<Outputs> outputs = launch(executor, running);
     if (!outputs)
       return outputs.takeFailure();
-    report.sweep->push_back({text, agreement(*outputs, report.outputs)});
+    report.sweep->push_back(
+        {text, tolerance ? agreement(*outputs, report.outputs) : agreement(*outputs)});
   }
   return Done{};
 }
@@ -298,6 +332,8 @@ Outcome<std::monostate> Run::execute() {
     return done;
   if (auto done = saveInputs(); !done)
     return done;
+  if (options.rtol || options.atol)
+    tolerance = Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
   report.entry = decl.decl->name.text;
   report.device = device;
   for (const auto &[name, type] : inputs.types)
@@ -399,15 +435,17 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "  randn:SHAPE:TYPE[:SEED]              normal random numbers; a SHAPE is 128x64\n"
       "  uniform:SHAPE:TYPE[:SEED[:LO:HI]]    random numbers, LO <= v < HI\n"
       "  arange:SHAPE:TYPE, zeros:…, ones:…, full:VALUE:SHAPE:TYPE\n\n"
-      "--check and --sweep-tiles compare integers exactly, and floats a, b by |a - b| <= atol +\n"
-      "rtol |b|. By default rtol is 1e-10 for f64, 1e-4 for f32, 2^-9 for f16, 2^-6 for bf16, "
-      "2^-2\n"
-      "for f8e4m3 and 2^-1 for f8e5m2, with inputs of f8 at least 2^-7 but for f64; atol is rtol / "
-      "10 times the root mean square of b, where "
-      "no\n"
-      "element counts for more than ten times the upper quartile of those that are not 0. A graph "
-      "is\n"
-      "compared as it stands, but with --fuse=fast as it is fused: as it stands it rounds more.\n\n"
+      "--check and --sweep-tiles compare with the interpreter. What an element may be off by "
+      "follows\n"
+      "from the sums and functions that it comes from, carried through all that is rounded after\n"
+      "them; what has neither has to be equal (docs/testing.md). --check tells where an output is\n"
+      "nearest to what is allowed. --rtol or --atol take its place: |a - b| <= atol + rtol |b| "
+      "for\n"
+      "floats, 0 for the one that isn't given; --sweep-tiles then compares with the default sizes. "
+      "A\n"
+      "graph is compared as it stands, but with --fuse=fast as it is fused: as it stands it "
+      "rounds\n"
+      "more.\n\n"
       "--json prints one object. \"ok\" says whether all went well and all that was compared "
       "agrees,\n"
       "\"diagnostics\" has the messages (docs/commands.md); a run that fails has only these two. "

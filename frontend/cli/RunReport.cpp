@@ -57,9 +57,28 @@ static void printAgreement(const Agreement &agreement, const std::string &prefix
                            llvm::raw_ostream &stream) {
   for (const Agreement::Entry &entry : agreement.entries)
     if (!entry.comparison.ok())
-      stream << prefix << entry.output << ": " << entry.text << "\n"
-             << prefix << "  tolerance: rtol " << number(entry.tolerance.rtol) << ", atol "
-             << number(entry.tolerance.atol) << "\n";
+      stream << prefix << entry.output << ": " << entry.text << "\n";
+  if (agreement.tolerance && !agreement.ok())
+    stream << prefix << "tolerance: rtol " << number(agreement.tolerance->rtol) << ", atol "
+           << number(agreement.tolerance->atol) << "\n";
+}
+
+/// Of an output that agrees: what is allowed, and how near it came to that.
+static void printMargin(const Agreement::Entry &entry, const runtime::Shape &shape,
+                        llvm::raw_ostream &stream) {
+  const Comparison &comparison = entry.comparison;
+  stream << "  " << entry.output << ": ";
+  if (const auto &worst = comparison.worst)
+    stream << "at " << coordinatesOf(worst->offset, shape) << " off by " << number(worst->error)
+           << ", " << number(worst->allowed) << " allowed ("
+           << number(worst->error / worst->allowed, "%.2f") << ")\n";
+  else if (comparison.mostUlps > 0)
+    stream << "equal, up to " << number(comparison.mostUlps, "%.2g") << " ulp allowed\n";
+  else
+    stream << "equal, as it has to be\n";
+  if (comparison.open > 0)
+    stream << "  " << entry.output << ": " << comparison.open << " of " << comparison.total
+           << " elements hang on rounding: anything is allowed there\n";
 }
 
 static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
@@ -69,13 +88,16 @@ static void printCheck(const RunReport &report, llvm::raw_ostream &stream) {
       worst = std::max(worst, entry.comparison.maxError);
     stream << "check: agrees with " << report.checkedWith << ", greatest error " << number(worst)
            << "\n";
+    for (auto [entry, tensor] : llvm::zip_equal(report.check->entries, report.outputs))
+      printMargin(entry, tensor->shape(), stream);
     return;
   }
   stream << "check: differs from " << report.checkedWith << "\n";
   printAgreement(*report.check, "  ", stream);
 }
 
-static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream &stream) {
+static void printSweep(const RunReport &report, llvm::raw_ostream &stream) {
+  const std::vector<SweepResult> &sweep = *report.sweep;
   if (sweep.empty()) {
     stream << "sweep: what runs has no tile sizes to choose\n";
     return;
@@ -86,7 +108,8 @@ static void printSweep(const std::vector<SweepResult> &sweep, llvm::raw_ostream 
   if (failed == 0)
     stream << "all agree\n";
   else
-    stream << failed << " differ" << (failed == 1 ? "s" : "") << " from the default\n";
+    stream << failed << " differ" << (failed == 1 ? "s" : "") << " from " << report.sweptWith
+           << "\n";
   for (const SweepResult &result : sweep)
     if (!result.agreement.ok()) {
       stream << "  with " << result.sizes << "\n";
@@ -106,7 +129,7 @@ void tile::frontend::cli::printText(const RunReport &report, llvm::raw_ostream &
   if (report.check)
     printCheck(report, stream);
   if (report.sweep)
-    printSweep(*report.sweep, stream);
+    printSweep(report, stream);
 }
 
 //===-- JSON --------------------------------------------------------------===//
@@ -122,15 +145,28 @@ static llvm::json::Array compared(const Agreement &agreement, const Outputs &out
     llvm::json::Array first;
     for (const Comparison::Difference &difference : entry.comparison.first)
       first.push_back(coordinatesOf(difference.offset, tensor->shape()));
-    entries.push_back(llvm::json::Object{{"output", entry.output},
-                                         {"ok", entry.comparison.ok()},
-                                         {"differing", entry.comparison.differing},
-                                         {"total", entry.comparison.total},
-                                         {"max_error", orNull(entry.comparison.maxError)},
-                                         {"rtol", orNull(entry.tolerance.rtol)},
-                                         {"atol", orNull(entry.tolerance.atol)},
-                                         {"first", std::move(first)},
-                                         {"text", entry.text}});
+    llvm::json::Object object{{"output", entry.output},
+                              {"ok", entry.comparison.ok()},
+                              {"differing", entry.comparison.differing},
+                              {"total", entry.comparison.total},
+                              {"open", entry.comparison.open},
+                              {"max_error", orNull(entry.comparison.maxError)},
+                              {"most_ulps_allowed", orNull(entry.comparison.mostUlps)},
+                              {"first", std::move(first)},
+                              {"text", entry.text}};
+    if (const auto &worst = entry.comparison.worst) {
+      double ulp = ulpOf(tensor->dtype(),
+                         runtime::isFloat(tensor->dtype()) ? tensor->getDouble(worst->offset) : 1);
+      object["worst"] = llvm::json::Object{{"at", coordinatesOf(worst->offset, tensor->shape())},
+                                           {"error", orNull(worst->error)},
+                                           {"allowed", worst->allowed},
+                                           {"ulps", orNull(worst->error / ulp)}};
+    }
+    if (agreement.tolerance) {
+      object["rtol"] = agreement.tolerance->rtol;
+      object["atol"] = agreement.tolerance->atol;
+    }
+    entries.push_back(std::move(object));
   }
   return entries;
 }

@@ -13,12 +13,13 @@ namespace tile::frontend::cli {
 struct Agreement {
   struct Entry {
     std::string output;
-    Tolerance tolerance;
     Comparison comparison;
     /// "3 of 100 elements differ …"; empty if none do.
     std::string text;
   };
   std::vector<Entry> entries;
+  /// What a call asks for; none: each element has its own.
+  std::optional<Tolerance> tolerance;
 
   bool ok() const;
 };
@@ -41,8 +42,8 @@ struct RunReport {
   /// Of a graph.
   std::optional<runtime::GraphMemory> memory;
   std::optional<Agreement> check;
-  /// What the check compared with.
-  std::string checkedWith;
+  /// What the check and the sweep compared with.
+  std::string checkedWith, sweptWith;
   std::optional<std::vector<SweepResult>> sweep;
 
   bool ok() const;

@@ -1,5 +1,4 @@
-// What `--check` and `--sweep-tiles` take for the same: rounding and cancellation, but no element
-// that is wrong for its own size, whatever stands beside it.
+// What counts as the same: by a tolerance that a call asks for, and by a bound for each element.
 
 #include "frontend/Comparison.h"
 
@@ -7,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
 using namespace tile::frontend;
 using tile::runtime::DType;
@@ -15,88 +13,84 @@ using tile::runtime::Tensor;
 
 namespace {
 
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
 Tensor tensorOf(DType type, const std::vector<double> &values) {
   auto tensor = Tensor::create(type, {static_cast<int64_t>(values.size())});
   for (size_t n = 0; n < values.size(); ++n)
-    tensor->setDouble(static_cast<int64_t>(n), values[n]);
+    if (tile::runtime::isFloat(type))
+      tensor->setDouble(static_cast<int64_t>(n), values[n]);
+    else
+      tensor->setInt(static_cast<int64_t>(n), static_cast<int64_t>(values[n]));
   return *std::move(tensor);
 }
 
-/// How many elements are found to differ.
-int64_t differing(DType type, const std::vector<double> &actual,
-                  const std::vector<double> &expected) {
-  Tensor a = tensorOf(type, actual), b = tensorOf(type, expected);
-  return compare(a, b, defaultTolerance(b)).differing;
+Comparison compared(DType type, const std::vector<double> &actual,
+                    const std::vector<double> &expected, const std::vector<float> &bounds) {
+  return compare(tensorOf(type, actual), tensorOf(type, expected), bounds);
 }
 
-std::vector<double> normal(size_t count) {
-  unsigned seed = std::random_device{}();
-  std::mt19937 random(seed);
-  std::normal_distribution<double> values;
-  std::vector<double> result(count);
-  for (double &value : result)
-    value = values(random);
-  return result;
-}
-
-TEST(Comparison, AHugeElementHidesNoOther) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  for (DType type : {DType::F32, DType::F64, DType::BF16})
-    for (double huge :
-         {1e6, 1e30, type == DType::F64 ? 1e300 : 3e38, infinity, -infinity, double(NAN)})
-      for (size_t count : {3u, 5u, 100u, 1001u}) {
-        std::vector<double> expected = normal(count);
-        for (double &value : expected)
-          value += value < 0 ? -1 : 1;
-        expected[0] = huge;
-        std::vector<double> actual = expected;
-        EXPECT_EQ(differing(type, actual, expected), 0);
-        actual[1] *= 1.5;
-        actual[2] = -actual[2];
-        EXPECT_EQ(differing(type, actual, expected), 2) << huge << " of " << count;
-        std::swap(actual[0], actual.back());
-        std::swap(expected[0], expected.back());
-        EXPECT_EQ(differing(type, actual, expected), 2) << huge << " of " << count;
-      }
-}
-
-TEST(Comparison, SumsThatCancelAgree) {
-  // Sums of numbers of about 1 that should be 0, beside others; noise of either sign.
-  for (size_t count : {5u, 100u, 1000u}) {
-    std::vector<double> expected = normal(count);
-    for (double &value : expected)
-      value += value < 0 ? -1 : 1;
-    std::vector<double> actual = expected;
-    for (size_t n = 1; n < count; n += 2) {
-      expected[n] = n % 4 == 1 ? 0 : 1e-7 * expected[n];
-      actual[n] = -1e-7;
-    }
-    EXPECT_EQ(differing(DType::F32, actual, expected), 0);
-    actual[1] = 1e-2;
-    EXPECT_EQ(differing(DType::F32, actual, expected), 1);
+TEST(Comparison, WithoutBoundsBitsCount) {
+  for (DType type : {DType::F32, DType::F64, DType::BF16, DType::I32}) {
+    EXPECT_TRUE(compared(type, {1, -2, 0}, {1, -2, 0}, {}).ok());
+    EXPECT_EQ(compared(type, {1, -2, 0}, {1, 2, 1}, {}).differing, 2);
   }
+  EXPECT_EQ(compared(DType::F64, {1 + 0x1p-52}, {1}, {}).differing, 1);
+  EXPECT_TRUE(compared(DType::F32, {NAN, infinity, -0.0}, {NAN, infinity, 0}, {}).ok());
+  EXPECT_EQ(compared(DType::F32, {NAN, infinity, 1}, {1, -infinity, NAN}, {}).differing, 3);
 }
 
-TEST(Comparison, ZerosAreExpectedToBeZero) {
-  EXPECT_EQ(differing(DType::F32, {0, -0.0, 0}, {0, 0, 0}), 0);
-  EXPECT_EQ(differing(DType::F32, {0, 1e-30, 0}, {0, 0, 0}), 1);
-  // Most are 0, as after a ReLU: the others say what is small.
-  std::vector<double> expected(1000, 0.0), actual(1000, 1e-8);
-  expected[17] = actual[17] = 5;
-  EXPECT_EQ(differing(DType::F32, actual, expected), 0);
-  actual[18] = 1e-2;
-  EXPECT_EQ(differing(DType::F32, actual, expected), 1);
-  EXPECT_EQ(differing(DType::F32, {}, {}), 0);
+TEST(Comparison, EachElementHasItsOwnBound) {
+  Comparison result =
+      compared(DType::F32, {1.5, 100, 3.25, 7}, {1, 100.5, 3, 7}, {0.5f, 0.25f, 1, 0});
+  EXPECT_EQ(result.differing, 1);
+  ASSERT_EQ(result.first.size(), 1u);
+  EXPECT_EQ(result.first[0].offset, 1);
+  EXPECT_EQ(result.first[0].allowed, 0.25);
+  EXPECT_EQ(result.maxError, 0.5);
+  ASSERT_TRUE(result.worst);
+  EXPECT_EQ(result.worst->offset, 1);
+  EXPECT_EQ(result.mostUlps, std::ldexp(1.0, 22)); // of the third: 1 beside an ulp of 2⁻²²
+  // What isn't finite has to be so in both, whatever the bound.
+  EXPECT_EQ(compared(DType::F32, {NAN, 1, infinity}, {1, NAN, 1}, {9, 9, 9}).differing, 3);
 }
 
-TEST(Comparison, NumbersOfOneSizeAreComparedByTheirRootMeanSquare) {
-  std::vector<double> values = normal(10000);
-  double squares = 0;
-  for (double value : values)
-    squares += value * value;
-  Tolerance tolerance = defaultTolerance(tensorOf(DType::F64, values));
-  EXPECT_NEAR(tolerance.atol, 1e-11 * std::sqrt(squares / 10000), 1e-13);
-  EXPECT_EQ(tolerance.rtol, 1e-10);
+TEST(Comparison, IntegersMayHaveBounds) {
+  EXPECT_TRUE(compared(DType::I8, {3, -4}, {4, -4}, {1, 0}).ok());
+  EXPECT_EQ(compared(DType::I8, {3, -4}, {5, -4}, {1, 0}).differing, 1);
+  EXPECT_EQ(compared(DType::Bool, {1, 0}, {0, 0}, {0, 1}).differing, 1);
+  // Neighbours that doubles don't tell apart.
+  Tensor a = tensorOf(DType::I64, {0}), b = tensorOf(DType::I64, {0});
+  a.setInt(0, (int64_t(1) << 60) + 1);
+  b.setInt(0, int64_t(1) << 60);
+  EXPECT_EQ(compare(a, b, std::span<const float>()).differing, 1);
+}
+
+TEST(Comparison, OpenElementsAreCounted) {
+  Comparison result = compared(DType::F32, {1, 2}, {9, 2}, {infinity, 0});
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.open, 1);
+}
+
+TEST(Comparison, ToleranceOfACall) {
+  Tensor a = tensorOf(DType::F32, {1.01, 0.001, 5}), b = tensorOf(DType::F32, {1, 0, 5});
+  EXPECT_EQ(compare(a, b, Tolerance{0, 0}).differing, 2);
+  EXPECT_EQ(compare(a, b, Tolerance{0.02, 0}).differing, 1);
+  EXPECT_EQ(compare(a, b, Tolerance{0.02, 0.002}).differing, 0);
+  Tensor ends = tensorOf(DType::F32, {infinity, NAN});
+  EXPECT_EQ(compare(ends, tensorOf(DType::F32, {1e30, 1}), Tolerance{1, 1}).differing, 2);
+  EXPECT_TRUE(compare(ends, ends, Tolerance{0, 0}).ok());
+}
+
+TEST(Comparison, UlpsOfTypes) {
+  EXPECT_EQ(ulpOf(DType::F32, 1), 0x1p-23);
+  EXPECT_EQ(ulpOf(DType::F32, -1.99), 0x1p-23);
+  EXPECT_EQ(ulpOf(DType::F32, 0), 0x1p-149);
+  EXPECT_EQ(ulpOf(DType::F64, 8), 0x1p-49);
+  EXPECT_EQ(ulpOf(DType::BF16, 1), 0x1p-7);
+  EXPECT_EQ(ulpOf(DType::F16, 0x1p-20), 0x1p-24);
+  EXPECT_EQ(ulpOf(DType::F8E4M3, 1), 0x1p-3);
+  EXPECT_EQ(ulpOf(DType::U8, 200), 1);
 }
 
 } // namespace

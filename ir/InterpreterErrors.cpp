@@ -1,0 +1,273 @@
+//===- InterpreterErrors.cpp - how far right executions may be apart ------===//
+
+#include "ir/InterpreterErrors.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <bit>
+#include <cmath>
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::ir::interpreter;
+
+// Rounding errors are spread evenly over half an ulp on either side: a deviation of 0.29 ulp. Among
+// millions of elements sums of many are off by five to six deviations.
+constexpr double deviations = 6, deviationOfHalfUlp = 0.577;
+constexpr double growth = deviations * deviationOfHalfUlp;
+// Bounds of terms are what they are off by at most, which is some two deviations or more.
+constexpr double growthOfTerms = 2.5;
+// Cascades add up to so many terms one by one.
+constexpr double longestChain = 32;
+// Matrix units cut off what they add, so many terms at once: all to the same side.
+constexpr double termsAtOnce = 16;
+
+float interpreter::roundUp(double error) {
+  auto rounded = static_cast<float>(error);
+  if (static_cast<double>(rounded) < error)
+    rounded = std::nextafter(rounded, std::numeric_limits<float>::infinity());
+  return rounded;
+}
+
+double interpreter::distance(double x, double y) {
+  if (x == y || (std::isnan(x) && std::isnan(y)))
+    return 0;
+  double between = std::fabs(x - y);
+  return std::isnan(between) ? std::numeric_limits<double>::infinity() : between;
+}
+
+double interpreter::ulpOf(Number number, double value) {
+  const llvm::fltSemantics &type = semantics(number);
+  int exponent = value == 0 ? -5000 : std::ilogb(value);
+  exponent = std::max(exponent, llvm::APFloat::semanticsMinExponent(type));
+  return std::ldexp(1.0, exponent + 1 - static_cast<int>(llvm::APFloat::semanticsPrecision(type)));
+}
+
+static double rounded(Number number, double value) {
+  char bytes[8];
+  writeFloat(number, bytes, value);
+  return readFloat(number, bytes);
+}
+
+Bound interpreter::roundBound(Number number, double value, Bound before, bool isFree) {
+  if (before.isExact() && !isFree)
+    return {};
+  double error = before.total(), at = rounded(number, value);
+  if (!std::isfinite(at)) {
+    if (error == 0)
+      return {};
+    return ownBound(std::max(distance(rounded(number, value + error), at),
+                             distance(rounded(number, value - error), at)));
+  }
+  if (!std::isfinite(error))
+    return undecided;
+  double ulp = ulpOf(number, at);
+  bool isInexact = number == Number::F64 || at != value;
+  if (error == 0)
+    return isInexact ? ownBound(ulp) : Bound();
+  // Roundings in other places are independent of what was before them.
+  if (isFree && error >= 2 * ulp)
+    return {roundUp(std::hypot(double(before.own), ulp)), before.shared};
+  if (number == Number::F64) // doubles don't show the ends
+    return {roundUp(before.own + ulp), before.shared};
+  double spread = std::max(distance(rounded(number, value + error), at),
+                           distance(rounded(number, value - error), at));
+  if (isFree && isInexact)
+    spread = std::max(spread, ulp);
+  // An element of 16 bits that tips over is off by all of it: nothing makes that less beside other
+  // errors, as it does where many small ones meet.
+  float most = roundUp(spread);
+  float shared = bitWidth(number) < 32 && error < 2 * ulp ? most : std::min(before.shared, most);
+  return {most - shared, shared};
+}
+
+Bound interpreter::addIndependent(Bound x, Bound y) {
+  return {roundUp(std::hypot(double(x.own), double(y.own))),
+          roundUp(double(x.shared) + double(y.shared))};
+}
+
+//===-- Functions ---------------------------------------------------------===//
+
+/// What docs/performance.md promises of functions of f32, against the exact result. Those of f64
+/// call the C library on the CPU, as the interpreter does.
+static double ulpsOfF32(Operation *op) {
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([](math::ExpOp) { return 1.0; })
+      .Case([](math::Exp2Op) { return 0.9; })
+      .Case<math::ExpM1Op, math::RsqrtOp>([](auto) { return 1.5; })
+      .Case<math::LogOp, math::Log1pOp>([](auto) { return 1.6; })
+      .Case<math::Log2Op, math::Log10Op>([](auto) { return 2.3; })
+      .Case([](math::TanhOp) { return 1.4; })
+      .Case([](math::ErfOp) { return 1.2; })
+      .Case<math::SinOp, math::CosOp, math::SincosOp>([](auto) { return 1.7; })
+      .Case([](math::TanOp) { return 3.8; })
+      .Case<math::CbrtOp, math::PowFOp, math::FPowIOp, math::ErfcOp, math::AsinOp, math::AcosOp,
+            math::AtanOp, math::Atan2Op, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp,
+            math::AtanhOp>([](auto) { return 1.0; })
+      .Default([](Operation *) { return 0.0; });
+}
+
+/// Those of GPUs are written without a C library.
+static double ulpsOfGpuF64(Operation *op) {
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case<math::TanhOp, math::TanOp>([](auto) { return 2.3; })
+      .Case<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op,
+            math::Log1pOp, math::SinOp, math::CosOp, math::SincosOp, math::ErfOp, math::PowFOp,
+            math::FPowIOp, math::RsqrtOp>([](auto) { return 1.3; })
+      .Default([](Operation *) { return 0.0; });
+}
+
+/// Of f32, and on GPUs of f64.
+static double ulpsOfResult(Operation *op, Number number, const FunctionErrors &errors) {
+  if (number == Number::F64)
+    return errors.isGpu ? ulpsOfGpuF64(op) : 0;
+  double ulps = ulpsOfF32(op);
+  if (errors.isGpu && isa<math::ExpOp, math::TanhOp>(op))
+    return 1.9;
+  return ulps > 0 && errors.isWithoutFma ? ulps + 2 : ulps;
+}
+
+double interpreter::functionUlps(Operation *op, Number number, const FunctionErrors &errors) {
+  // The interpreter is off by half an ulp itself; both results are numbers of the type.
+  double ulps = ulpsOfResult(op, number, errors);
+  return ulps > 0 ? std::floor(ulps + 0.5) : 0;
+}
+
+//===-- Sums --------------------------------------------------------------===//
+
+/// 2ⁿ, the greatest power of two that a finite number is a multiple of, by its n.
+static int lowestBitOf(double value) {
+  auto bits = std::bit_cast<uint64_t>(value);
+  uint64_t mantissa = bits & ((uint64_t(1) << 52) - 1);
+  int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (exponent)
+    mantissa |= uint64_t(1) << 52;
+  return std::max(exponent, 1) - 1075 + std::countr_zero(mantissa);
+}
+
+/// Bits of what sums run up in.
+static int precisionOf(Number number) { return number == Number::F64 ? 53 : 24; }
+
+void TermSum::add(double term, Bound bound) {
+  if (!bound.isExact()) {
+    own += bound.own;
+    ownSquares += double(bound.own) * bound.own;
+    shared += bound.shared;
+    sharedSquares += double(bound.shared) * bound.shared;
+  }
+  if (term == 0)
+    return;
+  double size = std::fabs(term);
+  total += term;
+  magnitude += size;
+  squares += term * term;
+  lowestBit = std::min(lowestBit, lowestBitOf(term));
+  repeated += size == last;
+  last = size;
+  ++count;
+}
+
+void TermSum::addProduct(double x, Bound ofX, double y, Bound ofY) {
+  double a = std::fabs(x), b = std::fabs(y);
+  Bound error;
+  if (!ofX.isExact() || !ofY.isExact())
+    error = {roundUp(a * ofY.own + ofX.own * (b + ofY.own)),
+             roundUp(a * ofY.shared + ofX.shared * (b + ofY.shared))};
+  add(x * y, error);
+  hasProducts = true;
+}
+
+void TermSum::begin(double value, Bound bound) {
+  start = total = value;
+  startBound = bound;
+  if (value != 0)
+    lowestBit = std::min(lowestBit, lowestBitOf(value));
+}
+
+void TermSum::addInOrder(double coarserBy) {
+  coarseness = std::max(coarseness, static_cast<float>(coarserBy));
+}
+
+Bound TermSum::errorsOfTerms(bool isShared) const {
+  return {roundUp(std::min(own, growthOfTerms * std::sqrt(ownSquares))),
+          roundUp(isShared ? shared : std::min(shared, growth * std::sqrt(sharedSquares)))};
+}
+
+double TermSum::sizeOfPartialSums() const {
+  // In any order, a partial sum of k of n terms has a mean square of k²/n² · sum² + k/n · squares
+  // or less; over a chain of n these make n/3 · sum² + n/2 · squares.
+  double n = double(count), terms = total - start;
+  if (coarseness > 0)
+    return std::sqrt(n * start * start + n / 3 * terms * terms + n / 2 * squares);
+  // Of n/c chains each sums up c/n of all. Level by level, the tree above has 2 · sum² + squares ·
+  // log₂ n/c or less.
+  double chain = std::min(n, longestChain), levels = std::log2(std::max(n / chain, 1.0));
+  double ofChains = chain * chain / n / 3 * terms * terms + chain / 2 * squares;
+  return std::sqrt(ofChains + start * start + (levels > 0 ? 2 : 0) * terms * terms +
+                   (levels + hasProducts) * squares);
+}
+
+double TermSum::roundingError(Number number) const {
+  int precision = precisionOf(number);
+  double all = magnitude + std::fabs(start);
+  // A first term costs no rounding, and the last one that of the result, if it is of this type.
+  double steps = double(count) + (start != 0) - (bitWidth(number) < 32 || hasProducts ? 1 : 2);
+  if (steps <= 0 || !std::isfinite(all) || all < std::ldexp(1.0, lowestBit + precision))
+    return 0;
+  // What is rounded alike each time is off to the same side.
+  bool isAlike = 2 * repeated > count;
+  double most = coarseness > 0 ? coarseness * steps * all
+                               : std::min(steps, 4 * (2 + std::log2(double(count)))) * all;
+  double typical = growth * sizeOfPartialSums();
+  if (coarseness > 0)
+    typical *= coarseness;
+  if (coarseness > 1)
+    typical += coarseness * steps / termsAtOnce * std::fabs(total);
+  return std::ldexp(isAlike ? most : std::min(typical, steps * all * std::max(coarseness, 1.0f)),
+                    -precision);
+}
+
+Bound TermSum::finish(Number number, bool isShared) const {
+  // Some orders may leave the type's range on their way.
+  double all = magnitude + std::fabs(start);
+  const llvm::fltSemantics &type = semantics(bitWidth(number) < 32 ? Number::F32 : number);
+  if (std::isfinite(all) && all > std::fabs(total) &&
+      all >= std::ldexp(1.0, llvm::APFloat::semanticsMaxExponent(type)))
+    return undecided;
+  Bound bound = addIndependent(startBound, errorsOfTerms(isShared));
+  bound = addIndependent(bound, ownBound(roundingError(number)));
+  return roundBound(number, total, bound, /*isFree=*/false);
+}
+
+//===-- Products ----------------------------------------------------------===//
+
+void FactorProduct::add(double factor, Bound bound) {
+  ++count;
+  lowestBits += factor == 0 ? 0 : lowestBitOf(factor);
+  if (!bound.isExact())
+    relative += bound.total() / std::fabs(factor);
+  if (factor != 0 && std::isfinite(factor)) {
+    double exponent = std::log2(std::fabs(factor));
+    (exponent < 0 ? shrinks : grows) += exponent;
+  }
+}
+
+Bound FactorProduct::finish(Number number, double product) const {
+  Number computed = bitWidth(number) < 32 ? Number::F32 : number;
+  const llvm::fltSemantics &type = semantics(computed);
+  // Some orders may leave the type's range on their way.
+  if (std::isfinite(product) && grows > llvm::APFloat::semanticsMaxExponent(type))
+    return undecided;
+  int precision = precisionOf(number);
+  double bits = double(lowestBits) + precision, steps = double(std::max<int64_t>(count - 1, 0));
+  bool isExact =
+      product == 0 || !std::isfinite(product) ||
+      (std::fabs(bits) < 1000 && std::fabs(product) < std::ldexp(1.0, static_cast<int>(bits)));
+  double rounding = isExact ? 0 : std::ldexp(growth * std::sqrt(steps), -precision);
+  double error = relative + rounding == 0 ? 0 : (relative + rounding) * std::fabs(product);
+  if (shrinks < llvm::APFloat::semanticsMinExponent(type))
+    error += steps * ulpOf(computed, 0) * std::exp2(grows);
+  return roundBound(number, product, std::isnan(error) ? undecided : ownBound(error), false);
+}

@@ -1,0 +1,202 @@
+// What `--check` allows an element to be off by: enough for every right execution, and too little
+// for a fault of few ulp. Kernels run on the interpreter, which gives the bounds, and on the CPU,
+// on fresh numbers.
+
+#include "frontend/Comparison.h"
+#include "frontend/Execution.h"
+
+#include "dsl/Elaborator.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+using namespace tile;
+using namespace tile::frontend;
+using runtime::DType;
+using runtime::Tensor;
+
+namespace {
+
+using Tensors = std::vector<std::shared_ptr<Tensor>>;
+
+class ToleranceTest : public ::testing::Test {
+protected:
+  ToleranceTest() : seed(std::random_device()()), random(seed) {}
+  void TearDown() override {
+    if (HasFailure())
+      std::cerr << "the inputs came from seed " << seed << "\n";
+  }
+
+  std::shared_ptr<Tensor> normal(DType type, const runtime::Shape &shape, double scale = 1,
+                                 double offset = 0) {
+    auto tensor = std::make_shared<Tensor>(*Tensor::create(type, shape));
+    std::normal_distribution<double> values;
+    for (int64_t n = 0; n < tensor->numElements(); ++n)
+      tensor->setDouble(n, values(random) * scale + offset);
+    return tensor;
+  }
+
+  /// What a kernel makes of tensors: on the CPU, as it should be, and how far it may be off.
+  struct Run {
+    std::shared_ptr<const Tensor> actual, expected;
+    std::vector<float> bounds;
+    Comparison comparison;
+  };
+
+  /// Of the kernel or graph that stands last.
+  Run run(const std::string &text, const Tensors &inputs, int64_t tile = 0) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    dsl::DiagnosticEngine diags;
+    dsl::Program program(diags, {});
+    dsl::Elaborator elaborator(context, program, diags);
+    dsl::DiagnosticBridge bridge(context, program, diags);
+    dsl::LoadedFile *file = program.load("test.tile", text);
+    std::string symbol = elaborator.elaborate({&file->module.decls.back(), file}, {});
+    EXPECT_EQ(diags.errorCount(), 0u) << diags.print(false);
+    Compiler compiler;
+    Arguments arguments(inputs.begin(), inputs.end());
+    Executor cpu(compiler, elaborator.module(), Device::Cpu);
+    Executor oracle(compiler, elaborator.module(), Device::Interp);
+    oracle.tracksErrorsOf = Device::Cpu;
+    if (tile)
+      cpu.sizes.everywhere["i"] = tile;
+    auto actual = cpu.run(symbol, arguments, {}), expected = oracle.run(symbol, arguments, {});
+    if (!actual || !expected) {
+      ADD_FAILURE() << diags.print(false);
+      return {};
+    }
+    llvm::ArrayRef<float> bounds = oracle.errorsIn(*expected->front());
+    Run result{actual->front(), expected->front(), bounds.vec(), {}};
+    result.comparison = compare(*result.actual, *result.expected, result.bounds);
+    EXPECT_TRUE(result.comparison.ok())
+        << text << "\n"
+        << describe(result.comparison, *result.actual, *result.expected);
+    EXPECT_EQ(result.comparison.open, 0) << text;
+    return result;
+  }
+
+  uint64_t seed;
+  std::mt19937_64 random;
+};
+
+/// How many of the elements pass with a fault of so many ulp put into each of them alone.
+int64_t missed(const std::shared_ptr<const Tensor> &expected, const std::vector<float> &bounds,
+               double ulps) {
+  int64_t count = 0;
+  for (int64_t n = 0; n < expected->numElements(); ++n) {
+    double value = expected->getDouble(n), fault = ulps * ulpOf(expected->dtype(), value);
+    count += !bounds.empty() && fault <= bounds[static_cast<size_t>(n)];
+  }
+  return count;
+}
+
+TEST_F(ToleranceTest, WhatIsExactHasNone) {
+  for (const char *body :
+       {"y[i, j] = x[i, j]", "y[i, j] = x[i, j] * 3 + 0.1", "y[i, j] = max(x[i, j], 0) / 7",
+        "y[i, j] = sqrt(abs(x[i, j]))", "y[i, j] = where(x[i, j] > 0, x[i, j], -x[i, j])",
+        "y[i, j] = f32(bf16(x[i, j] * 3))", "y[i, j] = x[i, j] - max(x[i, :], N)",
+        "y[i, j] = floor(x[i, j] * 10)", "y[i, j] = f32(f16(x[i, j])) + f32(argmax(x[i, :], N))"}) {
+    std::string text = std::string("kernel k(x: f32[M, N]) -> (y: f32[M, N]) {\n  parallel i in "
+                                   "tiles(M), j in tiles(N) {\n    ") +
+                       body + "\n  }\n}\n";
+    Run ran = run(text, {normal(DType::F32, {7, 13})});
+    EXPECT_TRUE(ran.bounds.empty()) << text;
+    EXPECT_EQ(ran.comparison.mostUlps, 0) << text;
+  }
+}
+
+TEST_F(ToleranceTest, SumsOfIntegersAreExact) {
+  auto integers = [&](DType type, const runtime::Shape &shape) {
+    auto tensor = std::make_shared<Tensor>(*Tensor::create(type, shape));
+    for (int64_t n = 0; n < tensor->numElements(); ++n)
+      tensor->setDouble(n, static_cast<double>(random() % 17) - 8);
+    return tensor;
+  };
+  for (const char *text :
+       {"kernel k(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) {\n    y[i] = sum(x[i, "
+        ":], N)\n  }\n}\n",
+        "kernel k(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) {\n    var s = "
+        "zeros(f32, "
+        "i)\n    for j in tiles(N) { s += sum(x[i, j] * x[i, j], j) }\n    y[i] = s\n  }\n}\n",
+        "kernel k(x: f32[M, N]) -> (y: f32[M, M]) {\n  parallel i in tiles(M), k in tiles(M) {\n   "
+        " y[i, k] = dot(x[i, :], x[k, :], N)\n  }\n}\n"})
+    EXPECT_TRUE(run(text, {integers(DType::F32, {5, 31})}).bounds.empty()) << text;
+}
+
+TEST_F(ToleranceTest, FaultsOf4UlpAreFound) {
+  struct Case {
+    const char *body, *type;
+    DType dtype;
+  };
+  for (const Case &c :
+       {Case{"x[i, j] * 2 + 1", "f32", DType::F32}, Case{"exp(x[i, j])", "f32", DType::F32},
+        Case{"log(abs(x[i, j]))", "f32", DType::F32}, Case{"tanh(x[i, j])", "f32", DType::F32},
+        Case{"rsqrt(abs(x[i, j]))", "f32", DType::F32}, Case{"sin(x[i, j])", "f32", DType::F32},
+        Case{"bf16(exp(x[i, j]))", "bf16", DType::BF16},
+        Case{"f16(tanh(x[i, j]) * 3)", "f16", DType::F16},
+        Case{"bf16(dot(x[i, :], x[j, :], N))", "bf16", DType::BF16},
+        Case{"f16(dot(x[i, :], x[j, :], N))", "f16", DType::F16}}) {
+    std::string text = std::string("kernel k(x: f32[M, N]) -> (y: ") + c.type +
+                       "[M, N]) {\n  parallel i in tiles(M), j in tiles(N) {\n    "
+                       "y[i, j] = " +
+                       c.body + "\n  }\n}\n";
+    if (std::string(c.body).find("dot") != std::string::npos)
+      text = std::string("kernel k(x: f32[M, N]) -> (y: ") + c.type +
+             "[M, M]) {\n  parallel i in tiles(M), j in tiles(M) {\n    y[i, j] = " + c.body +
+             "\n  }\n}\n";
+    Run ran = run(text, {normal(DType::F32, {37, 37})});
+    int64_t through = missed(ran.expected, ran.bounds, 4);
+    // Sums that cancel to almost nothing are off by more of their own ulp than they are of those
+    // of their terms.
+    EXPECT_LE(through, std::string(c.body).find("f16(dot") == 0 ? 14 : 0) << text;
+  }
+}
+
+TEST_F(ToleranceTest, FaultsOfSumsAreFound) {
+  Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) {\n    y[i] = "
+                "mean(x[i, :], N)\n  }\n}\n",
+                {normal(DType::F32, {50, 1000}, 1, 10)});
+  EXPECT_FALSE(ran.bounds.empty());
+  EXPECT_EQ(missed(ran.expected, ran.bounds, 8), 0);
+}
+
+TEST_F(ToleranceTest, RoundingToHalvesInsideIsAllowedForWhereItMayTip) {
+  // Of some elements of p the sums of f32 decide to which side bf16 rounds them.
+  Run ran =
+      run("kernel dv(q: bf16[M, K], k: bf16[N, K], g: bf16[N, D]) -> (y: f32[M, D]) {\n  parallel "
+          "i in tiles(M) {\n    let p = exp(dot(q[i, :], k[:, :], K) * 0.25 - 3)\n    y[i, :] = "
+          "dot(bf16(p), g[:, :], N)\n  }\n}\n",
+          {normal(DType::BF16, {500, 64}), normal(DType::BF16, {30, 64}),
+           normal(DType::BF16, {30, 64})});
+  // They are few: most rows allow for no more than sums of f32.
+  int64_t wide = 0;
+  for (size_t n = 0; n < ran.bounds.size(); ++n)
+    wide +=
+        ran.bounds[n] > 1e-4 * std::abs(ran.expected->getDouble(static_cast<int64_t>(n))) + 1e-4;
+  EXPECT_LT(wide, static_cast<int64_t>(ran.bounds.size() / 2));
+}
+
+TEST_F(ToleranceTest, TermsMayCancel) {
+  for (int n = 0; n < 20; ++n)
+    run("kernel rms_back(x: f32[M, N], dy: f32[M, N], g: f32[N]) -> (dx: f32[M, "
+        "N]) {\n  parallel i in tiles(M) {\n    let t = x[i, :]\n    let r = rsqrt(mean(t * t, N) "
+        "+ 1e-6)\n    let w = dy[i, :] * g[:]\n    dx[i, :] = r * (w - t * (r * r * mean(w * t, "
+        "N)))\n  }\n}\n",
+        {normal(DType::F32, {11, 1}), normal(DType::F32, {11, 1}), normal(DType::F32, {1})});
+}
+
+TEST_F(ToleranceTest, BoundsGoThroughGraphs) {
+  // The second call's argument is exact in its memory alone.
+  Run ran = run("kernel e(x: f32[N]) -> (y: f32[N]) {\n  parallel i in tiles(N) { y[i] = "
+                "exp(x[i]) }\n}\nkernel twice(x: f32[N]) -> (y: f32[N]) {\n  parallel i in "
+                "tiles(N) { y[i] = x[i] * 2 }\n}\ngraph g(x: f32[N]) -> (y: f32[N]) {\n  let a = "
+                "e(x)\n  y = twice(a)\n}\n",
+                {normal(DType::F32, {300})});
+  EXPECT_FALSE(ran.bounds.empty());
+  EXPECT_EQ(missed(ran.expected, ran.bounds, 4), 0);
+}
+
+} // namespace
