@@ -6,6 +6,7 @@
 #include "dsl/Elaborator.h"
 #include "frontend/Compiler.h"
 #include "ir/Interpreter.h"
+#include "ir/InterpreterErrors.h"
 #include "ir/Launch.h"
 #include "runtime/CpuLaunch.h"
 #include "runtime/KernelReports.h"
@@ -64,6 +65,14 @@ private:
   bool interpret(ir::KernelOp kernel, const std::string &run);
   bool runOnCpu(ir::KernelOp kernel, const std::string &run, GuardedMemory::Side side);
   bool compare(size_t parameter, const std::byte *actual, const std::string &run);
+  bool compareRanges(size_t parameter, const std::byte *actual, const std::string &run);
+  bool compareBounds(size_t parameter, const std::byte *actual, const std::string &run);
+
+  /// What the interpreter has for a parameter, and by how much other executions may be off.
+  struct Bounded {
+    std::vector<std::byte> memory;
+    std::vector<float> errors;
+  };
 
   const Program &program;
   const HarnessOptions &options;
@@ -76,6 +85,8 @@ private:
   Evaluation expected;
   /// Of a kernel with assertions or prints: what it says with the tile sizes that run.
   std::optional<Evaluation> said;
+  /// By parameter, of the run with the default tile sizes.
+  std::vector<Bounded> bounded;
   Outcome outcome;
 };
 } // namespace
@@ -268,6 +279,37 @@ bool Check::evaluateRanges() {
 //===-- Runs --------------------------------------------------------------===//
 
 bool Check::compare(size_t parameter, const std::byte *actual, const std::string &run) {
+  return (options.byBounds || compareRanges(parameter, actual, run)) &&
+         compareBounds(parameter, actual, run);
+}
+
+/// As `tilec run --check` does: against the interpreter, by what it says an element may be off by.
+bool Check::compareBounds(size_t parameter, const std::byte *actual, const std::string &run) {
+  const Slot &slot = slots[parameter];
+  if (bounded.empty())
+    return true;
+  const auto &[memory, errors] = bounded[parameter];
+  for (int64_t n = 0; n < slot.elements; ++n) {
+    int64_t offset = n * runtime::sizeOf(slot.type);
+    const std::byte *left = actual + offset, *right = memory.data() + offset;
+    double error = ir::interpreter::distance(runtime::loadDouble(slot.type, left),
+                                             runtime::loadDouble(slot.type, right));
+    if (!runtime::isFloat(slot.type) && error == 0)
+      error = runtime::loadInt(slot.type, left) != runtime::loadInt(slot.type, right);
+    if (error <= errors[n])
+      continue;
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  " is %.17g, of the interpreter %.17g: off by %.3g, %.3g allowed",
+                  runtime::loadDouble(slot.type, left), runtime::loadDouble(slot.type, right),
+                  error, static_cast<double>(errors[n]));
+    return fail(options.mutation ? "difference" : "bounds",
+                run + ": element " + std::to_string(n) + " of " + slot.name + text);
+  }
+  return true;
+}
+
+bool Check::compareRanges(size_t parameter, const std::byte *actual, const std::string &run) {
   const Slot &slot = slots[parameter];
   const std::vector<NumberSet> &ranges = expected.outputs[parameter];
   for (int64_t n = 0; n < slot.elements; ++n) {
@@ -289,8 +331,14 @@ bool Check::compare(size_t parameter, const std::byte *actual, const std::string
   return true;
 }
 
+static const char *cpuOf(const Program &program) {
+  static constexpr const char *cpus[] = {"native", "native", "native", "x86-64-v3", "x86-64"};
+  return cpus[program.seed % std::size(cpus)];
+}
+
 bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
   std::vector<std::vector<std::byte>> memory;
+  std::vector<std::vector<float>> errors;
   std::vector<ir::InterpreterArgument> arguments;
   for (const Slot &slot : slots) {
     memory.push_back(slot.initial);
@@ -302,8 +350,13 @@ bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
     arguments.push_back(slot.isTensor
                             ? ir::InterpreterArgument::tensor(memory.back().data(), slot.shape)
                             : ir::InterpreterArgument::scalar(bits));
+    errors.emplace_back(slot.elements);
+    if (slot.isTensor)
+      arguments.back().errors = errors.back().data();
   }
   ir::InterpreterOptions interpreterOptions;
+  interpreterOptions.tracksErrors = bounded.empty();
+  interpreterOptions.errorsWithoutFma = std::string(cpuOf(program)) == "x86-64";
   interpreterOptions.order =
       said ? ir::InterpreterOptions::Order::RowMajor : ir::InterpreterOptions::Order::Shuffled;
   interpreterOptions.seed = program.seed;
@@ -320,15 +373,21 @@ bool Check::interpret(ir::KernelOp compiled, const std::string &run) {
         !difference.empty())
       return fail("summary", run + ": " + difference);
   for (size_t n = 0; n < slots.size(); ++n)
-    if (slots[n].mode != ParamMode::In && !compare(n, memory[n].data(), run))
+    if (slots[n].mode != ParamMode::In && !compareRanges(n, memory[n].data(), run))
       return false;
+  // Which programs run first, and with which tile sizes, is within the bounds, too.
+  for (size_t n = 0; n < slots.size(); ++n)
+    if (slots[n].mode != ParamMode::In && !compareBounds(n, memory[n].data(), run))
+      return false;
+  if (bounded.empty())
+    for (auto [elements, bounds] : llvm::zip_equal(memory, errors))
+      bounded.push_back({std::move(elements), std::move(bounds)});
   return true;
 }
 
 bool Check::runOnCpu(ir::KernelOp compiled, const std::string &run, GuardedMemory::Side side) {
-  static constexpr const char *cpus[] = {"native", "native", "native", "x86-64-v3", "x86-64"};
   codegen::CpuOptions cpu;
-  cpu.cpu = cpus[program.seed % std::size(cpus)];
+  cpu.cpu = cpuOf(program);
   auto code = codegen::CpuCompiler(cpu).jit(compiled);
   if (failed(code))
     return fail("codegen", run + ": " + messages);
@@ -424,6 +483,8 @@ Outcome Check::run() {
       return outcome;
     std::string with = describe(own);
     if (!evaluateReports(*compiled, with))
+      return outcome;
+    if (options.byBounds && n == 0 && !interpret(*compiled, "interpreter" + with))
       return outcome;
     if (options.mutation)
       (void)options.mutation(*compiled);

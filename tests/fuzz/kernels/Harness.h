@@ -29,6 +29,8 @@ struct HarnessOptions {
   /// Changes the kernel that the CPU backend gets; false where it finds nothing to change. Then
   /// only the CPU runs.
   std::function<bool(ir::KernelOp)> mutation;
+  /// With a mutation: compares as `--check` does, by the interpreter's bounds instead of ranges.
+  bool byBounds = false;
   bool isVerbose = false;
 };
 

@@ -26,7 +26,7 @@ struct Options {
   unsigned jobs = 2;
   unsigned shown = 3;
   std::optional<uint64_t> program;
-  bool prints = false, refusals = false, mutations = false;
+  bool prints = false, refusals = false, mutations = false, byBounds = false;
 };
 
 /// What a worker tells its parent, in shared memory.
@@ -208,7 +208,7 @@ static bool isCaught(const Options &options, const Mutation &mutation) {
   for (uint64_t n = 0; n < options.count; ++n) {
     Program program = generate(programSeed(options.seed, n));
     program.sizes.resize(1);
-    Outcome outcome = checkApart(program, {mutation.apply});
+    Outcome outcome = checkApart(program, {mutation.apply, options.byBounds});
     applied += outcome.category != "not mutated" && outcome.kind != Outcome::Kind::Refused;
     if (outcome.kind != Outcome::Kind::Failed)
       continue;
@@ -256,12 +256,13 @@ static int runMutations(const Options &options) {
 static int usage() {
   std::printf(
       "Usage: fuzz_kernels [--seed S] [--count N] [--jobs N] [--shown N] [--refusals]\n"
-      "       fuzz_kernels --mutations [--seed S] [--count N] [--jobs N]\n"
+      "       fuzz_kernels --mutations [--by-bounds] [--seed S] [--count N] [--jobs N]\n"
       "       fuzz_kernels --program SEED [--print]\n\n"
       "Runs N random kernels on ranges, interpreter and CPU. A program that fails is made\n"
       "smaller and printed with its seed; --program runs it again. --print leaves it as it\n"
       "is. --mutations plants each known miscompile and runs up to N programs until one\n"
-      "notices. --refusals says why programs are refused. The seed is TILE_TEST_SEED or the "
+      "notices, or with --by-bounds until --check would. --refusals says why programs are refused. "
+      "The seed is TILE_TEST_SEED or the "
       "time.\n");
   return 2;
 }
@@ -275,10 +276,12 @@ int main(int argc, char **argv) {
   options.jobs = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (int n = 1; n < argc; ++n) {
     std::string_view name = argv[n];
-    if (name == "--print" || name == "--refusals" || name == "--mutations") {
-      (name == "--print"      ? options.prints
-       : name == "--refusals" ? options.refusals
-                              : options.mutations) = true;
+    if (name == "--print" || name == "--refusals" || name == "--mutations" ||
+        name == "--by-bounds") {
+      (name == "--print"       ? options.prints
+       : name == "--refusals"  ? options.refusals
+       : name == "--mutations" ? options.mutations
+                               : options.byBounds) = true;
       continue;
     }
     char *end = nullptr;
