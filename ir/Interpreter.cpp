@@ -156,7 +156,7 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
       bool isSum = memory.kind == CombineKind::add;
       memory.wide.assign(memory.size, isSum ? 0 : 1);
       if (memory.errors && isSum)
-        memory.terms.resize(memory.size);
+        memory.terms.assign(memory.size, TermSum::inRuns(64)); // of programs
       else if (memory.errors)
         memory.factors.resize(memory.size);
       memories[kernel.getArgument(param)] = std::move(memory);

@@ -19,7 +19,8 @@ constexpr double deviations = 6, deviationOfHalfUlp = 0.577;
 constexpr double growth = deviations * deviationOfHalfUlp;
 // Bounds of terms are what they are off by at most, which is some two deviations or more.
 constexpr double growthOfTerms = 2.5;
-// Cascades add up to so many terms one by one.
+// Cascades add up no more terms than this one by one, before they go on with more digits or in
+// pairs.
 constexpr double longestChain = 32;
 // Matrix units cut off what they add, so many terms at once: all to the same side.
 constexpr double termsAtOnce = 16;
@@ -203,7 +204,8 @@ double TermSum::sizeOfPartialSums() const {
     return std::sqrt(n * start * start + n / 3 * terms * terms + n / 2 * squares);
   // Of n/c chains each sums up c/n of all. Level by level, the tree above has 2 · sum² + squares ·
   // log₂ n/c or less.
-  double chain = std::min(n, longestChain), levels = std::log2(std::max(n / chain, 1.0));
+  double chain = std::min(n, runs > 0 ? std::max(longestChain, n / runs) : longestChain),
+         levels = std::log2(std::max(n / chain, 1.0));
   double ofChains = chain * chain / n / 3 * terms * terms + chain / 2 * squares;
   return std::sqrt(ofChains + start * start + (levels > 0 ? 2 : 0) * terms * terms +
                    (levels + hasProducts) * squares);
@@ -218,8 +220,9 @@ double TermSum::roundingError(Number number) const {
     return 0;
   // What is rounded alike each time is off to the same side.
   bool isAlike = 2 * repeated > count;
+  // Half ulps are counted; language.md promises 4 · (2 + log₂ n) ulp.
   double most = coarseness > 0 ? coarseness * steps * all
-                               : std::min(steps, 4 * (2 + std::log2(double(count)))) * all;
+                               : std::min(steps, 8 * (2 + std::log2(double(count)))) * all;
   double typical = growth * sizeOfPartialSums();
   if (coarseness > 0)
     typical *= coarseness;

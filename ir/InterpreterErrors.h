@@ -72,6 +72,12 @@ public:
   void begin(double value, Bound bound);
   /// One accumulator serves all terms; its steps round `coarseness` times as much as its type does.
   void addInOrder(double coarseness);
+  /// Terms come one after the other in so many runs, however many they are.
+  static TermSum inRuns(int number) {
+    TermSum sum;
+    sum.runs = number;
+    return sum;
+  }
 
   /// Of the sum of all in the type. With `isShared` the shared errors of the terms are those of one
   /// place.
@@ -94,6 +100,7 @@ private:
   int lowestBit = std::numeric_limits<int>::max();
   /// 0 for a cascade.
   float coarseness = 0;
+  int runs = 0;
   bool hasProducts = false;
 };
 

@@ -390,6 +390,18 @@ LogicalResult Machine::executeSumStep(Operation *op, unsigned sumSoFar) {
   return success();
 }
 
+/// Whether backends have one accumulator for what a loop adds up: the CPU for tiles in loops over
+/// integers, GPUs for all but what is a sum in each iteration of a loop over a span.
+static bool addsInOrder(Operation *op, ArrayRef<unsigned> terms, bool isGpu) {
+  Operation *loop = op->getParentOp();
+  while (isa_and_nonnull<scf::IfOp>(loop))
+    loop = loop->getParentOp();
+  bool isOfSpan = isa_and_nonnull<ForOp>(loop);
+  if (isGpu)
+    return !isOfSpan || terms.size() != 1 || !op->getOperand(terms[0]).getDefiningOp<ReduceOp>();
+  return !isOfSpan && isa<RankedTensorType>(op->getResult(0).getType());
+}
+
 LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operands,
                                     unsigned sumSoFar, Tile &result) {
   if (failed(makeBounds(op, result, options.tracksErrors)))
@@ -405,6 +417,7 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
     if (operand->bounds)
       result.shareAlong(operand->axes.empty() ? result.axes
                                               : ArrayRef<StringAttr>(operand->sharedAlong));
+  bool isInOrder = addsInOrder(op, factors, options.errorsOfGpu);
   for (int64_t index = 0; index < result.size; ++index) {
     if (!result.contains(index))
       continue;
@@ -416,6 +429,8 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
     };
     TermSum &terms = (*result.terms)[index];
     terms = operands[sumSoFar]->termsAt(at(sumSoFar));
+    if (isInOrder)
+      terms.addInOrder(1);
     auto valueOf = [&](unsigned n) { return operands[n]->asDouble(at(n)); };
     if (factors.size() == 1)
       terms.add(valueOf(factors[0]), boundOf(factors[0]));

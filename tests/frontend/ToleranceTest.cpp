@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <random>
@@ -46,8 +47,14 @@ protected:
     Comparison comparison;
   };
 
-  /// Of the kernel or graph that stands last.
   Run run(const std::string &text, const Tensors &inputs, int64_t tile = 0) {
+    Run result = ran(text, inputs, tile);
+    EXPECT_EQ(result.comparison.open, 0) << text;
+    return result;
+  }
+
+  /// Of the kernel or graph that stands last.
+  Run ran(const std::string &text, const Tensors &inputs, int64_t tile = 0) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     dsl::DiagnosticEngine diags;
     dsl::Program program(diags, {});
@@ -74,7 +81,6 @@ protected:
     EXPECT_TRUE(result.comparison.ok())
         << text << "\n"
         << describe(result.comparison, *result.actual, *result.expected);
-    EXPECT_EQ(result.comparison.open, 0) << text;
     return result;
   }
 
@@ -186,6 +192,43 @@ TEST_F(ToleranceTest, TermsMayCancel) {
         "+ 1e-6)\n    let w = dy[i, :] * g[:]\n    dx[i, :] = r * (w - t * (r * r * mean(w * t, "
         "N)))\n  }\n}\n",
         {normal(DType::F32, {11, 1}), normal(DType::F32, {11, 1}), normal(DType::F32, {1})});
+}
+
+TEST_F(ToleranceTest, TermsThatAreAlikeAreRoundedAlike) {
+  auto alike = [&](const runtime::Shape &shape) {
+    std::shared_ptr<Tensor> tensor = normal(DType::F32, {1});
+    double value = tensor->getDouble(0);
+    tensor = normal(DType::F32, shape);
+    for (int64_t n = 0; n < tensor->numElements(); ++n)
+      tensor->setDouble(n, value);
+    return tensor;
+  };
+  for (int n = 0; n < 10; ++n) {
+    run("kernel total(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) { y[i] = sum(x[i, "
+        ":], N) }\n}\n",
+        {alike({3, 20})});
+    run("kernel product(x: f32[M, K], w: f32[N, K]) -> (y: f32[M, N]) {\n  parallel i in tiles(M), "
+        "j in tiles(N) { y[i, j] = dot(x[i, :], w[j, :], K) }\n}\n",
+        {alike({5, 300}), alike({7, 300})});
+  }
+}
+
+TEST_F(ToleranceTest, ProductsAndSumsMayLeaveTheRangeInSomeOrders) {
+  auto tensor = normal(DType::F32, {1, 4});
+  for (auto numbers :
+       {std::array{1e-30, 1e-15, 1e20, 1.1e3}, std::array{1e30, 1e15, 1e-20, 1e-3}}) {
+    for (int64_t n = 0; n < 4; ++n)
+      tensor->setDouble(n, numbers[static_cast<size_t>(n)]);
+    auto reversed = std::make_shared<Tensor>(*Tensor::create(DType::F32, {1, 4}));
+    for (int64_t n = 0; n < 4; ++n)
+      reversed->setDouble(n, tensor->getDouble(3 - n));
+    for (const auto &x : {tensor, reversed})
+      EXPECT_TRUE(
+          ran("kernel product(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) { y[i] = "
+              "prod(x[i, :], N) }\n}\n",
+              {x})
+              .comparison.ok());
+  }
 }
 
 TEST_F(ToleranceTest, BoundsGoThroughGraphs) {
