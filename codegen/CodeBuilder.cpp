@@ -300,8 +300,9 @@ CodeBuilder::Values CodeBuilder::branch(Value condition, Branch then, Branch oth
 CodeBuilder::Values
 CodeBuilder::repeat(ValueRange inits, llvm::function_ref<std::pair<Value, Values>(ValueRange)> head,
                     llvm::function_ref<Values(ValueRange)> body, ArrayRef<Type> resultTypes) {
+  // As in `loop`, the entry's branch comes last.
+  Block *entry = getInsertionBlock();
   Block *test = newBlock(inits.getTypes());
-  LLVM::BrOp::create(*this, inits, test);
   setInsertionPointToStart(test);
   auto [goesOn, passed] = head(test->getArguments());
   Block *testEnd = getInsertionBlock();
@@ -312,6 +313,8 @@ CodeBuilder::repeat(ValueRange inits, llvm::function_ref<std::pair<Value, Values
   Block *exit = newBlock(resultTypes);
   setInsertionPointToEnd(testEnd);
   LLVM::CondBrOp::create(*this, goesOn, round, passed, exit, passed);
+  setInsertionPointToEnd(entry);
+  LLVM::BrOp::create(*this, inits, test);
   setInsertionPointToStart(exit);
   return Values(exit->getArguments());
 }

@@ -17,6 +17,22 @@ namespace tile::ir {
 /// operand that is the sum so far.
 llvm::DenseMap<mlir::Operation *, unsigned> sumSteps(KernelOp kernel);
 
+/// Whether a dot has the axes of a product of matrices, which has one accumulator an element.
+bool isMatrixProduct(DotOp dot);
+
+/// Makes loops carry sums of f32 in f64, and beside those of f64 what their roundings lose.
+/// Products of matrices are left as they are, as are loops that are known to be short, and tiles to
+/// which loops over integers add.
+void compensateSums(KernelOp kernel);
+
+/// (sum, lost) + term, where `lost` is the sum of what roundings take from the sum.
+std::pair<mlir::Value, mlir::Value> addCompensated(mlir::OpBuilder &builder, mlir::Location loc,
+                                                   mlir::Value sum, mlir::Value lost,
+                                                   mlir::Value term);
+/// sum + lost, rounded once; the sum where it is infinite.
+mlir::Value compensatedTotal(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum,
+                             mlir::Value lost);
+
 } // namespace tile::ir
 
 #endif // TILE_IR_LONGSUMS_H

@@ -276,8 +276,10 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
   int64_t offset = 0;
   for (const ReduceOutput &output : outputs) {
     std::byte *first = partials->get() + offset;
-    for (int64_t chunk = 1; chunk < chunks; ++chunk)
-      output.combineInto(first, first + chunk * bytes);
+    // In pairs, then pairs of those: a sum of many rounds few times.
+    for (int64_t apart = 1; apart < chunks; apart *= 2)
+      for (int64_t chunk = 0; chunk + apart < chunks; chunk += 2 * apart)
+        output.combineInto(first + chunk * bytes, first + (chunk + apart) * bytes);
     auto *into = static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
     output.finish(into, first);
     offset += (output.bytes() + 63) / 64 * 64;

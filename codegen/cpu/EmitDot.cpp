@@ -120,6 +120,7 @@ void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into, bool isChain) {
   SmallVector<Value> pulled = {op.getLhs(), op.getRhs()};
   Value zero = emitConstant(b, b.getZeroAttr(element));
   Fold fold = simpleFold(zero, step, join, into);
+  fold.isSum = !isChain && isa<FloatType>(element);
   if (isChain)
     fold.begin = [&] { return emit(op.getAcc()); };
   else

@@ -74,6 +74,12 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
       if (folds[n].begin) // it has a single value as its state
         start[n] = b.splat(folds[n].begin(), width);
     Unroll unroll = {reduction.copies, start, join};
+    unroll.chain = chainOf(reduction, folds);
+    unroll.isAlone = inner.size() == 1;
+    auto addToAll = [&](ValueRange all, ValueRange chain) { return addChain(folds, all, chain); };
+    auto close = [&](ValueRange all) { return closeSums(folds, all); };
+    unroll.add = addToAll;
+    unroll.close = close;
     auto step = [&](ValueRange state) {
       Values next;
       for (const Fold &fold : folds)
@@ -81,7 +87,11 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
           next.push_back(b.splat(value, width));
       return next;
     };
-    Values sums = nest(inner, vectorAxis, start, step, &unroll, isInner ? reduction.vectors : 1);
+    Values first = unroll.chain ? openSums(folds, start, unroll.isAlone) : start;
+    Values sums =
+        nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
+    if (unroll.chain && !unroll.isAlone)
+      sums = closeRows(folds, start.size(), sums);
     if (isInner)
       sums = horizontal(sums, join);
     results.clear();
@@ -163,9 +173,12 @@ BodyLowering::Fold BodyLowering::foldOf(ReduceOp op, Buffer *into) {
   };
   bool isMax = kind == CombineKind::max;
   auto hasInstruction = [this](Value x) { return target.hasAvx512dq && widthOf(x) == 16; };
-  if (!element.isF32() || !target.hasAvx512dq || (!isMax && kind != CombineKind::min))
-    return simpleFold(
+  if (!element.isF32() || !target.hasAvx512dq || (!isMax && kind != CombineKind::min)) {
+    Fold fold = simpleFold(
         identity, [join, next](Value sum) { return join(sum, next()); }, join, into);
+    fold.isSum = kind == CombineKind::add && (element.isF32() || element.isF64());
+    return fold;
+  }
   auto either = [=, this](Value x, Value y) {
     return hasInstruction(x) ? emitRange(b, x, y, isMax) : join(x, y);
   };

@@ -235,7 +235,31 @@ private:
     int copies = 1; // a power of two
     mlir::ValueRange start;
     llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> join;
+    /// So many rounds fold into one state, at most, and what is carried is that of all chains
+    /// (Cascade.cpp); 0: one chain, which is what is carried.
+    int64_t chain = 0;
+    /// Adds a chain to all before.
+    llvm::function_ref<Values(mlir::ValueRange all, mlir::ValueRange chain)> add = nullptr;
+    /// No other axis is gone through: what comes out is the sum. Else it is what goes into the next
+    /// row.
+    bool isAlone = false;
+    llvm::function_ref<Values(mlir::ValueRange all)> close = nullptr;
   };
+  /// The coordinates of a level.
+  struct Range {
+    mlir::StringAttr axis;
+    mlir::Value lo, hi;
+    int width;
+  };
+  /// Several vectors with carried values of their own, or which take them one from the other; or a
+  /// single one with its lanes masked.
+  struct Round {
+    int vectors = 1;
+    bool isChain = false, isTail = false;
+  };
+  /// Rounds of a level from `from` to `to`. What doesn't vary in them goes to the end of `before`.
+  Values rounds(const Range &range, mlir::Value from, mlir::Value to, Round round,
+                mlir::ValueRange inits, mlir::Block *before, LevelBody body);
   /// Loops over the axes, the innermost one unrolled if asked for; or with several vectors a round,
   /// one after the other.
   Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried, LevelBody body,
@@ -322,6 +346,8 @@ private:
     Buffer *into = nullptr; // of the result, if it has axes
     /// In place of the start, where that differs from element to element.
     std::function<mlir::Value()> begin = nullptr;
+    /// Its state is a sum of floats, of any number of terms.
+    bool isSum = false;
   };
   /// With a single value as its state, which is the result.
   static Fold simpleFold(mlir::Value start, std::function<mlir::Value(mlir::Value)> step,
@@ -334,6 +360,25 @@ private:
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
   Values joinAll(llvm::ArrayRef<Fold> folds, mlir::ValueRange x, mlir::ValueRange y);
+  Values joinCopies(const Unroll &unroll, Values states);
+
+  //===-- Long sums (Cascade.cpp) -----------------------------------------===//
+  /// Rounds in a chain; 0 where there is nothing to add up so, or too little.
+  int64_t chainOf(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
+  /// The state of all chains, while there is none but this; behind it, if rows follow each other,
+  /// that of a chain, and of how many rows it is.
+  Values openSums(llvm::ArrayRef<Fold> folds, mlir::ValueRange state, bool isAlone);
+  Values addChain(llvm::ArrayRef<Fold> folds, mlir::ValueRange all, mlir::ValueRange chain);
+  Values closeSums(llvm::ArrayRef<Fold> folds, mlir::ValueRange all);
+  /// Adds a row to what rows carry; `lastChain` adds all chains of it but the last, and returns that.
+  Values addRow(const Unroll &unroll, mlir::ValueRange carried,
+                llvm::function_ref<Values(Values &all)> lastChain);
+  /// The sums, of states with `each` values, after the last row.
+  Values closeRows(llvm::ArrayRef<Fold> folds, size_t each, mlir::ValueRange state);
+  /// Runs from the range's begin to `end`, a whole number of steps, and adds all chains but the
+  /// last one, which it returns.
+  Values chains(const Range &range, mlir::Value end, Round round, LevelBody body,
+                const Unroll &unroll, Values &all);
   /// How often to unroll a nest that folds this value over these axes.
   int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
   /// The nest of a reduction or dot that adds up these values: in the order that is asked for, else

@@ -16,73 +16,97 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
   return found != blocks.end() ? found->second : wholeRange(axis.getValue());
 }
 
+CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
+                                         ValueRange inits, Block *before, LevelBody body) {
+  Value step = b.i64(int64_t(range.width) * round.vectors);
+  return b.loop(from, to, step, inits, [&](Value index, ValueRange values) {
+    Values next, state(values);
+    SmallVector<Draws, 1> draws;
+    for (int c = 0; c < round.vectors; ++c) {
+      Level &level = levels.emplace_back();
+      level.axis = range.axis;
+      level.coordinate = b.add(index, b.i64(c * range.width));
+      level.width = range.width;
+      if (round.isTail)
+        level.laneMask = firstLanes(b.sub(range.hi, index), range.width);
+      level.before = before;
+      level.copy = c;
+      level.copies = round.vectors;
+      level.draws = std::move(draws);
+      size_t each = values.size() / round.vectors;
+      if (round.isChain)
+        state = body(state);
+      else
+        llvm::append_range(next, body(values.slice(c * each, each)));
+      draws = std::move(levels.back().draws);
+      levels.pop_back();
+    }
+    return round.isChain ? state : next;
+  });
+}
+
 CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int width,
                                         ValueRange carried, LevelBody body, const Unroll *unroll,
                                         int vectors) {
-  // Rounds from `from` to `to`, of several vectors with carried values of their own, or which take
-  // them one from the other; `isTail` for a single one with its lanes masked.
-  auto rounds = [&](Value from, Value to, int copies, ValueRange inits, bool isTail,
-                    bool isChain = false) {
-    Block *before = b.getInsertionBlock();
-    return b.loop(from, to, b.i64(width * copies), inits, [&](Value index, ValueRange values) {
-      Values next, state(values);
-      SmallVector<Draws, 1> draws;
-      for (int c = 0; c < copies; ++c) {
-        Level &level = levels.emplace_back();
-        level.axis = axis;
-        level.coordinate = b.add(index, b.i64(c * width));
-        level.width = width;
-        if (isTail)
-          level.laneMask = firstLanes(b.sub(hi, index), width);
-        level.before = before;
-        level.copy = c;
-        level.copies = copies;
-        level.draws = std::move(draws);
-        size_t each = values.size() / copies;
-        if (isChain)
-          state = body(state);
-        else
-          llvm::append_range(next, body(values.slice(c * each, each)));
-        draws = std::move(levels.back().draws);
-        levels.pop_back();
-      }
-      return isChain ? state : next;
-    });
-  };
+  Range range = {axis, lo, hi, width};
   auto wholeSteps = [&](int64_t step) { // a power of two
     Value length = b.sub(hi, lo);
     return b.sub(hi, b.fold<arith::AndIOp>(length, b.i64(step - 1)));
   };
-  Values sums(carried);
-  if (unroll && unroll->copies > 1) {
-    for (int c = 1; c < unroll->copies; ++c)
-      llvm::append_range(sums, unroll->start);
-    Value end = wholeSteps(width * unroll->copies);
-    sums = rounds(lo, end, unroll->copies, sums, false);
-    lo = end;
-    for (size_t half = sums.size() / 2; half >= carried.size(); half /= 2) {
-      Values joined;
-      for (size_t at = 0; at < half; at += carried.size())
-        llvm::append_range(joined, unroll->join(ValueRange(sums).slice(at, carried.size()),
-                                                ValueRange(sums).slice(at + half, carried.size())));
-      sums = std::move(joined);
-    }
-  }
-  if (width == 1)
-    return rounds(lo, hi, 1, sums, false);
-  if (vectors > 1 && (!unroll || unroll->copies == 1)) {
-    Value end = wholeSteps(int64_t(width) * vectors);
-    sums = rounds(lo, end, vectors, sums, false, /*isChain=*/true);
-    lo = end;
-  }
   // Whole vectors, then what is left as one masked vector: the same code. At most
   // one round, as a loop: the shape that nests need.
-  Value full = wholeSteps(width);
-  sums = rounds(lo, full, 1, sums, false);
-  APInt known;
-  if (matchPattern(b.sub(hi, full), m_ConstantInt(&known)) && known.isZero())
+  auto singleRounds = [&](Value from, Values sums) {
+    auto run = [&](Value from, Value to, bool isTail) {
+      sums = rounds(range, from, to, {.isTail = isTail}, sums, b.getInsertionBlock(), body);
+    };
+    if (width == 1) {
+      run(from, hi, false);
+      return sums;
+    }
+    Value full = wholeSteps(width);
+    run(from, full, false);
+    APInt known;
+    if (!matchPattern(b.sub(hi, full), m_ConstantInt(&known)) || !known.isZero())
+      run(full, hi, true);
     return sums;
-  return rounds(full, hi, 1, sums, true);
+  };
+  Round many = {.vectors = width > 1 ? vectors : 1, .isChain = true};
+  if (unroll && unroll->copies > 1)
+    many = {.vectors = unroll->copies};
+  Value end = wholeSteps(int64_t(width) * many.vectors);
+  auto oneChain = [&](ValueRange first) {
+    if (many.vectors == 1)
+      return singleRounds(lo, Values(first));
+    Values sums(first);
+    if (!many.isChain)
+      for (int c = 1; c < many.vectors; ++c)
+        llvm::append_range(sums, unroll->start);
+    sums = rounds(range, lo, end, many, sums, b.getInsertionBlock(), body);
+    return singleRounds(end, many.isChain ? sums : joinCopies(*unroll, sums));
+  };
+  if (!unroll || !unroll->chain)
+    return oneChain(carried);
+  auto lastChain = [&](Values &all) {
+    return singleRounds(end, chains(range, end, many, body, *unroll, all));
+  };
+  if (!unroll->isAlone)
+    return addRow(*unroll, carried, lastChain);
+  Values all(carried);
+  Value length = b.i64(unroll->chain * width * unroll->copies);
+  Value isLong = b.compare(CmpIPredicate::slt, length, b.sub(end, lo));
+  if (many.isChain) { // dear rounds, whose code is there once
+    Values last = lastChain(all);
+    return b.branch(
+        isLong, [&] { return unroll->close(unroll->add(all, last)); }, [&] { return last; });
+  }
+  Values sums;
+  auto emitLong = [&] {
+    Values last = lastChain(all);
+    sums = unroll->close(unroll->add(all, last));
+  };
+  auto emitShort = [&] { sums = oneChain(unroll->start); };
+  return b.branch(
+      isLong, [&] { return apart(emitLong), sums; }, [&] { return apart(emitShort), sums; });
 }
 
 void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void()> body) {

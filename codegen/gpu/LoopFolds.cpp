@@ -3,13 +3,16 @@
 //   for n in tiles(N) { s += sum(x[i, n], n) }
 //
 // Threads add what they have themselves, block after block; only after the loop do
-// they add up what others have. So a block costs neither shuffles nor barriers.
+// they add up what others have. So a block costs neither shuffles nor barriers. Sums of
+// floats are two numbers, the sum and what roundings take from it: however many blocks
+// there are, their number costs no digits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "ir/LongSums.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -90,11 +93,19 @@ SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
 
 static Type numberType(ReduceOp op) { return getElementTypeOrSelf(op.getInput().getType()); }
 
+/// Whether the states are sums, and behind them what these have lost.
+static bool isPair(ReduceOp op) {
+  return op.getKind() == CombineKind::add && isa<FloatType>(numberType(op));
+}
+
 CodeBuilder::Values KernelLowering::startOf(const Fold &fold) {
   ReduceOp op = fold.reduce;
   Layout left = layoutOf(op.getInput().getType()).project(fold.kept);
   Value identity = emitConstant(b, identityOf(op.getKind(), numberType(op)));
-  return Values(left.numRegisters(), identity);
+  Values start(left.numRegisters(), identity);
+  if (isPair(op))
+    start.append(left.numRegisters(), b.number(numberType(op), 0));
+  return start;
 }
 
 /// The op that joins two states.
@@ -110,9 +121,18 @@ CodeBuilder::Values KernelLowering::stepOf(const Fold &fold, ValueRange before) 
   auto combine = combineOf(b, target, op);
   SmallVector<Values> states =
       foldRegisters(layout, layout.project(fold.kept), {identityOutside(op)}, fold.kept, combine);
-  Values next;
-  for (auto [state, old] : llvm::zip(states, before))
-    next.push_back(combine(ValueRange(old), state)[0]);
+  Values next, lost;
+  for (auto [n, state] : llvm::enumerate(states)) {
+    if (isPair(op)) {
+      auto [sum, more] =
+          addCompensated(b, b.getLoc(), before[n], before[n + states.size()], state[0]);
+      next.push_back(sum);
+      lost.push_back(more);
+    } else {
+      next.push_back(combine(ValueRange(before[n]), state)[0]);
+    }
+  }
+  llvm::append_range(next, lost);
   return next;
 }
 
@@ -120,8 +140,13 @@ CodeBuilder::Values KernelLowering::finish(const Fold &fold, ValueRange states, 
   ReduceOp op = fold.reduce;
   auto combine = combineOf(b, target, op);
   SmallVector<Values> folded;
-  for (Value state : states)
+  size_t count = states.size() / (isPair(op) ? 2 : 1);
+  for (size_t n = 0; n < count; ++n) {
+    Value state = states[n];
+    if (isPair(op))
+      state = compensatedTotal(b, b.getLoc(), state, states[n + count]);
     folded.push_back({state});
+  }
   foldThreads(layoutOf(op.getInput().getType()), fold.kept, folded, combine);
   Values inits = flatten(init), result;
   for (auto [state, before] : llvm::zip(folded, inits))

@@ -4,8 +4,8 @@
     check_sums.py TILEC [SERVER] [--device cpu|cuda|interp] [--kernels NAMES] [--large]
 
 Each kernel of sums.tile adds up 10³ to 10⁷ numbers that are hard to add up one after the other, on the device and, the shorter ones, in the
-interpreter. The result is off by at most 4 · (2 + log₂ N) units in the last place of its type, taken at the sum of the terms' magnitudes; the exact
-sum comes from NumPy in double precision. --large adds 10⁸.
+interpreter. The result is off by at most 4 · (2 + log₂ N) units in the last place of its type, taken at the sum of the terms' magnitudes, as
+docs/language.md promises; the exact sum comes from NumPy in double precision. --large adds 10⁸.
 """
 
 import argparse
