@@ -335,6 +335,20 @@ static Operation *compensate(Operation *loop, unsigned carried) {
   return loop;
 }
 
+bool tile::ir::isLongSum(Operation *loop, unsigned carried) {
+  constexpr int64_t fewRounds = 16;
+  unsigned firstInit, firstArgument;
+  if (!bodyOf(loop, firstInit, firstArgument))
+    return false;
+  std::optional<int64_t> rounds = roundsOf(loop);
+  if (rounds && *rounds <= fewRounds)
+    return false;
+  // A tile to which one element after the other is added would be twice as large, for each of
+  // them; blocks add few numbers to it.
+  return (isa<ForOp>(loop) || axesOf(loop->getResult(carried).getType()).empty()) &&
+         SumFinder(/*takesProducts=*/false).chainOf(loop, carried);
+}
+
 void tile::ir::compensateSums(KernelOp kernel) {
   SmallVector<Operation *> loops; // inner ones first
   kernel.walk([&](Operation *op) {
@@ -342,15 +356,8 @@ void tile::ir::compensateSums(KernelOp kernel) {
     if (bodyOf(op, firstInit, firstArgument))
       loops.push_back(op);
   });
-  constexpr int64_t fewRounds = 16;
-  for (Operation *loop : loops) {
-    std::optional<int64_t> rounds = roundsOf(loop);
-    if (rounds && *rounds <= fewRounds)
-      continue;
-    // A tile to which one element after the other is added would be twice as large, for each of
-    // them; blocks add few numbers to it.
+  for (Operation *loop : loops)
     for (unsigned n = 0, count = loop->getNumResults(); n < count; ++n)
-      if (isa<ForOp>(loop) || axesOf(loop->getResult(n).getType()).empty())
+      if (isLongSum(loop, n))
         loop = compensate(loop, n);
-  }
 }

@@ -20,9 +20,13 @@ llvm::DenseMap<mlir::Operation *, unsigned> sumSteps(KernelOp kernel);
 /// Whether a dot has the axes of a product of matrices, which has one accumulator an element.
 bool isMatrixProduct(DotOp dot);
 
+/// Whether a loop does nothing with a carried float but add to it, in more than a few rounds: what
+/// it yields of 0 is what the round adds. Products of matrices aren't added to it, and it is no
+/// tile to which a loop over integers adds.
+bool isLongSum(mlir::Operation *loop, unsigned carried);
+
 /// Makes loops carry sums of f32 in f64, and beside those of f64 what their roundings lose.
-/// Products of matrices are left as they are, as are loops that are known to be short, and tiles to
-/// which loops over integers add.
+/// What is no long sum is left as it is.
 void compensateSums(KernelOp kernel);
 
 /// (sum, lost) + term, where `lost` is the sum of what roundings take from the sum.

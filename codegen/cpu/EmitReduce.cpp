@@ -88,8 +88,7 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
       return next;
     };
     Values first = unroll.chain ? openSums(folds, start, unroll.isAlone) : start;
-    Values sums =
-        nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
+    Values sums = nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
     if (unroll.chain && !unroll.isAlone)
       sums = closeRows(folds, start.size(), sums);
     if (isInner)

@@ -5,7 +5,8 @@
 // Threads add what they have themselves, block after block; only after the loop do
 // they add up what others have. So a block costs neither shuffles nor barriers. Sums of
 // floats are two numbers, the sum and what roundings take from it: however many blocks
-// there are, their number costs no digits.
+// there are, their number costs no digits. Other values that a loop only adds to are such
+// pairs, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,9 +80,9 @@ SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
   bool isRestricted = !domains.restrictsOf(op).empty(); // skipped blocks leave what was
   for (auto [yielded, carried] : llvm::zip(op.getYield().getOperands(), op.getCarried())) {
     Fold &fold = folds.emplace_back();
-    if (isRestricted)
-      continue;
-    std::tie(fold.reduce, fold.combine) = foldOf(yielded, carried);
+    if (!isRestricted)
+      std::tie(fold.reduce, fold.combine) = foldOf(yielded, carried);
+    fold.isLongSum = !fold.reduce && isLongSum(op, folds.size() - 1);
     if (!fold.reduce)
       continue;
     for (auto [n, axis] : llvm::enumerate(axesOf(fold.reduce.getInput().getType())))
@@ -103,9 +104,7 @@ CodeBuilder::Values KernelLowering::startOf(const Fold &fold) {
   Layout left = layoutOf(op.getInput().getType()).project(fold.kept);
   Value identity = emitConstant(b, identityOf(op.getKind(), numberType(op)));
   Values start(left.numRegisters(), identity);
-  if (isPair(op))
-    start.append(left.numRegisters(), b.number(numberType(op), 0));
-  return start;
+  return isPair(op) ? startOfSum(start) : start;
 }
 
 /// The op that joins two states.
@@ -121,18 +120,13 @@ CodeBuilder::Values KernelLowering::stepOf(const Fold &fold, ValueRange before) 
   auto combine = combineOf(b, target, op);
   SmallVector<Values> states =
       foldRegisters(layout, layout.project(fold.kept), {identityOutside(op)}, fold.kept, combine);
-  Values next, lost;
-  for (auto [n, state] : llvm::enumerate(states)) {
-    if (isPair(op)) {
-      auto [sum, more] =
-          addCompensated(b, b.getLoc(), before[n], before[n + states.size()], state[0]);
-      next.push_back(sum);
-      lost.push_back(more);
-    } else {
-      next.push_back(combine(ValueRange(before[n]), state)[0]);
-    }
-  }
-  llvm::append_range(next, lost);
+  Values next;
+  for (ValueRange state : states)
+    next.push_back(state[0]);
+  if (isPair(op))
+    return addTerms(before, next);
+  for (auto [state, old] : llvm::zip(next, before))
+    state = combine(ValueRange(old), state)[0];
   return next;
 }
 
@@ -140,16 +134,44 @@ CodeBuilder::Values KernelLowering::finish(const Fold &fold, ValueRange states, 
   ReduceOp op = fold.reduce;
   auto combine = combineOf(b, target, op);
   SmallVector<Values> folded;
-  size_t count = states.size() / (isPair(op) ? 2 : 1);
-  for (size_t n = 0; n < count; ++n) {
-    Value state = states[n];
-    if (isPair(op))
-      state = compensatedTotal(b, b.getLoc(), state, states[n + count]);
+  for (Value state : isPair(op) ? totalOf(states) : Values(states))
     folded.push_back({state});
-  }
   foldThreads(layoutOf(op.getInput().getType()), fold.kept, folded, combine);
   Values inits = flatten(init), result;
   for (auto [state, before] : llvm::zip(folded, inits))
     result.push_back(combine(ValueRange(before), state)[0]);
   return result;
+}
+
+//===-- Long sums ---------------------------------------------------------===//
+
+CodeBuilder::Values KernelLowering::zerosOf(ValueRange numbers) {
+  return llvm::map_to_vector(numbers, [&](Value number) { return b.number(number.getType(), 0); });
+}
+
+CodeBuilder::Values KernelLowering::startOfSum(ValueRange init) {
+  Values start(init);
+  llvm::append_range(start, zerosOf(init));
+  return start;
+}
+
+CodeBuilder::Values KernelLowering::addTerms(ValueRange before, ValueRange terms,
+                                             ArrayRef<Value> holds) {
+  Values next, losses;
+  for (auto [r, term] : llvm::enumerate(terms)) {
+    Value old = before[r], oldLoss = before[r + terms.size()];
+    auto [sum, lost] = addCompensated(b, b.getLoc(), old, oldLoss, term);
+    next.push_back(holds.empty() ? sum : b.select(holds[r], sum, old));
+    losses.push_back(holds.empty() ? lost : b.select(holds[r], lost, oldLoss));
+  }
+  llvm::append_range(next, losses);
+  return next;
+}
+
+CodeBuilder::Values KernelLowering::totalOf(ValueRange states) {
+  Values totals;
+  size_t count = states.size() / 2;
+  for (size_t r = 0; r < count; ++r)
+    totals.push_back(compensatedTotal(b, b.getLoc(), states[r], states[r + count]));
+  return totals;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Lowering.h"
+#include "ir/LongSums.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -84,6 +85,8 @@ void KernelLowering::emitFor(ForOp op) {
   SmallVector<size_t> counts; // registers of each
   for (auto [fold, init, carried] : llvm::zip(folds, op.getInits(), op.getCarried())) {
     Values start = fold.reduce ? startOf(fold) : flatten(init);
+    if (fold.isLongSum)
+      start = startOfSum(start);
     counts.push_back(start.size());
     llvm::append_range(inits, start);
     if (fold.reduce)
@@ -129,7 +132,7 @@ void KernelLowering::emitFor(ForOp op) {
     SmallVector<ValueRange> parts = split(carried);
     for (auto [fold, value, part] : llvm::zip(folds, op.getCarried(), parts))
       if (!fold.reduce)
-        bind(value, part);
+        bind(value, fold.isLongSum ? zerosOf(part.take_front(part.size() / 2)) : Values(part));
     emitBlock(op.getBody().front());
     if (failed)
       return Values(all);
@@ -141,6 +144,10 @@ void KernelLowering::emitFor(ForOp op) {
         continue;
       }
       Values now = flatten(value), before = flatten(old), holds = keepMask(op, old);
+      if (fold.isLongSum) {
+        llvm::append_range(next, addTerms(part, now, holds));
+        continue;
+      }
       for (auto [r, element] : llvm::enumerate(now))
         next.push_back(holds.empty() ? element : b.select(holds[r], element, before[r]));
     }
@@ -155,8 +162,10 @@ void KernelLowering::emitFor(ForOp op) {
   if (failed)
     return;
   SmallVector<ValueRange> parts = split(last);
-  for (auto [fold, part, init, result] : llvm::zip(folds, parts, op.getInits(), op.getResults()))
-    bind(result, fold.reduce ? finish(fold, part, init) : Values(part));
+  for (auto [fold, part, init, result] : llvm::zip(folds, parts, op.getInits(), op.getResults())) {
+    Values rest = fold.isLongSum ? totalOf(part) : Values(part);
+    bind(result, fold.reduce ? finish(fold, part, init) : rest);
+  }
   for (const Rescaled &pair : rescaled) {
     auto [maxima, sums] = joinRescaled(pair, parts[pair.maximumNumber], parts[pair.sumNumber]);
     bind(op.getResult(pair.maximumNumber), maxima);
@@ -165,15 +174,44 @@ void KernelLowering::emitFor(ForOp op) {
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {
+  Values inits;
+  SmallVector<size_t> counts; // values of each
+  SmallVector<bool> isLong;
+  for (auto [n, init] : llvm::enumerate(op.getInitArgs())) {
+    isLong.push_back(isLongSum(op, n));
+    Values start = flatten(ValueRange(init));
+    if (isLong.back())
+      start = startOfSum(start);
+    counts.push_back(start.size());
+    llvm::append_range(inits, start);
+  }
+  auto forEach = [&](ValueRange states, llvm::function_ref<void(size_t, ValueRange)> function) {
+    for (auto [n, count] : llvm::enumerate(counts)) {
+      function(n, states.take_front(count));
+      states = states.drop_front(count);
+    }
+  };
+  auto round = [&](Value index, ValueRange carried) -> Values {
+    scalars[op.getInductionVar()] = index;
+    forEach(carried, [&](size_t n, ValueRange part) {
+      bind(op.getRegionIterArg(n),
+           isLong[n] ? zerosOf(part.take_front(part.size() / 2)) : Values(part));
+    });
+    emitBlock(*op.getBody());
+    if (failed)
+      return Values(carried);
+    Values next;
+    forEach(carried, [&](size_t n, ValueRange part) {
+      Values now = flatten(op.getYieldedValues()[n]);
+      llvm::append_range(next, isLong[n] ? addTerms(part, now) : now);
+    });
+    return next;
+  };
   Values last = b.loop(scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()),
-                       flatten(op.getInitArgs()), [&](Value index, ValueRange carried) {
-                         scalars[op.getInductionVar()] = index;
-                         bind(op.getRegionIterArgs(), carried);
-                         emitBlock(*op.getBody());
-                         return failed ? Values(carried)
-                                       : flatten(op.getBody()->getTerminator()->getOperands());
-                       });
-  bind(op.getResults(), last);
+                       inits, round);
+  forEach(last, [&](size_t n, ValueRange part) {
+    bind(op.getResult(n), isLong[n] ? totalOf(part) : Values(part));
+  });
 }
 
 void KernelLowering::emitIf(scf::IfOp op) {

@@ -254,6 +254,7 @@ private:
     ir::ReduceOp reduce;
     mlir::Operation *combine;
     llvm::SmallVector<unsigned> kept; // axes of the reduction's input
+    bool isLongSum = false;           // that doesn't wait
   };
   /// What can wait until the loop is done: the folds between threads. By carried value; null
   /// reductions where nothing waits.
@@ -262,6 +263,13 @@ private:
   Values startOf(const Fold &fold);
   Values stepOf(const Fold &fold, mlir::ValueRange before);
   Values finish(const Fold &fold, mlir::ValueRange states, mlir::Value init);
+  /// A long sum is two values a register: all sums, then what they have lost. A round begins with
+  /// zeros in place of the sums and gives its terms, of which those count that hold.
+  Values startOfSum(mlir::ValueRange init);
+  Values zerosOf(mlir::ValueRange numbers);
+  Values addTerms(mlir::ValueRange before, mlir::ValueRange terms,
+                  llvm::ArrayRef<mlir::Value> holds = {});
+  Values totalOf(mlir::ValueRange states);
   /// A maximum and the sum that it scales, among a loop's carried values, which each thread folds
   /// by itself (RescaledSums.h).
   struct Rescaled {

@@ -17,6 +17,7 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   graphs      random graphs (docs/testing.md), as they are and fused
   losses      no graph is slower fused than apart (tests/bench/fusion_loses.py): 12 minutes; figures in FOLDER,
               which it goes on from where it was stopped; needs Python
+  sums        long sums keep their digits, of up to 10⁸ numbers; needs NumPy
   types       sorts and scans of all types, against NumPy
   reports     assert and print, against what the language says; needs NumPy
   memcheck racecheck initcheck synccheck
@@ -30,7 +31,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver faults samples artifacts fusion graphs losses types reports memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples artifacts fusion graphs losses sums types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -75,7 +76,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 missing() {
   case $1 in
     bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
-    faults | samples | artifacts | fusion | types | reports) has_module numpy || echo "$python has no NumPy" ;;
+    faults | samples | artifacts | fusion | sums | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
       elif [ -z "$sanitizer" ]; then echo "there is no compute-sanitizer"; fi ;;
@@ -102,6 +103,8 @@ perform() {
     losses)
       timeout 1800 "$python" tests/bench/fusion_loses.py ./tilec --device cuda --server ./tile_command_server \
         --jobs "$jobs" --resume --out "$results/fusion-loses.json" $([ ! -d graphs ] || echo --graphs graphs) ;;
+    sums)
+      timeout 1200 "$python" tests/e2e/check_sums.py ./tilec ./tile_command_server --device cuda --large ;;
     types) timeout 600 "$python" tests/e2e/check_types.py ./tilec cuda --server ./tile_command_server ;;
     reports)
       timeout 600 "$python" tests/e2e/check_reports.py ./tilec --device=cuda ./tile_command_server &&
