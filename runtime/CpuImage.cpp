@@ -202,6 +202,10 @@ CpuEntry describeEntry(const Signature &signature) {
 Result<CpuEntry> CpuImage::entry(const Signature &signature, const std::string &symbol) const {
   CpuEntry entry = describeEntry(signature);
   entry.kernel = reinterpret_cast<CpuKernelFunction>(find(symbol));
+  if (!entry.kernel) {
+    entry.kernel = reinterpret_cast<CpuKernelFunction>(find(symbol + wideSumsSuffix));
+    entry.hasWideSums = true;
+  }
   entry.programs = reinterpret_cast<CpuQueryFunction>(find(symbol + ".programs"));
   entry.scratch = reinterpret_cast<CpuQueryFunction>(find(symbol + ".scratch"));
   entry.work = reinterpret_cast<CpuQueryFunction>(find(symbol + ".work"));

@@ -143,16 +143,19 @@ struct ReduceOutput {
   DType type;
   int64_t elements;
   uint32_t param;
+  bool isWide;
+
+  DType typeOfCopy() const { return isWide ? DType::F64 : type; }
 
   /// Of a copy.
   int64_t bytes() const {
     int64_t size = 0;
-    withType(type, [&]<typename T>(T) { size = sizeof(T); });
+    withType(typeOfCopy(), [&]<typename T>(T) { size = sizeof(T); });
     return elements * size;
   }
 
   void setIdentity(std::byte *data) const {
-    withType(type, [&]<typename T>(T) {
+    withType(typeOfCopy(), [&]<typename T>(T) {
       T value = identityOf<T>(combine);
       if (type == DType::Bool)
         value = static_cast<T>(combine == CpuCombine::And || combine == CpuCombine::Mul ||
@@ -163,7 +166,7 @@ struct ReduceOutput {
   }
 
   void combineInto(std::byte *into, const std::byte *from) const {
-    withType(type, [&]<typename T>(T) {
+    withType(typeOfCopy(), [&]<typename T>(T) {
       for (int64_t i = 0; i < elements; ++i) {
         T a, b;
         std::memcpy(&a, into + i * sizeof(T), sizeof(T));
@@ -176,15 +179,17 @@ struct ReduceOutput {
 
   /// From a copy to the output itself.
   void finish(std::byte *output, const std::byte *copy) const {
-    if (!isFloat(type) || sizeOf(type) >= 4) {
+    if (typeOfCopy() == type || !isFloat(type)) {
       std::memcpy(output, copy, static_cast<size_t>(bytes()));
       return;
     }
-    for (int64_t i = 0; i < elements; ++i) {
-      float value;
-      std::memcpy(&value, copy + i * sizeof(float), sizeof(float));
-      storeDouble(type, output + i * sizeOf(type), value);
-    }
+    withType(typeOfCopy(), [&]<typename T>(T) {
+      for (int64_t i = 0; i < elements; ++i) {
+        T value;
+        std::memcpy(&value, copy + i * sizeof(T), sizeof(T));
+        storeDouble(type, output + i * sizeOf(type), static_cast<double>(value));
+      }
+    });
   }
 };
 
@@ -238,6 +243,21 @@ Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArgum
   return status;
 }
 
+/// To fill and to join copies takes no longer than what programs do in that time. Kernel and shape
+/// alone decide, as they do for the order of the sums.
+int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
+                      const std::vector<ReduceOutput> &outputs, int64_t programs) {
+  constexpr double cyclesOfElement = 2;
+  double copy = 1;
+  for (const ReduceOutput &output : outputs)
+    copy += cyclesOfElement * static_cast<double>(output.elements);
+  if (!entry.work)
+    return maxReduceChunks;
+  double work = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
+  double pay = static_cast<double>(programs) * work / copy;
+  return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
+}
+
 Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
                          const std::vector<ReduceOutput> &outputs, int64_t programs,
                          int64_t scratchBytes, ThreadPool &pool, int threads,
@@ -250,7 +270,8 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
     bytes += padded;
   }
   int64_t fitting = std::max<int64_t>(1, maxPartialBytes / std::max<int64_t>(bytes, 1));
-  int64_t chunks = std::max<int64_t>(1, std::min({programs, maxReduceChunks, fitting}));
+  int64_t paying = copiesThatPay(entry, arguments, outputs, programs);
+  int64_t chunks = std::max<int64_t>(1, std::min({programs, maxReduceChunks, fitting, paying}));
   Result<AlignedBytes> partials = allocateAligned(
       static_cast<uint64_t>(bytes) * static_cast<uint64_t>(chunks), "copies of `reduce` outputs");
   if (!partials)
@@ -355,7 +376,9 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
     Result<DType> type = parseDType(output.type);
     if (!type)
       return type.takeError();
-    outputs.push_back({output.combine, *type, arguments.elements[output.param], output.param});
+    bool isWide = entry.hasWideSums && output.combine == CpuCombine::Add && isFloat(*type);
+    outputs.push_back(
+        {output.combine, *type, arguments.elements[output.param], output.param, isWide});
   }
   std::optional<KernelReports> reports;
   if (entry.reports)

@@ -434,15 +434,14 @@ llvm::StringMap<int64_t> Chooser::choose() {
 
 //===-- Orders of sums ----------------------------------------------------===//
 
-/// Loops over blocks add one block to the other, and programs to a `reduce` output. Of the other
-/// axes of a sum it only counts whether one is too short for the lanes that could go along it.
+/// Loops over blocks add one block to the other, and programs to a `reduce` output: to the same
+/// element also where data says which, and in runs that the number of all programs divides. Of the
+/// other axes of a sum it only counts whether one is too short for the lanes that could go along
+/// it.
 bool Chooser::decidesOrder(StringAttr binder, int64_t size, int64_t other) {
   const AxisInfo &axis = axes[binder];
-  bool isReduced = !axis.isProgram;
-  kernel.walk([&](UpdateOp update) {
-    isReduced |= !llvm::is_contained(mapAxes(update.getMap(), update.getDims()).names, binder);
-  });
-  if (isReduced)
+  auto findUpdate = [](UpdateOp) { return WalkResult::interrupt(); };
+  if (!axis.isProgram || kernel.walk(findUpdate).wasInterrupted())
     return true;
   constexpr int64_t fewLanes = 8; // half of what a target has at most
   if (!axis.isReadInner || std::min(size, fewLanes + 1) == std::min(other, fewLanes + 1))

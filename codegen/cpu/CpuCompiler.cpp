@@ -127,6 +127,7 @@ static CpuEntry describe(KernelOp kernel, const CpuOptions &options) {
   CpuEntry entry;
   entry.numParams = kernel.getBody().getNumArguments();
   entry.numDims = kernel.getDims().size();
+  entry.hasWideSums = hasWideSums(kernel);
   entry.reports = options.sanitizes || hasReports(kernel);
   for (unsigned n = 0; n < entry.numParams; ++n)
     if (kernel.getParamMode(n) == ParamMode::Reduce)
@@ -162,7 +163,8 @@ FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) co
     return report(kernel, jit.takeError());
   CpuEntry entry = describe(kernel, options);
   std::string name = kernel.getSymName().str();
-  auto kernelAddress = (*jit)->lookup(name);
+  auto kernelAddress =
+      (*jit)->lookup(name + (entry.hasWideSums ? tile::runtime::wideSumsSuffix : ""));
   auto programsAddress = (*jit)->lookup(name + ".programs");
   auto scratchAddress = (*jit)->lookup(name + ".scratch");
   auto workAddress = (*jit)->lookup(name + ".work");

@@ -113,16 +113,22 @@ void BodyLowering::emitUpdate(UpdateOp op) {
   StringAttr vectorAxis =
       chooseVectorAxis(candidates, pulledBy(op), Access{op.getMap(), op.getDims()}, nullptr);
   Memory memory = memoryOf(op.getTarget());
-  // What halves are combined in is f32 (CpuEntry.h).
+  // What halves are combined in is f32, and what floats are added in f64 (CpuEntry.h).
   auto narrow = isNarrowFloat(memory.element) ? cast<FloatType>(memory.element) : FloatType();
+  bool isWide = op.getKind() == CombineKind::add && isa<FloatType>(memory.element);
+  bool isWidened = isWide && !memory.element.isF64();
   if (narrow)
     memory.element = b.getF32Type();
+  if (isWide)
+    memory.element = b.getF64Type();
   llvm::BitVector proved = provedInside(op.getTarget(), op.getMap(), op.getDims());
   nest(withLast(axes.names, vectorAxis), vectorAxis, {}, [&](ValueRange) {
     int width = widthAt(axes.names);
     Value value = emit(op.getValue());
     if (narrow)
       value = widenToF32(b, target, value, narrow);
+    if (isWidened)
+      value = arith::ExtFOp::create(b, lanesOf(memory.element, widthOf(value)), value);
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
     // What falls outside is dropped.

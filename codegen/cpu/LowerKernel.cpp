@@ -179,7 +179,8 @@ Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::Buff
 
 void KernelFunctions::emitEntry(LLVM::LLVMFuncOp body) {
   Type i64 = b.getI64Type();
-  newFunction("", voidType(), {b.ptr(), b.ptr(), i64, i64, b.ptr()});
+  newFunction(hasWideSums(kernel) ? tile::runtime::wideSumsSuffix : "", voidType(),
+              {b.ptr(), b.ptr(), i64, i64, b.ptr()});
   Block *prologue = b.getInsertionBlock();
   auto arguments = prologue->getArguments();
   ScalarLowering scalars(b, kernel, target, domains, prologue);
@@ -332,6 +333,15 @@ void KernelFunctions::emitReportsSymbol() {
   LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true, LLVM::Linkage::External,
                          (kernel.getSymName() + tile::runtime::reportsSuffix).str(),
                          b.getI8IntegerAttr(1));
+}
+
+bool tile::codegen::hasWideSums(KernelOp kernel) {
+  return llvm::any_of(llvm::seq<unsigned>(0, kernel.getNumArguments()), [&](unsigned n) {
+    auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[n]);
+    return type && isa<FloatType>(type.getElementType()) &&
+           kernel.getParamMode(n) == ParamMode::Reduce &&
+           kernel.getParamReduce(n) == CombineKind::add;
+  });
 }
 
 FailureOr<OwningOpRef<ModuleOp>>

@@ -370,7 +370,8 @@ private:
   Values openSums(llvm::ArrayRef<Fold> folds, mlir::ValueRange state, bool isAlone);
   Values addChain(llvm::ArrayRef<Fold> folds, mlir::ValueRange all, mlir::ValueRange chain);
   Values closeSums(llvm::ArrayRef<Fold> folds, mlir::ValueRange all);
-  /// Adds a row to what rows carry; `lastChain` adds all chains of it but the last, and returns that.
+  /// Adds a row to what rows carry; `lastChain` adds all chains of it but the last, and returns
+  /// that.
   Values addRow(const Unroll &unroll, mlir::ValueRange carried,
                 llvm::function_ref<Values(Values &all)> lastChain);
   /// The sums, of states with `each` values, after the last row.
@@ -440,6 +441,9 @@ private:
   llvm::DenseSet<mlir::Operation *> done; // reductions that another nest has computed
   friend class PackedDot;
 };
+
+/// Whether floats are added to a `reduce` output, whose copies then are f64 (CpuEntry.h).
+bool hasWideSums(ir::KernelOp kernel);
 
 /// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`
 /// with the signature of CpuKernelFunction, `NAME.programs`, `NAME.scratch` and `NAME.work`

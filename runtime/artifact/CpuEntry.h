@@ -13,9 +13,10 @@ namespace tile::runtime {
 /// bytes as the kernel's `scratch` function says, at a multiple of 64; each call that runs at the
 /// same time needs its own.
 ///
-/// A `reduce` output is combined into: it has to hold values already, halves and fp8 as f32, since
-/// they are rounded once, after the last program. When it is complete and rounded, a call with the
-/// empty range from cpuAfterAll to cpuAfterAll computes in its place what the kernel makes of it.
+/// A `reduce` output is combined into: it has to hold values already, halves and fp8 as f32 and
+/// wide sums as f64, since they are rounded once, after the last program. When it is complete and
+/// rounded, a call with the empty range from cpuAfterAll to cpuAfterAll computes in its place what
+/// the kernel makes of it.
 using CpuKernelFunction = void (*)(const void *const *params, const int64_t *dims,
                                    int64_t programLo, int64_t programHi, void *scratch);
 
@@ -35,6 +36,10 @@ struct CpuReduceOutput {
   std::string type;
 };
 
+/// In an image the function that runs programs has the kernel's name; with this behind it if it has
+/// wide sums, so that a runtime that knows no such sums doesn't find it.
+inline constexpr const char *wideSumsSuffix = ".wide";
+
 /// One compiled kernel. Who made it keeps the code alive.
 struct CpuEntry {
   CpuKernelFunction kernel = nullptr;
@@ -45,6 +50,8 @@ struct CpuEntry {
   uint32_t numParams = 0;
   uint32_t numDims = 0;
   std::vector<CpuReduceOutput> reduceOutputs;
+  /// Sums of floats in `reduce` outputs are f64 until they are rounded.
+  bool hasWideSums = false;
   /// It takes a CpuReport behind its parameters (CpuReport.h).
   bool reports = false;
 };

@@ -68,6 +68,10 @@ def squares(x):
     return [("s", x * x, 1)]
 
 
+def by_first(x):
+    return [("s", x * x[0], 1)]
+
+
 def nested(x):
     used = x[:, :x.shape[1] // 50 * 50]
     return [("s", np.concatenate([np.ones((len(x), 1), x.dtype), np.where(used > 0, 3 * used, 0)], axis=1), 1)]
@@ -77,7 +81,8 @@ KERNELS = {
     "in_full": (rows, "rows"), "average": (rows, "rows"), "down": (columns, "columns"), "squares": (squares, "rows"), "blocks": (rows, "rows"),
     "both": (lambda x: [("s", x.reshape(1, -1), 1)], "square"), "dots_of_blocks": (squares, "rows"),
     "two_of_blocks": (lambda x: [("s", np.concatenate([x, x * x], axis=1), 1), ("d", -x, 1)], "rows"),
-    "numbers": (rows, "rows"), "nested": (nested, "rows"),
+    "down_in_blocks": (columns, "columns"), "down_by_rows": (columns, "columns"), "by_first": (by_first, "rows"),
+    "together": (rows, "rows"), "one_by_one": (rows, "rows"), "doubles_together": (rows, "rows"), "numbers": (rows, "rows"), "nested": (nested, "rows"),
     "doubles": (rows, "rows"), "halves": (rows, "rows"),
 }
 # Shapes by how many terms there are, of what has long rows, long columns or both.
@@ -85,7 +90,7 @@ SHAPES = {"rows": lambda n: [(1, n), (3, n // 3)], "columns": lambda n: [(n, 1),
           "square": lambda n: [(int(n**0.5), int(n**0.5) + 3), (n // 5, 5), (5, n // 5)]}
 # The longest that each device adds up, and the longest of those that are slow by nature.
 LONGEST = {"cpu": (10**7 + 13, 10**6 + 7), "cuda": (10**7 + 13, 10**6 + 7), "interp": (10**5 + 9, 10**4 + 3)}
-SLOW = {"numbers", "nested", "both"}
+SLOW = {"numbers", "nested", "both", "one_by_one", "down_by_rows"}
 
 
 def judge(name, actual, terms, axis, type, average):
@@ -110,7 +115,7 @@ def check_sums(runs, options, folder):
     for name, (terms_of, shapes) in KERNELS.items():
         if options.kernels and name not in options.kernels.split(","):
             continue
-        type = np.float64 if name == "doubles" else np.float32
+        type = np.float64 if name.startswith("doubles") else np.float32
         longest = LONGEST[options.device][name in SLOW]
         for n in [10**3 + 1, 10**4 + 3, 10**5 + 9, 10**6 + 7, 10**7 + 13]:
             if n > longest:
@@ -173,6 +178,11 @@ def check_variance(runs, options, folder):
         expected = x.astype(np.float64).var(axis=1)
         if not np.allclose(actual, expected, rtol=1e-5):
             problems.append(f"variance of {n} with an offset of 10000: {actual}, expected {expected}\n{ran.stderr}")
+        ran = runs.run(["run", f"{SOURCE}:normalized", "--device", options.device, "--in", f"x={folder / 'x.npy'}", "--out", f"y={folder / 'y.npy'}"], folder)
+        actual = np.load(folder / "y.npy") if ran.returncode == 0 else np.full(2, np.nan)
+        expected = (x - x.mean(axis=1, dtype=np.float64)[:, None]) / np.sqrt(expected)[:, None]
+        if not np.allclose(actual, expected, rtol=1e-4, atol=2e-3):
+            problems.append(f"layer norm of {n} with an offset of 10000: off by up to {np.abs(actual - expected).max()}\n{ran.stderr}")
     return problems
 
 

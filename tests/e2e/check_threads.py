@@ -21,8 +21,6 @@ import run_samples  # noqa: E402
 import tilec_runs  # noqa: E402
 
 THREADS = [1, 2, 3, 7]
-# What data sends to an output that sums is joined by threads, in an order that isn't fixed yet.
-BY_THREADS = {"scattered"}
 
 
 def has_atomics(case):
@@ -71,7 +69,7 @@ def main():
     folders = [path.parent for place in run_samples.PLACES for path in sorted(place.glob("*/shapes.json"))
                if not options.samples or path.parent.name in options.samples]
     cases = [case for folder in folders for case in run_samples.cases_of(os.path.abspath(options.tilec), folder)
-             if case.kernel not in BY_THREADS and not has_atomics(case)]
+             if not has_atomics(case)]
     failures = 0
     with tempfile.TemporaryDirectory() as place:
         environment = {**os.environ, "TILE_CACHE_DIR": os.path.join(place, "cache")}
