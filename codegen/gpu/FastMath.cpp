@@ -148,10 +148,16 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
         return quotients;
       },
       [&] {
-        Values quotients;
-        for (Value x : numerators)
-          quotients.push_back(arith::DivFOp::create(b, x, divisor));
-        return quotients;
+        // Few ever need it: its code is there once, as divisions are long.
+        Values arguments(numerators);
+        arguments.push_back(divisor);
+        std::string name = ("tile_divide_" + Twine(numerators.size())).str();
+        return callApart(b, name, arguments, [&](ValueRange given) {
+          Values quotients;
+          for (Value x : given.drop_back())
+            quotients.push_back(arith::DivFOp::create(b, x, given.back()));
+          return quotients;
+        });
       });
 }
 

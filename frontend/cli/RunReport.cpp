@@ -25,10 +25,10 @@ bool RunReport::ok() const {
          }));
 }
 
-/// The signed digits of a tolerance: short, and the same everywhere.
-static std::string number(double value) {
+/// The signed digits of an error or what is allowed: short, and the same everywhere.
+static std::string number(double value, const char *format = "%.3g") {
   char buffer[48];
-  snprintf(buffer, sizeof(buffer), "%.3g", value);
+  snprintf(buffer, sizeof(buffer), format, value);
   return buffer;
 }
 
