@@ -72,11 +72,9 @@ static Value roundFromF64(CodeBuilder &b, Value value, bool towardZero) {
   return b.bitcast(b.select(isExact, bits, odd), f32);
 }
 
-/// x / y for f32 lanes that share y, correctly rounded: x times 1/y, which is known to more than
-/// 100 bits as a sum of two f64. The quotient of two f32 is a midpoint between neighbours, and then
-/// the f64 product is exact, or is farther from one than the error of the product. 1/y takes no
-/// time: it does not vary in the loop.
-static Value divideByShared(CodeBuilder &b, Value x, Value y) {
+/// The quotient of two f32 is a midpoint between neighbours, and then the f64 product is exact, or is
+/// farther from one than the error of the product. 1/y takes no time: it does not vary in the loop.
+Value tile::codegen::divideByShared(CodeBuilder &b, Value x, Value y) {
   Type f64 = b.getF64Type(), i64 = b.getI64Type();
   Value divisor = arith::ExtFOp::create(b, f64, y);
   Value inverse = arith::DivFOp::create(b, b.number(f64, 1), divisor);

@@ -63,15 +63,16 @@ mlir::Value widenToF32(CodeBuilder &b, const TargetInfo &target, mlir::Value bit
 mlir::Value roundFromF32(CodeBuilder &b, const TargetInfo &target, mlir::Value value,
                          mlir::FloatType to, bool towardZero = false);
 
+/// x / y for f32 that share y, correctly rounded: x, scalars or lanes, times 1/y, which is known to
+/// more than 100 bits as a sum of two f64.
+mlir::Value divideByShared(CodeBuilder &b, mlir::Value x, mlir::Value y);
+
 /// f32 to the nearest with 10 bits of mantissa, ties to even.
 mlir::Value roundToTf32(CodeBuilder &b, mlir::Value value);
 
-/// Which block of random bits: i64, scalars or lanes.
-struct PhiloxPlace {
-  mlir::Value seed, stream, block;
-};
-/// The four words of a block of random bits, as i32.
-std::array<mlir::Value, 4> emitPhiloxBlock(CodeBuilder &b, const PhiloxPlace &place);
+/// The four words of a block of random bits, as i32; seed, stream and the block's number are i64.
+std::array<mlir::Value, 4> emitPhiloxBlock(CodeBuilder &b, mlir::Value seed, mlir::Value stream,
+                                           mlir::Value block);
 /// The word of a block for the draw at `position`, from 0 to 3, of which conditions may flip bits;
 /// null conditions don't.
 mlir::Value pickWord(CodeBuilder &b, llvm::ArrayRef<mlir::Value> words, ir::DrawKind kind,

@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 
-std::array<Value, 4> tile::codegen::emitPhiloxBlock(CodeBuilder &b, const PhiloxPlace &place) {
-  const auto &[seed, stream, block] = place;
+std::array<Value, 4> tile::codegen::emitPhiloxBlock(CodeBuilder &b, Value seed, Value stream,
+                                                    Value block) {
   // Scalars are 32 bits. Lanes of vectors have 64, of which the upper half is anything: so a
   // product needs no conversion, and its lower half no instruction.
   int width = std::max({widthOf(seed), widthOf(stream), widthOf(block)});
@@ -73,7 +73,7 @@ Value tile::codegen::emitPhilox(CodeBuilder &b, PhiloxOp op, ArrayRef<Value> ope
     return b.compare(arith::CmpIPredicate::ne, masked, b.integer(index.getType(), 0));
   };
   Value block = b.fold<arith::ShRUIOp>(index, b.integer(index.getType(), 2));
-  return pickWord(b, emitPhiloxBlock(b, {operands[0], operands[1], block}), op.getKind(), 0, isSet(1),
+  return pickWord(b, emitPhiloxBlock(b, operands[0], operands[1], block), op.getKind(), 0, isSet(1),
                   isSet(2));
 }
 

@@ -121,10 +121,66 @@ Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
 }
 
 Comparison tile::frontend::compare(const Tensor &actual, const Tensor &expected,
-                                   std::span<const float> bounds) {
+                                   std::span<const float> bounds, const Tolerance &least) {
+  bool isFloat = runtime::isFloat(expected.dtype());
   return compareBy(actual, expected, [&](int64_t n) {
-    return bounds.empty() ? 0.0 : static_cast<double>(bounds[static_cast<size_t>(n)]);
+    double bound = bounds.empty() ? 0.0 : static_cast<double>(bounds[static_cast<size_t>(n)]);
+    double magnitude = isFloat ? std::abs(expected.getDouble(n)) : 0;
+    return isFloat && std::isfinite(magnitude)
+               ? std::max(bound, least.atol + least.rtol * magnitude)
+               : bound;
   });
+}
+
+//===-- What GPUs are allowed ---------------------------------------------===//
+
+static double relativeOnGpu(DType type) {
+  switch (type) {
+  case DType::F64:
+    return 1e-10;
+  case DType::F32:
+    return 1e-4;
+  case DType::F16:
+    return 0x1p-9;
+  case DType::BF16:
+    return 0x1p-6;
+  case DType::F8E4M3:
+    return 0x1p-2;
+  case DType::F8E5M2:
+    return 0x1p-1;
+  default:
+    return 0;
+  }
+}
+
+/// How large the elements of a tensor are: their root mean square, in which none counts for more
+/// than ten times the upper quartile of those that are not 0.
+static double scaleOf(const Tensor &tensor) {
+  std::vector<double> magnitudes;
+  int64_t finite = 0;
+  for (int64_t n = 0; n < tensor.numElements(); ++n) {
+    double value = std::abs(tensor.getDouble(n));
+    finite += std::isfinite(value);
+    if (std::isfinite(value) && value != 0)
+      magnitudes.push_back(value);
+  }
+  if (magnitudes.empty())
+    return 0;
+  auto quartile = magnitudes.begin() + static_cast<ptrdiff_t>((magnitudes.size() - 1) * 3 / 4);
+  std::nth_element(magnitudes.begin(), quartile, magnitudes.end());
+  double unit = *quartile, squares = 0; // in this unit nothing overflows
+  for (double magnitude : magnitudes) {
+    double capped = std::min(magnitude / unit, 10.0);
+    squares += capped * capped;
+  }
+  return unit * std::sqrt(squares / double(finite));
+}
+
+Tolerance tile::frontend::toleranceOnGpu(const Tensor &expected, bool isOfF8) {
+  double rtol = relativeOnGpu(expected.dtype());
+  if (isOfF8 && rtol > 0 && expected.dtype() != DType::F64)
+    rtol = std::max(rtol, 0x1p-7);
+  return rtol == 0 ? Tolerance{} : Tolerance{rtol, 0.1 * rtol * scaleOf(expected)};
 }
 
 std::string tile::frontend::coordinatesOf(int64_t offset, const runtime::Shape &shape) {

@@ -46,7 +46,15 @@ Comparison compare(const runtime::Tensor &actual, const runtime::Tensor &expecte
 /// With a bound for each element, floats and integers alike; none: they are equal. Where one is
 /// infinite, anything agrees.
 Comparison compare(const runtime::Tensor &actual, const runtime::Tensor &expected,
-                   std::span<const float> bounds);
+                   std::span<const float> bounds, const Tolerance &least = {});
+
+/// What is allowed on a GPU in any case, whose atomic operations, scans and sums of f8 the bounds
+/// don't know well enough: rtol is 1e-10 for f64, 1e-4 for f32, two units in the last place for
+/// halves and f8; atol is a tenth of rtol, times the root mean square of the finite elements, where
+/// none counts for more than ten times the upper quartile of the magnitudes that are not 0. Of what
+/// comes of f8, rtol of f32 and halves is at least 2⁻⁷: matrix units add up 128 products of f8 with
+/// some 13 bits (docs/gpu.md).
+Tolerance toleranceOnGpu(const runtime::Tensor &expected, bool isOfF8);
 
 /// The distance of a value to the next one of its type; 1 for integers.
 double ulpOf(runtime::DType type, double value);

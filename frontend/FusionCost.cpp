@@ -171,7 +171,6 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.contractions = shape.contractions.size();
   cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
   cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
-  cost.operandReads = shape.operandReads;
   if (device.isGpu)
     compute += contractionSeconds(work, shape);
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)

@@ -41,9 +41,6 @@ struct KernelCost {
   bool fillsDevice = true;
   /// Its contractions, and which of them are pipelines, or left to plain threads.
   unsigned contractions = 0, pipelines = 0, scalars = 0;
-  /// Elements that a thread reads for a multiply-add of a contraction outside pipelines, the most of
-  /// several.
-  double operandReads = 0;
   /// Why a device can't run it well, whatever the time that was counted; empty if it can.
   std::string obstacle;
 
@@ -73,22 +70,18 @@ struct KernelCost {
     contractions += other.contractions;
     pipelines += other.pipelines;
     scalars += other.scalars;
-    operandReads = std::max(operandReads, other.operandReads);
     return *this;
   }
 };
 
-/// What contractions lose in one kernel, beside what kernels apart have; empty: nothing. Times that
-/// are predicted don't decide that: without matrix units a contraction may take a hundred times as
-/// long, and in blocks of few rows some times as long.
+/// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
+/// nothing. Times that are predicted don't decide that: without those units a contraction may take
+/// a hundred times as long.
 inline std::string lostPath(const KernelCost &together, const KernelCost &apart) {
   if (together.scalars > 0 && apart.scalars == 0)
     return "its contraction would have no tensor cores any more";
   if (together.contractions > 0 && together.pipelines == 0 && apart.pipelines > 0)
     return "its product would be no pipeline of the tensor cores any more";
-  constexpr double mostReads = 1.5;
-  if (apart.operandReads > 0 && together.operandReads > mostReads * apart.operandReads)
-    return "its contraction would have fewer sums a thread, and read its operands more often";
   return "";
 }
 

@@ -84,6 +84,16 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
   return {most - shared, shared};
 }
 
+double interpreter::errorOfStep(Number number, double before, double after) {
+  constexpr int spareBits = 11;
+  double size = std::max(std::fabs(before), std::fabs(after));
+  if (before == after || !std::isfinite(size))
+    return 0;
+  double ulp = ulpOf(number, size), coarse = std::ldexp(ulp, spareBits);
+  bool isCoarse = std::fmod(before, coarse) == 0 && std::fmod(after, coarse) == 0;
+  return isCoarse ? 0 : growth / 2 * ulp;
+}
+
 Bound interpreter::addIndependent(Bound x, Bound y) {
   return {roundUp(std::hypot(double(x.own), double(y.own))),
           roundUp(double(x.shared) + double(y.shared))};
@@ -216,7 +226,8 @@ double TermSum::roundingError(Number number) const {
   double all = magnitude + std::fabs(start);
   // A first term costs no rounding, and the last one that of the result, if it is of this type.
   double steps = double(count) + (start != 0) - (bitWidth(number) < 32 || hasProducts ? 1 : 2);
-  if (steps <= 0 || !std::isfinite(all) || all < std::ldexp(1.0, lowestBit + precision))
+  int kept = precision - static_cast<int>(std::log2(std::max(coarseness, 1.0f)));
+  if (steps <= 0 || !std::isfinite(all) || all < std::ldexp(1.0, lowestBit + kept))
     return 0;
   // What is rounded alike each time is off to the same side.
   bool isAlike = 2 * repeated > count;

@@ -49,6 +49,11 @@ double ulpOf(Number number, double value);
 /// to the type. With `isFree` also what stood before it was rounded in other places.
 Bound roundBound(Number number, double value, Bound before, bool isFree);
 
+/// What one of many steps from number to number, whose order is open, may be off by: each rounds
+/// where others don't. Nothing where both are whole multiples of what the type doesn't round at
+/// their size, as small integers are.
+double errorOfStep(Number number, double before, double after);
+
 /// Of independent errors, and of one that all share.
 Bound addIndependent(Bound x, Bound y);
 

@@ -342,6 +342,11 @@ static void applyAtomic(AtomicKind kind, Number number, char *element, const cha
   llvm_unreachable("covered switch");
 }
 
+/// Whether it leaves one of the numbers that there are: then no order rounds differently.
+static bool isSelection(AtomicKind kind) {
+  return kind == AtomicKind::max || kind == AtomicKind::min;
+}
+
 LogicalResult Machine::executeAtomic(AtomicOp op) {
   Memory &memory = memories.at(op.getTarget());
   if (memory.mode != ParamMode::InOut)
@@ -370,16 +375,21 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
     noteTouch(op, number);
     char *element = addressOf(memory, number);
     std::memcpy(result.at(index), element, width);
-    if (memory.errors) {
+    if (memory.errors)
       result.setBound(index, {memory.errors[number], 0});
-      // The order of programs is open, and the bounds of what they leave with it.
-      Bound changed = value.boundAt(offsetOf(position, strides));
-      memory.errors[number] = walk.error(position) > 0
-                                  ? undecided.own
-                                  : roundUp(memory.errors[number] + changed.total());
-    }
     applyAtomic(op.getKind(), memory.number, element, value.at(offsetOf(position, strides)),
                 op.getExpected() ? expected.at(offsetOf(position, expectedStrides)) : nullptr);
+    if (memory.errors) {
+      // The order of programs is open, and the bounds of what they leave with it.
+      Bound changed = value.boundAt(offsetOf(position, strides));
+      double before = memory.errors[number];
+      if (isFloat(memory.number) && !isSelection(op.getKind()))
+        before = std::hypot(before, errorOfStep(memory.number,
+                                                readFloat(memory.number, result.at(index)),
+                                                readFloat(memory.number, element)));
+      memory.errors[number] =
+          walk.error(position) > 0 ? undecided.own : roundUp(before + changed.total());
+    }
     return success();
   });
   settleBounds(result);

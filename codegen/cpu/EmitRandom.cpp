@@ -69,12 +69,12 @@ Draws BodyLowering::drawRound(PhiloxOp op, Value first, int draws, bool mayBranc
   };
   Value ahead = b.mul(b.iota(blocks), b.i64(4));
   Value numbers = blockOf(b.add(first, ahead));
-  b.store(inOrder(b, emitPhiloxBlock(b, {seed, stream, numbers})), b.at(words, b.i64(before), i32));
+  b.store(inOrder(b, emitPhiloxBlock(b, seed, stream, numbers)), b.at(words, b.i64(before), i32));
   Value skipped = b.fold<arith::AndIOp>(first, b.i64(3));
   if (mayBranch) {
     // Draws that begin within a block end within another one.
     auto last = [&] {
-      auto block = emitPhiloxBlock(b, {seed, stream, blockOf(b.add(first, b.i64(draws)))});
+      auto block = emitPhiloxBlock(b, seed, stream, blockOf(b.add(first, b.i64(draws))));
       for (auto [n, word] : llvm::enumerate(block))
         b.store(word, b.at(words, b.i64(before + draws + static_cast<int>(n)), i32));
       return Values();

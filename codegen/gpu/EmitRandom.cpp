@@ -38,8 +38,8 @@ CodeBuilder::Value KernelLowering::drawOperand(const Draws &draws, unsigned numb
   return isTile(operand) ? tiles[operand].registers[reg] : scalar(operand);
 }
 
-PhiloxPlace KernelLowering::blockOf(const Draws &draws, ArrayRef<int64_t> registers,
-                                    ArrayRef<Value> which, int64_t ahead) {
+std::array<Value, 4> KernelLowering::blockOf(const Draws &draws, ArrayRef<int64_t> registers,
+                                             ArrayRef<Value> which, int64_t ahead) {
   // Of several registers the one that the conditions number.
   SmallVector<Value> chosen;
   for (unsigned operand = 0; operand < 3; ++operand) {
@@ -48,7 +48,7 @@ PhiloxPlace KernelLowering::blockOf(const Draws &draws, ArrayRef<int64_t> regist
     chosen.push_back(selectNumber(each, which));
   }
   Value index = ahead ? b.add(chosen[2], b.i64(ahead)) : chosen[2];
-  return {chosen[0], chosen[1], b.fold<arith::ShRUIOp>(index, b.i64(2))};
+  return emitPhiloxBlock(b, chosen[0], chosen[1], b.fold<arith::ShRUIOp>(index, b.i64(2)));
 }
 
 Value KernelLowering::selectNumber(ArrayRef<Value> values, ArrayRef<Value> bits) {
@@ -88,15 +88,6 @@ static SmallVector<unsigned> sharingBits(const Layout &layout, unsigned axis) {
   return bits;
 }
 
-/// Of each bit of the lane's number whether this lane has it.
-static SmallVector<Value> areSet(CodeBuilder &b, Value lane, ArrayRef<unsigned> bits) {
-  Type i32 = b.getI32Type();
-  return llvm::map_to_vector(bits, [&](unsigned bit) {
-    Value masked = b.fold<arith::AndIOp>(lane, b.integer(i32, int64_t(1) << bit));
-    return b.compare(CmpIPredicate::ne, masked, b.integer(i32, 0));
-  });
-}
-
 void KernelLowering::drawAligned(const Draws &draws, ArrayRef<int64_t> registers) {
   int64_t threadBits = 0;
   for (Part part : {Part::Lane, Part::Warp, Part::Block})
@@ -120,54 +111,35 @@ void KernelLowering::drawAligned(const Draws &draws, ArrayRef<int64_t> registers
   auto positions = [&](ArrayRef<int64_t> group) {
     return llvm::map_to_vector(group, [&](int64_t reg) { return draws.positionOf(reg); });
   };
-  // Groups with a block together: as many as lanes share one, of which each computes another's.
-  SmallVector<ArrayRef<SmallVector<int64_t>>> shares;
-  for (ArrayRef<SmallVector<int64_t>> open = groups; !open.empty();
-       open = open.drop_front(shares.back().size())) {
+  ArrayRef<SmallVector<int64_t>> open = groups;
+  while (!open.empty()) {
     ArrayRef<SmallVector<int64_t>> together = open.take_front(std::min(lanes, open.size()));
     bool isAlike = llvm::all_of(together, [&](ArrayRef<int64_t> group) {
       return positions(group) == positions(together[0]);
     });
-    shares.push_back(together.size() == lanes && isAlike ? together : open.take_front());
-  }
-  SmallVector<PhiloxPlace> places = llvm::map_to_vector(shares, [&](auto share) {
-    auto first = llvm::map_to_vector(share, [](ArrayRef<int64_t> group) { return group[0]; });
-    SmallVector<Value> which;
-    if (share.size() > 1)
-      which = areSet(b, lane, bits);
-    return blockOf(draws, first, which, 0);
-  });
-  auto words = emitBlocks(draws, places);
-  for (auto [n, share] : llvm::enumerate(shares))
-    handOut(draws, share, ArrayRef(words).slice(4 * n, 4), pick);
-}
-
-CodeBuilder::Values KernelLowering::emitBlocks(const Draws &draws, ArrayRef<PhiloxPlace> places) {
-  auto emitAll = [&](ValueRange numbers) {
-    Values words;
-    for (; !numbers.empty(); numbers = numbers.drop_front(3))
-      llvm::append_range(words, emitPhiloxBlock(b, {numbers[0], numbers[1], numbers[2]}));
-    return words;
-  };
-  Values numbers;
-  for (const PhiloxPlace &place : places)
-    numbers.append({place.seed, place.stream, place.block});
-  // Threads with many blocks have them in slices: what is a thousand lines there is called.
-  constexpr int64_t fewRegisters = 32;
-  return draws.layout.numRegisters() > fewRegisters && slice
-             ? callApart(b, ("tile_draw_" + Twine(places.size())).str(), numbers, emitAll)
-             : emitAll(numbers);
-}
-
-/// Of several groups lane s of those that share a block has computed that of group s.
-void KernelLowering::handOut(const Draws &draws, ArrayRef<SmallVector<int64_t>> groups,
-                             ArrayRef<Value> words, PickWord pick) {
-  if (groups.size() == 1) {
-    for (int64_t reg : groups[0])
+    if (lanes > 1 && together.size() == lanes && isAlike) {
+      drawTogether(draws, together, bits, pick);
+      open = open.drop_front(lanes);
+      continue;
+    }
+    auto words = blockOf(draws, open[0][0], {}, 0);
+    for (int64_t reg : open[0])
       draws.made[reg] = pick(words, draws.positionOf(reg));
-    return;
+    open = open.drop_front();
   }
-  SmallVector<unsigned> bits = sharingBits(draws.layout, draws.axis);
+}
+
+/// As many groups as lanes share a block: lane s of them computes the block of group s.
+void KernelLowering::drawTogether(const Draws &draws, ArrayRef<SmallVector<int64_t>> groups,
+                                  ArrayRef<unsigned> bits,
+                                  llvm::function_ref<Value(ArrayRef<Value>, unsigned)> pick) {
+  Type i32 = b.getI32Type();
+  SmallVector<Value> isSet = llvm::map_to_vector(bits, [&](unsigned bit) {
+    Value masked = b.fold<arith::AndIOp>(lane, b.integer(i32, int64_t(1) << bit));
+    return b.compare(CmpIPredicate::ne, masked, b.integer(i32, 0));
+  });
+  auto first = llvm::map_to_vector(groups, [](ArrayRef<int64_t> group) { return group[0]; });
+  auto words = blockOf(draws, first, isSet, 0);
   bool isPair = draws.kind != DrawKind::own;
   // What the lane gets whose number differs by `m` of them from this one's: a word a register.
   SmallVector<Values> got;
@@ -178,7 +150,7 @@ void KernelLowering::handOut(const Draws &draws, ArrayRef<SmallVector<int64_t>> 
         laneMask |= 1u << bit;
         moved ^= static_cast<unsigned>(draws.layout.bases(Part::Lane)[bit][draws.axis]);
       }
-    Values &each = got.emplace_back();
+    Values &words_ = got.emplace_back();
     std::map<unsigned, Value> sent;
     for (int64_t reg : groups[0]) {
       unsigned position = draws.positionOf(reg) ^ moved;
@@ -188,10 +160,9 @@ void KernelLowering::handOut(const Draws &draws, ArrayRef<SmallVector<int64_t>> 
         if (laneMask)
           word = shuffleXor(word, laneMask);
       }
-      each.push_back(word);
+      words_.push_back(word);
     }
   }
-  SmallVector<Value> isSet = areSet(b, lane, bits);
   for (size_t group = 0; group < groups.size(); ++group)
     for (auto [n, reg] : llvm::enumerate(groups[group])) {
       Values bySender;
@@ -205,7 +176,7 @@ void KernelLowering::handOut(const Draws &draws, ArrayRef<SmallVector<int64_t>> 
 void KernelLowering::drawRun(const Draws &draws, int64_t first, int64_t count) {
   SmallVector<Value> words;
   for (int64_t ahead = 0; ahead <= count; ahead += 4)
-    llvm::append_range(words, emitPhiloxBlock(b, blockOf(draws, first, {}, ahead)));
+    llvm::append_range(words, blockOf(draws, first, {}, ahead));
   Value index = drawOperand(draws, 2, first);
   auto isSet = [&](int64_t bit) {
     return b.compare(CmpIPredicate::ne, b.fold<arith::AndIOp>(index, b.i64(bit)), b.i64(0));

@@ -126,7 +126,7 @@ static Value areTame(CodeBuilder &b, ValueRange numbers) {
 /// within a unit of x / s, q + (x − q · s) · r is the quotient (P. Markstein, "Computation of
 /// Elementary Functions on the IBM RISC System/6000 Processor", 1990). x · r is within two; the
 /// same step brings it within one. That needs all steps in the range of normal numbers; elsewhere
-/// there are divisions as usual. The remainder is taken negative: so that of −0 keeps its sign.
+/// f64 serves, whose code is shorter than that of divisions. The remainder is taken negative: so that of −0 keeps its sign.
 CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divisor) {
   auto number = [&](double value) { return b.number(divisor.getType(), value); };
   Value isTame = b.both(arith::CmpFOp::create(b, CmpFPredicate::OGE, divisor, number(0x1p-60)),
@@ -147,17 +147,9 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
         }
         return quotients;
       },
-      [&] {
-        // Few ever need it: its code is there once, as divisions are long.
-        Values arguments(numerators);
-        arguments.push_back(divisor);
-        std::string name = ("tile_divide_" + Twine(numerators.size())).str();
-        return callApart(b, name, arguments, [&](ValueRange given) {
-          Values quotients;
-          for (Value x : given.drop_back())
-            quotients.push_back(arith::DivFOp::create(b, x, given.back()));
-          return quotients;
-        });
+      [&] { // few ever need it: short code, if slow
+        return llvm::map_to_vector<4>(
+            numerators, [&](Value x) { return divideByShared(b, x, divisor); });
       });
 }
 

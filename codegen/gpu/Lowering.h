@@ -193,16 +193,14 @@ private:
   Value drawOperand(const Draws &draws, unsigned number, int64_t reg);
   /// The block of the draw that is so far ahead of a register's. Of several registers conditions
   /// number one, the first by its lowest bit.
-  PhiloxPlace blockOf(const Draws &draws, llvm::ArrayRef<int64_t> registers,
-                      llvm::ArrayRef<Value> which, int64_t ahead);
+  std::array<Value, 4> blockOf(const Draws &draws, llvm::ArrayRef<int64_t> registers,
+                               llvm::ArrayRef<Value> which, int64_t ahead);
   Value selectNumber(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> bits);
   /// Where blocks begin is known.
   void drawAligned(const Draws &draws, llvm::ArrayRef<int64_t> registers);
-  /// The words of blocks, four of each.
-  Values emitBlocks(const Draws &draws, llvm::ArrayRef<PhiloxPlace> places);
-  using PickWord = llvm::function_ref<Value(llvm::ArrayRef<Value>, unsigned)>;
-  void handOut(const Draws &draws, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups,
-               llvm::ArrayRef<Value> words, PickWord pick);
+  void drawTogether(const Draws &draws, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups,
+                    llvm::ArrayRef<unsigned> bits,
+                    llvm::function_ref<Value(llvm::ArrayRef<Value>, unsigned)> pick);
   void drawRun(const Draws &draws, int64_t first, int64_t count);
   /// By instructions that only GPUs have, for a register; null where there are none (FastMath.cpp).
   Value emitFast(mlir::Operation *op, mlir::ValueRange operands);

@@ -433,7 +433,7 @@ void Chooser::chooseForDots() {
       choose(name, llvm::is_contained(axesOf(dot.getLhs().getType()), name) &&
                            llvm::is_contained(axesOf(dot.getRhs().getType()), name)
                        ? 1
-                   : isMatrix ? large
+                   : isMatrix && mma ? large
                               : usual);
     choose(dot.getAxisAttr(),
            mma ? std::max<int64_t>(mma->depth, rowBytes / bytes) : plainRowBytes / bytes);

@@ -263,9 +263,13 @@ Agreement Run::agreement(const Outputs &actual) const {
   if (tolerance)
     return agreement(actual, expected);
   Agreement result;
+  bool isOfF8 = llvm::any_of(interface.inputs, [](const Port &port) {
+    return port.type == runtime::DType::F8E4M3 || port.type == runtime::DType::F8E5M2;
+  });
   for (auto [name, left, right] : llvm::zip_equal(report.names, actual, expected)) {
     llvm::ArrayRef<float> bounds = oracle->errorsIn(*right);
-    Comparison comparison = compare(*left, *right, std::span(bounds.data(), bounds.size()));
+    Tolerance least = device == Device::Cuda ? toleranceOnGpu(*right, isOfF8) : Tolerance();
+    Comparison comparison = compare(*left, *right, std::span(bounds.data(), bounds.size()), least);
     std::string text = comparison.ok() ? "" : describe(comparison, *left, *right);
     result.entries.push_back({name, std::move(comparison), std::move(text)});
   }
