@@ -32,7 +32,8 @@ def report_of(inputs, between, dims, is_same=False):
     cost = {"seconds": 2e-5, "bytes_read": 1e6, "bytes_written": 1e6, "operations": 1e6}
     return {"inputs": inputs, "calls": calls, "kernels": kernels, "before": cost, "after": cost | {"seconds": 1e-5},
             "tensors": [*({"name": entry["name"], "type": entry["type"]} for entry in inputs if "[" in entry["type"]), *between],
-            "dims": [f"{name} = {value}" for name, value in dims.items()]}
+            "dims": [f"{name} = {value}" for name, value in dims.items()], "assumed_dims": [],
+            "assumed_extent": fusion_sizes.USUAL}
 
 
 def tensor(name, type):

@@ -111,7 +111,7 @@ class Planner:
             return first_line(ran.stderr)
         report = json.loads(ran.stdout)
         # Thousands of them are kept, and the rest is most of each.
-        return {key: report[key] for key in ("inputs", "dims", "calls", "kernels", "before", "after")} | {
+        return {key: report[key] for key in ("inputs", "dims", "assumed_dims", "assumed_extent", "calls", "kernels", "before", "after")} | {
             "tensors": [{"name": tensor["name"], "type": tensor["type"]} for tensor in report["tensors"]]}
 
     def problem(self, graph, words):

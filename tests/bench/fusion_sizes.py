@@ -67,6 +67,7 @@ class Shape:
         self.inputs = report["inputs"]
         self.tensors = [Tensor.of(tensor["name"], tensor["type"]) for tensor in report["tensors"]]
         pairs = [text.split(" = ") for text in report["dims"]]
+        pairs += [(name, report["assumed_extent"]) for name in report["assumed_dims"]]
         self.dims = [name for name, _ in pairs]
         self.example = example or {"in": {}}
         self.usual = {name: value for name, value in (usual or {}).items() if name in self.dims}
