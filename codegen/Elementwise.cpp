@@ -72,8 +72,9 @@ static Value roundFromF64(CodeBuilder &b, Value value, bool towardZero) {
   return b.bitcast(b.select(isExact, bits, odd), f32);
 }
 
-/// The quotient of two f32 is a midpoint between neighbours, and then the f64 product is exact, or is
-/// farther from one than the error of the product. 1/y takes no time: it does not vary in the loop.
+/// The quotient of two f32 is a midpoint between neighbours, and then the f64 product is exact, or
+/// is farther from one than the error of the product. 1/y takes no time: it does not vary in the
+/// loop.
 Value tile::codegen::divideByShared(CodeBuilder &b, Value x, Value y) {
   Type f64 = b.getF64Type(), i64 = b.getI64Type();
   Value divisor = arith::ExtFOp::create(b, f64, y);

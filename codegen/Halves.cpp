@@ -68,11 +68,11 @@ Value widenByInstruction(CodeBuilder &b, Value bits, FloatType from) {
 /// where there is none, comes afterwards.
 Value roundByInstruction(CodeBuilder &b, Value value, FloatType to) {
   Format format = formatOf(to);
-  Value pair = LLVM::CallIntrinsicOp::create(
-                   b, b.getIntegerType(16),
-                   b.getStringAttr(("llvm.nvvm.ff.to." + pairOf(to) + ".rn").str()),
-                   ValueRange{b.number(b.getF32Type(), 0), value})
-                   .getResult(0);
+  Value pair =
+      LLVM::CallIntrinsicOp::create(
+          b, b.getIntegerType(16), b.getStringAttr(("llvm.nvvm.ff.to." + pairOf(to) + ".rn").str()),
+          ValueRange{b.number(b.getF32Type(), 0), value})
+          .getResult(0);
   // Half a step above the greatest number is even, and stays it, where the next one would be NaN;
   // From half a step beyond the greatest number on there is infinity. Where there is NaN instead,
   // that half itself still rounds down, to what is even.

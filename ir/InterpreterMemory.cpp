@@ -384,9 +384,9 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
       Bound changed = value.boundAt(offsetOf(position, strides));
       double before = memory.errors[number];
       if (isFloat(memory.number) && !isSelection(op.getKind()))
-        before = std::hypot(before, errorOfStep(memory.number,
-                                                readFloat(memory.number, result.at(index)),
-                                                readFloat(memory.number, element)));
+        before = std::hypot(before,
+                            errorOfStep(memory.number, readFloat(memory.number, result.at(index)),
+                                        readFloat(memory.number, element)));
       memory.errors[number] =
           walk.error(position) > 0 ? undecided.own : roundUp(before + changed.total());
     }

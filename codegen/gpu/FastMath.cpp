@@ -73,8 +73,8 @@ static Value emitOneAndTanh(CodeBuilder &b, Value x) {
   return inlineAsm(b, x.getType(), x, text.str(), "=f,f", /*hasSideEffects=*/false);
 }
 
-/// x / y for 1 ≤ y ≤ 2: x times the hardware's reciprocal, and one step toward the quotient. That is
-/// within an ulp, and mostly what a division gives, without its cases.
+/// x / y for 1 ≤ y ≤ 2: x times the hardware's reciprocal, and one step toward the quotient. That
+/// is within an ulp, and mostly what a division gives, without its cases.
 static Value emitTameQuotient(CodeBuilder &b, Value x, Value y) {
   Value reciprocal = inlineAsm(b, x.getType(), y, "rcp.approx.ftz.f32 $0, $1;", "=f,f",
                                /*hasSideEffects=*/false);
@@ -126,7 +126,8 @@ static Value areTame(CodeBuilder &b, ValueRange numbers) {
 /// within a unit of x / s, q + (x − q · s) · r is the quotient (P. Markstein, "Computation of
 /// Elementary Functions on the IBM RISC System/6000 Processor", 1990). x · r is within two; the
 /// same step brings it within one. That needs all steps in the range of normal numbers; elsewhere
-/// f64 serves, whose code is shorter than that of divisions. The remainder is taken negative: so that of −0 keeps its sign.
+/// f64 serves, whose code is shorter than that of divisions. The remainder is taken negative: so
+/// that of −0 keeps its sign.
 CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divisor) {
   auto number = [&](double value) { return b.number(divisor.getType(), value); };
   Value isTame = b.both(arith::CmpFOp::create(b, CmpFPredicate::OGE, divisor, number(0x1p-60)),
@@ -148,8 +149,8 @@ CodeBuilder::Values KernelLowering::divideAll(ValueRange numerators, Value divis
         return quotients;
       },
       [&] { // few ever need it: short code, if slow
-        return llvm::map_to_vector<4>(
-            numerators, [&](Value x) { return divideByShared(b, x, divisor); });
+        return llvm::map_to_vector<4>(numerators,
+                                      [&](Value x) { return divideByShared(b, x, divisor); });
       });
 }
 
@@ -159,8 +160,7 @@ bool KernelLowering::emitRowDivision(Operation *op) {
   auto division = dyn_cast<arith::DivFOp>(op);
   // What has code of its own has that with whatever kernels become one.
   if (!division || division.getFastmath() != arith::FastMathFlags::none ||
-      axesOf(result.getType()).empty() ||
-      !getElementTypeOrSelf(result.getType()).isF32() ||
+      axesOf(result.getType()).empty() || !getElementTypeOrSelf(result.getType()).isF32() ||
       axesOf(op->getOperand(0).getType()).empty() || axesOf(op->getOperand(1).getType()).empty())
     return false;
   const Values &above = tiles[op->getOperand(0)].registers,

@@ -87,8 +87,8 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
   return sizes;
 }
 
-/// Elements of both operands that a thread reads for a multiply-add. What the threads share out of a
-/// block's sums is taken for as square as the block lets it be.
+/// Elements of both operands that a thread reads for a multiply-add. What the threads share out of
+/// a block's sums is taken for as square as the block lets it be.
 static double operandReads(DotOp dot, unsigned threads) {
   auto tile = cast<RankedTensorType>(dot.getType());
   double rows = 1, columns = 1;

@@ -637,7 +637,7 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
 }
 
 FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const GpuModel &model,
-                                                           int64_t room) {
+                                                         int64_t room) {
   if (failed(verifyLayouts(kernel)) || failed(checkFinishes(kernel)))
     return failure();
   LoweredKernel result;

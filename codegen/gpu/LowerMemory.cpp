@@ -100,8 +100,8 @@ int64_t KernelLowering::divisorOf(AffineExpr expr, const Access &access) const {
   return expr.getKind() == AffineExprKind::Mul ? std::min(most, left * right) : 1;
 }
 
-/// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum leaves
-/// of a modulus: neighbours that begin at a multiple of their number, as the modulus is one
+/// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum
+/// leaves of a modulus: neighbours that begin at a multiple of their number, as the modulus is one
 /// (divisorOf), have neighbouring rests.
 static bool isPlainIn(AffineExpr expr, unsigned dim) {
   if (auto only = dyn_cast<AffineDimExpr>(expr))

@@ -434,7 +434,7 @@ void Chooser::chooseForDots() {
                            llvm::is_contained(axesOf(dot.getRhs().getType()), name)
                        ? 1
                    : isMatrix && mma ? large
-                              : usual);
+                                     : usual);
     choose(dot.getAxisAttr(),
            mma ? std::max<int64_t>(mma->depth, rowBytes / bytes) : plainRowBytes / bytes);
   }

@@ -58,7 +58,7 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     shutil.copy(run_sh, bundle / "tests/gpu/run.sh")
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
     for name in ("e2e/run_samples.py", "e2e/fusion/check_fusion.py", "e2e/fusion/check_pins.py",
-                 "e2e/check_types.py", "e2e/check_reports.py",
+                 "e2e/check_types.py", "e2e/check_sums.py", "e2e/check_reports.py",
                  "gpu/check_faults.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py", "bench/fusion_loses.py"):
         (bundle / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (bundle / "tests" / name).write_text(SAMPLES.format(code))
