@@ -169,6 +169,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.programs = work.programs;
   cost.fillsDevice = !(ctas < device.figure("multiprocessors"));
   cost.contractions = shape.contractions.size();
+  cost.wholeScalars = shape.wholeScalars;
   cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
   cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
   if (device.isGpu)

@@ -41,6 +41,8 @@ struct KernelCost {
   bool fillsDevice = true;
   /// Its contractions, and which of them are pipelines, or left to plain threads.
   unsigned contractions = 0, pipelines = 0, scalars = 0;
+  /// Those of plain threads that have whole rows of sums.
+  unsigned wholeScalars = 0;
   /// Why a device can't run it well, whatever the time that was counted; empty if it can.
   std::string obstacle;
 
@@ -70,18 +72,22 @@ struct KernelCost {
     contractions += other.contractions;
     pipelines += other.pipelines;
     scalars += other.scalars;
+    wholeScalars += other.wholeScalars;
     return *this;
   }
 };
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
 /// nothing. Times that are predicted don't decide that: without those units a contraction may take
-/// a hundred times as long.
+/// a hundred times as long, and where its rows are whole some seven times (docs/performance.md).
 inline std::string lostPath(const KernelCost &together, const KernelCost &apart) {
   if (together.scalars > 0 && apart.scalars == 0)
     return "its contraction would have no tensor cores any more";
   if (together.contractions > 0 && together.pipelines == 0 && apart.pipelines > 0)
     return "its product would be no pipeline of the tensor cores any more";
+  if (together.wholeScalars > apart.wholeScalars)
+    return "its contraction would have whole rows, which plain threads without tensor cores make "
+           "slowly";
   return "";
 }
 

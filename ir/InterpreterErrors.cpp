@@ -14,8 +14,9 @@ using namespace tile::ir;
 using namespace tile::ir::interpreter;
 
 // Rounding errors are spread evenly over half an ulp on either side: a deviation of 0.29 ulp. Among
-// millions of elements sums of many are off by five to six deviations.
-constexpr double deviations = 6, deviationOfHalfUlp = 0.577;
+// millions of elements sums of many are off by five to six deviations, those of few by more, as
+// their partial sums aren't what they are on average.
+constexpr double deviations = 9, deviationOfHalfUlp = 0.577;
 constexpr double growth = deviations * deviationOfHalfUlp;
 // Bounds of terms are what they are off by at most, which is some two deviations or more.
 constexpr double growthOfTerms = 2.5;
@@ -91,7 +92,7 @@ double interpreter::errorOfStep(Number number, double before, double after) {
     return 0;
   double ulp = ulpOf(number, size), coarse = std::ldexp(ulp, spareBits);
   bool isCoarse = std::fmod(before, coarse) == 0 && std::fmod(after, coarse) == 0;
-  return isCoarse ? 0 : growth / 2 * ulp;
+  return isCoarse ? 0 : growth * ulp;
 }
 
 Bound interpreter::addIndependent(Bound x, Bound y) {

@@ -179,7 +179,9 @@ struct ReduceOutput {
 
   /// From a copy to the output itself.
   void finish(std::byte *output, const std::byte *copy) const {
-    if (typeOfCopy() == type || !isFloat(type)) {
+    // Copies of halves are f32 (withType), those of wide sums f64.
+    bool isRounded = isFloat(type) && (isWide ? type != DType::F64 : sizeOf(type) < 4);
+    if (!isRounded) {
       std::memcpy(output, copy, static_cast<size_t>(bytes()));
       return;
     }

@@ -3,6 +3,7 @@
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -59,14 +60,14 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
-/// Whether plain threads multiply matrices, by contractions that no instruction of warps can make.
+/// Whether plain threads multiply matrices in blocks, by contractions that no instruction of warps
+/// can make.
 static bool makesPlainProducts(KernelOp kernel) {
-  return kernel
-      .walk([](DotOp dot) {
-        return axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) ? WalkResult::interrupt()
-                                                                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  bool found = false;
+  kernel.walk([&](DotOp dot) {
+    found |= axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) && !hasWholeRows(dot);
+  });
+  return found;
 }
 
 unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {

@@ -103,6 +103,16 @@ static double operandReads(DotOp dot, unsigned threads) {
   return 1 / less + less / sums;
 }
 
+bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
+  ArrayRef<StringAttr> sums = axesOf(dot.getType());
+  bool isWhole = false;
+  dot->getParentOfType<KernelOp>().walk([&](AxisOp axis) {
+    isWhole |= axis.getSpan().getType().getExtent() != 1 &&
+               llvm::is_contained(sums, axis.getSpan().getType().getName());
+  });
+  return isWhole && sums.size() > 1;
+}
+
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
                                             const llvm::StringMap<int64_t> &sizes,
                                             StringRef target) {
@@ -123,6 +133,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     shape.contractions.push_back(warpDotOf(dot) ? ContractionPath::WarpMma
                                                 : ContractionPath::Scalar);
     shape.operandReads = std::max(shape.operandReads, operandReads(dot, 32 * plan.warps));
+    shape.wholeScalars += shape.contractions.back() == ContractionPath::Scalar && hasWholeRows(dot);
   });
   shape.warps = plan.warps;
   shape.ctas = plan.blocks;

@@ -24,7 +24,12 @@ struct KernelShape {
   /// Elements of operands that a thread reads for a multiply-add, in the contraction outside
   /// pipelines that reads the most: with R × C sums it reads R + C for R · C.
   double operandReads = 0;
+  /// Contractions by plain threads whose sums are whole rows: blocks have no shape of their own.
+  unsigned wholeScalars = 0;
 };
+
+/// Whether a contraction's sums have an axis of more than an element that no tile size cuts.
+bool hasWholeRows(ir::DotOp dot);
 
 /// Binds the dims that code for a GPU depends on, those that the extents of whole axes are computed
 /// from. `dims` are the values of all, in their order; negative: not known.

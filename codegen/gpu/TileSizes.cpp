@@ -52,7 +52,7 @@ private:
   bool isCopied(LoadOp load);
   bool isProduct();
   bool chooseForProduct();
-  void fitSums(DotOp dot, int64_t floor, int64_t most);
+  void fitSums(DotOp dot, int64_t floor);
   void chooseForDots();
   void chooseForElements();
   void spread();
@@ -381,7 +381,7 @@ bool Chooser::chooseForProduct() {
 
 /// A contraction's sums stay in registers: where a whole axis makes their rows long, a program has
 /// fewer of them, down to what an instruction takes. Where that is not enough, nothing changes.
-void Chooser::fitSums(DotOp dot, int64_t floor, int64_t most) {
+void Chooser::fitSums(DotOp dot, int64_t floor) {
   SmallVector<AxisInfo *> open;
   int64_t held = std::max(1u, getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 32);
   int64_t least = held;
@@ -394,9 +394,9 @@ void Chooser::fitSums(DotOp dot, int64_t floor, int64_t most) {
     if (isOpen)
       open.push_back(&axis);
   }
-  if (least > most)
+  if (least > registersForTiles)
     return;
-  for (; held > most; held /= 2) {
+  for (; held > registersForTiles; held /= 2) {
     AxisInfo *longest =
         *llvm::max_element(open, [](AxisInfo *x, AxisInfo *y) { return x->size < y->size; });
     longest->size /= 2;
@@ -417,6 +417,10 @@ void Chooser::chooseForDots() {
       axis.size = 0;
   for (DotOp dot : dots) {
     std::optional<WarpMma> mma = warpMmaOf(dot);
+    // Blocks that have whole rows are what those leave of them.
+    auto isCut = [&](StringAttr name) { return axes[name].isSizable || axes[name].extent == 1; };
+    if (!mma && !llvm::all_of(axesOf(dot.getType()), isCut))
+      continue;
     Type element = mma ? mma->element : getElementTypeOrSelf(dot.getLhs().getType());
     int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
     auto choose = [&](StringAttr name, int64_t wanted) {
@@ -449,12 +453,10 @@ void Chooser::chooseForDots() {
   };
   while (programs() < model.multiprocessors && halve(least)) {
   }
-  constexpr int64_t rowsOfInstruction = 8, registersForPlainSums = 16384;
+  constexpr int64_t rowsOfInstruction = 8;
   for (DotOp dot : dots)
     if (warpMmaOf(dot))
-      fitSums(dot, rowsOfInstruction, registersForTiles);
-    else
-      fitSums(dot, /*floor=*/1, registersForPlainSums);
+      fitSums(dot, rowsOfInstruction);
 }
 
 int64_t Chooser::programs() const {
