@@ -244,9 +244,13 @@ static void noteTerm(Memory &memory, int64_t element, const Tile &value, int64_t
                      bool isElsewhere) {
   Bound bound = isElsewhere ? undecided : value.boundAt(from);
   float &error = memory.errors[element];
-  if (!memory.terms.empty())
-    memory.terms[element].add(value.asDouble(from), bound);
-  else if (!memory.factors.empty())
+  if (!memory.terms.empty()) {
+    // Of tiles of other sizes programs have other parts of the sum, which are rounded, too.
+    double term = value.asDouble(from);
+    if (isFloat(memory.sumNumber))
+      bound = addIndependent(bound, ownBound(errorOfStep(memory.sumNumber, 0, term) / 2));
+    memory.terms[element].add(term, bound);
+  } else if (!memory.factors.empty())
     memory.factors[element].add(value.asDouble(from), bound);
   else if (memory.kind == CombineKind::add)
     error = roundUp(error + bound.total());
