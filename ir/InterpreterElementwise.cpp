@@ -138,6 +138,10 @@ private:
       (effect(std::integral_constant<size_t, N>()), ...);
       if (isComparison)
         change = boundOfComparison(bounds, index);
+      // Which NaN there is, and so its sign, is not specified.
+      if constexpr (sizeof...(ParamTs) == 2)
+        if (takesSign && std::isnan(static_cast<double>(std::get<1>(args))))
+          change = undecided;
       if constexpr (std::is_same_v<ResultT, double>) {
         change = roundBound(result.number, value, change, isFree);
         // The function's own results are numbers of the type: nothing more is rounded.
@@ -231,7 +235,8 @@ private:
       if (operand->bounds)
         result.shareAlong(operand->axes.empty() ? result.axes
                                                 : ArrayRef<StringAttr>(operand->sharedAlong));
-    return machine.makeBounds(op, result, isOff || isFree || ulps > 0);
+    takesSign = isa<math::CopySignOp>(op);
+    return machine.makeBounds(op, result, isOff || isFree || ulps > 0 || takesSign);
   }
 
   /// The operands stay valid: results wait until the op is done.
@@ -249,7 +254,7 @@ private:
   /// Of the bounds: of what the function is off by, whether it compares its operands, and whether
   /// other executions round in other places.
   double ulps = 0;
-  bool isComparison = false, isStepOfFold = false, isFree = false;
+  bool isComparison = false, isStepOfFold = false, isFree = false, takesSign = false;
   SmallVector<const Tile *> operands;
   SmallVector<std::pair<Value, Tile>, 2> results;
 };

@@ -90,7 +90,9 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
 /// Elements of both operands that a thread reads for a multiply-add. What the threads share out of
 /// a block's sums is taken for as square as the block lets it be.
 static double operandReads(DotOp dot, unsigned threads) {
-  auto tile = cast<RankedTensorType>(dot.getType());
+  auto tile = dyn_cast<RankedTensorType>(dot.getType());
+  if (!tile) // a number, of vectors
+    return 0;
   double rows = 1, columns = 1;
   for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
     bool isRow = llvm::is_contained(axesOf(dot.getLhs().getType()), axis),
