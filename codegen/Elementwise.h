@@ -21,7 +21,7 @@ struct TargetInfo {
   bool hasF16c = false;
   /// Has an instruction that rounds f32 to bf16, to nearest even.
   bool hasBf16Rounding = false;
-  /// Of threads: has NVIDIA's instructions between f32, or f16, and 8-bit floats.
+  /// A thread has NVIDIA's instructions between f32, or f16, and 8-bit floats.
   bool hasF8Conversions = false;
   bool hasFma = false;
   bool hasAvx512dq = false;

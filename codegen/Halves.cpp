@@ -73,7 +73,6 @@ Value roundByInstruction(CodeBuilder &b, Value value, FloatType to) {
           b, b.getIntegerType(16), b.getStringAttr(("llvm.nvvm.ff.to." + pairOf(to) + ".rn").str()),
           ValueRange{b.number(b.getF32Type(), 0), value})
           .getResult(0);
-  // Half a step above the greatest number is even, and stays it, where the next one would be NaN;
   // From half a step beyond the greatest number on there is infinity. Where there is NaN instead,
   // that half itself still rounds down, to what is even.
   double step = std::ldexp(1.0, format.hasInfinity ? format.bias() - format.mantissaBits

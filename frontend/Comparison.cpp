@@ -13,8 +13,8 @@ using runtime::DType;
 using runtime::Tensor;
 
 namespace {
-/// Of a float: bits of its mantissa, with the one that isn't stored, and the exponent of the least
-/// normal number.
+/// A float has so many bits of mantissa, with the one that isn't stored, and its least normal
+/// number has this exponent.
 struct FloatFormat {
   int precision, minExponent;
 };

@@ -32,7 +32,7 @@ struct Comparison {
   std::vector<Difference> first;
   /// Where the error is the greatest part of what is allowed; none where all are 0.
   std::optional<Difference> worst;
-  /// Of all elements that are finite in both.
+  /// It is that of all elements that are finite in both.
   double maxError = 0;
   /// What is allowed at most, in units of the last place of what is expected; 0 if nothing is.
   double mostUlps = 0;

@@ -24,11 +24,11 @@ static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 1
 /// results. An assumption.
 static constexpr double busyWarps = 16;
 
-/// Of the matrix units' rate, what a warp's instructions have on a device with pipelines (an H200,
-/// docs/performance.md).
+/// A warp's instructions have this share of the matrix units' rate on a device with pipelines (an
+/// H200, docs/performance.md).
 static constexpr double shareOfWarpMma = 0.14;
-/// Of the vectors' rate, what plain threads have that read so many elements for a multiply-add (the
-/// same).
+/// Plain threads that read so many elements for a multiply-add have this share of the vectors' rate
+/// (fitted to three blocks of one product there).
 static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it

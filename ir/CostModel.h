@@ -79,7 +79,8 @@ struct KernelCost {
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
 /// nothing. Times that are predicted don't decide that: without those units a contraction may take
-/// a hundred times as long, and where its rows are whole some seven times (docs/performance.md).
+/// a hundred times as long, and where its rows are whole twice as long and more
+/// (docs/performance.md).
 inline std::string lostPath(const KernelCost &together, const KernelCost &apart) {
   if (together.scalars > 0 && apart.scalars == 0)
     return "its contraction would have no tensor cores any more";

@@ -73,8 +73,8 @@ static Value emitOneAndTanh(CodeBuilder &b, Value x) {
   return inlineAsm(b, x.getType(), x, text.str(), "=f,f", /*hasSideEffects=*/false);
 }
 
-/// x / y for 1 ≤ y ≤ 2: x times the hardware's reciprocal, and one step toward the quotient. That
-/// is within an ulp, and mostly what a division gives, without its cases.
+/// x / y for 1 ≤ y ≤ 2: x times the hardware's reciprocal, and one step toward the quotient. The
+/// reciprocal is within an ulp; so the step leaves little beside its own rounding.
 static Value emitTameQuotient(CodeBuilder &b, Value x, Value y) {
   Value reciprocal = inlineAsm(b, x.getType(), y, "rcp.approx.ftz.f32 $0, $1;", "=f,f",
                                /*hasSideEffects=*/false);
