@@ -14,9 +14,8 @@ using namespace tile::ir;
 using namespace tile::ir::interpreter;
 
 // Rounding errors are spread evenly over half an ulp on either side: a deviation of 0.29 ulp. Among
-// millions of elements sums of many are off by five to six deviations, those of few by more, as
-// their partial sums aren't what they are on average.
-constexpr double deviations = 9, deviationOfHalfUlp = 0.577;
+// millions of elements sums of many are off by five to six deviations.
+constexpr double deviations = 6, deviationOfHalfUlp = 0.577;
 constexpr double growth = deviations * deviationOfHalfUlp;
 // Bounds of terms are what they are off by at most, which is some two deviations or more.
 constexpr double growthOfTerms = 2.5;

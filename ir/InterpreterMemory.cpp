@@ -248,7 +248,7 @@ static void noteTerm(Memory &memory, int64_t element, const Tile &value, int64_t
     // Of tiles of other sizes programs have other parts of the sum, which are rounded, too.
     double term = value.asDouble(from);
     if (isFloat(memory.sumNumber))
-      bound = addIndependent(bound, ownBound(errorOfStep(memory.sumNumber, 0, term) / 2));
+      bound = addIndependent(bound, ownBound(errorOfStep(memory.sumNumber, 0, term)));
     memory.terms[element].add(term, bound);
   } else if (!memory.factors.empty())
     memory.factors[element].add(value.asDouble(from), bound);

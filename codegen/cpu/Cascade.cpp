@@ -11,7 +11,7 @@
 // below 4 · (2 + log₂ N) units where N ≥ B · L · C; of fewer terms the chain is
 // shorter. What is short has no more code to run than a comparison.
 //
-// Of a sum over several axes each row is a chain or several, and the last ones of a few
+// In a sum over several axes each row is a chain or several, and the last ones of a few
 // rows make one chain more: of short rows, too, little is added in f64.
 //
 //===----------------------------------------------------------------------===//

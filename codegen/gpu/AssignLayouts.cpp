@@ -233,17 +233,6 @@ Assignment::Key Assignment::keyOf(ArrayRef<StringAttr> axes) {
   return key;
 }
 
-/// The dimensions that a number is made of.
-static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return;
-  if (auto dim = dyn_cast<DimOp>(op))
-    names.insert(dim.getName());
-  for (Value operand : op->getOperands())
-    collectDims(operand, names);
-}
-
 LogicalResult Assignment::checkExtents() {
   WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
     auto axis = dyn_cast<AxisOp>(op);

@@ -7,16 +7,13 @@
 #include "codegen/gpu/TileSizes.h"
 #include "codegen/gpu/WarpMma.h"
 
-#include "llvm/ADT/SetVector.h"
-
 #include <cmath>
 
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
 
-/// The dimensions that a value is computed from.
-static void collectDims(Value value, llvm::SetVector<StringRef> &names) {
+void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return;

@@ -14,6 +14,8 @@
 #include "ir/CostModel.h"
 #include "ir/Specialize.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace tile::codegen::gpu {
 
 struct KernelShape {
@@ -30,6 +32,9 @@ struct KernelShape {
 
 /// Whether a contraction's sums have an axis of more than an element that no tile size cuts.
 bool hasWholeRows(ir::DotOp dot);
+
+/// Adds the dimensions that a value is computed from.
+void collectDims(mlir::Value value, llvm::SetVector<llvm::StringRef> &names);
 
 /// Binds the dims that code for a GPU depends on, those that the extents of whole axes are computed
 /// from. `dims` are the values of all, in their order; negative: not known.
