@@ -170,14 +170,19 @@ void TermSum::add(double term, Bound bound) {
   }
   if (term == 0)
     return;
+  noteSign(term);
   double size = std::fabs(term);
   total += term;
-  magnitude += size;
   squares += term * term;
   lowestBit = std::min(lowestBit, lowestBitOf(term));
   repeated += size == last;
   last = size;
   ++count;
+}
+
+void TermSum::noteSign(double term) {
+  (term < 0 ? isBelow : isAbove) = true;
+  (std::isfinite(term) ? magnitude : infinite) += std::isfinite(term) ? std::fabs(term) : term;
 }
 
 void TermSum::addProduct(double x, Bound ofX, double y, Bound ofY) {
@@ -193,8 +198,10 @@ void TermSum::addProduct(double x, Bound ofX, double y, Bound ofY) {
 void TermSum::begin(double value, Bound bound) {
   start = total = value;
   startBound = bound;
-  if (value != 0)
-    lowestBit = std::min(lowestBit, lowestBitOf(value));
+  if (value == 0)
+    return;
+  noteSign(value);
+  lowestBit = std::min(lowestBit, lowestBitOf(value));
 }
 
 void TermSum::addInOrder(double coarserBy) {
@@ -223,7 +230,7 @@ double TermSum::sizeOfPartialSums() const {
 
 double TermSum::roundingError(Number number) const {
   int precision = precisionOf(number);
-  double all = magnitude + std::fabs(start);
+  double all = magnitude + std::fabs(infinite);
   // A first term costs no rounding, and the last one that of the result, if it is of this type.
   double steps = double(count) + (start != 0) - (bitWidth(number) < 32 || hasProducts ? 1 : 2);
   int kept = precision - static_cast<int>(std::log2(std::max(coarseness, 1.0f)));
@@ -244,11 +251,11 @@ double TermSum::roundingError(Number number) const {
 }
 
 Bound TermSum::finish(Number number, bool isShared) const {
-  // Some orders may leave the type's range on their way.
-  double all = magnitude + std::fabs(start);
+  // Some orders may leave the type's range on their way, and then there is infinity, or, beside one
+  // of the other sign, NaN.
   const llvm::fltSemantics &type = semantics(bitWidth(number) < 32 ? Number::F32 : number);
-  if (std::isfinite(all) && all > std::fabs(total) &&
-      all >= std::ldexp(1.0, llvm::APFloat::semanticsMaxExponent(type)))
+  if (isAbove && isBelow && !std::isnan(infinite) &&
+      magnitude >= std::ldexp(1.0, llvm::APFloat::semanticsMaxExponent(type)))
     return undecided;
   Bound bound = addIndependent(startBound, errorsOfTerms(isShared));
   bound = addIndependent(bound, ownBound(roundingError(number)));

@@ -97,7 +97,11 @@ private:
   /// The root of the sum of the squares of all partial sums, if the terms come in any order.
   double sizeOfPartialSums() const;
 
-  double start = 0, total = 0, magnitude = 0, squares = 0, last = 0;
+  void noteSign(double term);
+
+  /// `magnitude` is that of the finite terms, and `infinite` the sum of the others, all with the
+  /// start.
+  double start = 0, total = 0, magnitude = 0, infinite = 0, squares = 0, last = 0;
   double own = 0, ownSquares = 0, shared = 0, sharedSquares = 0;
   Bound startBound;
   /// Of terms other than 0; those as large as the one before.
@@ -106,7 +110,7 @@ private:
   /// 0 for a cascade.
   float coarseness = 0;
   int runs = 0;
-  bool hasProducts = false;
+  bool hasProducts = false, isAbove = false, isBelow = false;
 };
 
 /// The factors of a product whose order is open.

@@ -90,6 +90,14 @@ static void markConvergent(llvm::Module &module) {
           call->setConvergent();
 }
 
+/// Whether there are instructions for floats of 8 bits in it, which are named after their formats.
+static bool convertsF8(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    StringRef name = function.getName();
+    return name.starts_with("llvm.nvvm.") && (name.contains("e4m3x2") || name.contains("e5m2x2"));
+  });
+}
+
 /// What is left to do on code that is straight already; the code generator has passes of its own
 /// for addresses.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -330,17 +338,19 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   gpu::LoweredKernel *lowered = &made->kernel;
   KernelOp onGpu = *made->onGpu;
   CompiledModule result;
-  // Blocks of a cluster send to each other, which PTX has from version 8.1 on: CUDA 12.1.
-  bool needsSends = lowered->blocks > 1 && StringRef(options.target).starts_with("sm_90");
-  auto machine = createMachine(options.target, needsSends ? "+ptx81" : "");
-  if (!machine)
-    return kernel.emitError("cannot make code for the GPU: ")
-           << llvm::toString(machine.takeError());
-  result.machine = std::move(*machine);
   result.context = std::make_unique<llvm::LLVMContext>();
   result.module = translateToLlvm(*lowered->module, *result.context, kernel.getSymName());
   if (!result.module)
     return failure();
+  // Blocks of a cluster send to each other, and Ada converts f8, which PTX has from version 8.1 on:
+  // CUDA 12.1.
+  bool needsSends = lowered->blocks > 1 && StringRef(options.target).starts_with("sm_90");
+  bool needsCasts = StringRef(options.target).starts_with("sm_89") && convertsF8(*result.module);
+  auto machine = createMachine(options.target, needsSends || needsCasts ? "+ptx81" : "");
+  if (!machine)
+    return kernel.emitError("cannot make code for the GPU: ")
+           << llvm::toString(machine.takeError());
+  result.machine = std::move(*machine);
   markConvergent(*result.module);
   result.module->setTargetTriple(result.machine->getTargetTriple());
   result.module->setDataLayout(result.machine->createDataLayout());

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <random>
 
 using namespace tile;
@@ -192,6 +193,27 @@ TEST_F(ToleranceTest, TermsMayCancel) {
         "+ 1e-6)\n    let w = dy[i, :] * g[:]\n    dx[i, :] = r * (w - t * (r * r * mean(w * t, "
         "N)))\n  }\n}\n",
         {normal(DType::F32, {11, 1}), normal(DType::F32, {11, 1}), normal(DType::F32, {1})});
+}
+
+TEST_F(ToleranceTest, SumsThatMayLeaveTheRangeOnTheirWayAreOpen) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), big = 3e38;
+  struct Case {
+    std::vector<double> terms;
+    bool isOpen;
+  };
+  // Beside an infinity great terms of the other sign make NaN, if they meet first.
+  for (const Case &c : {Case{{inf, -big, -big, 1}, true}, Case{{big, 1, big, -big}, true},
+                        Case{{inf, big, big, 1}, false}, Case{{-inf, 1, 2, 3}, false},
+                        Case{{inf, 1, -inf, 1}, false}, Case{{big, big, big, 0}, false}}) {
+    auto x = std::make_shared<Tensor>(*Tensor::create(DType::F32, {1, 4}));
+    for (int64_t n = 0; n < 4; ++n)
+      x->setDouble(n, c.terms[static_cast<size_t>(n)]);
+    Run result =
+        ran("kernel k(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) {\n    y[i] "
+            "= sum(x[i, :], N)\n  }\n}\n",
+            {x});
+    EXPECT_EQ(result.comparison.open, c.isOpen) << ::testing::PrintToString(c.terms);
+  }
 }
 
 TEST_F(ToleranceTest, TermsThatAreAlikeAreRoundedAlike) {
