@@ -60,14 +60,14 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
-/// Whether plain threads multiply matrices in blocks, by contractions that no instruction of warps
-/// can make.
-static bool makesPlainProducts(KernelOp kernel) {
-  bool found = false;
+/// Whether all that plain threads multiply in blocks is one contraction, which no instruction of
+/// warps can make. The sums of several have to share a thread's registers.
+static bool makesPlainProduct(KernelOp kernel) {
+  unsigned found = 0;
   kernel.walk([&](DotOp dot) {
-    found |= axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) && !hasWholeRows(dot);
+    found += axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) && !hasWholeRows(dot);
   });
-  return found;
+  return found == 1;
 }
 
 unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
@@ -87,7 +87,7 @@ unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
     return warps;
   }
   // A thread that multiplies reads the less for it the more sums it has.
-  bool multiplies = makesPlainProducts(kernel);
+  bool multiplies = makesPlainProduct(kernel);
   int64_t perThread = multiplies ? 2 * elementsPerThread : elementsPerThread;
   auto busy = static_cast<int64_t>(
       llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * perThread)))));
