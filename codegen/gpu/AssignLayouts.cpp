@@ -4,6 +4,7 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
+#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -438,12 +439,18 @@ void Assignment::choose() {
       for (Block &block : region)
         chooseAll(block.getArguments());
   });
-  // Loops have one layout for a value on its way through.
+  // Loops have one layout for a value on its way through. What a reduction is joined with has the
+  // reduction's: moved from one to the other, it would be reduced in each round.
   kernel.walk([&](Operation *op) {
     if (auto loop = dyn_cast<ForOp>(op))
-      for (auto [result, carried] : llvm::zip(loop.getResults(), loop.getCarried()))
-        if (isTile(result))
-          chosen[result] = chosen[carried];
+      for (auto [result, carried, yielded] :
+           llvm::zip(loop.getResults(), loop.getCarried(), loop.getYield().getOperands())) {
+        if (!isTile(result))
+          continue;
+        if (auto [reduce, combine] = foldOf(yielded, carried); reduce)
+          chosen[carried] = chosen[yielded] = chosen[reduce.getResult()];
+        chosen[result] = chosen[carried];
+      }
     if (auto count = dyn_cast<scf::ForOp>(op))
       for (auto [result, carried] : llvm::zip(count.getResults(), count.getRegionIterArgs()))
         if (isTile(result))

@@ -48,8 +48,7 @@ static bool joins(Operation *op, CombineKind kind) {
   llvm_unreachable("covered switch");
 }
 
-/// The reduction that only says what a loop's carried value is joined with, and the op that does.
-static std::pair<ReduceOp, Operation *> foldOf(Value yielded, BlockArgument carried) {
+std::pair<ReduceOp, Operation *> tile::codegen::gpu::foldOf(Value yielded, BlockArgument carried) {
   Operation *loop = carried.getOwner()->getParentOp(), *combine = yielded.getDefiningOp();
   // What a thread may keep for itself hangs on what else the sum is for.
   if (loop->getParentOfType<KernelOp>()->hasAttr(fixedOrderAttrName))
