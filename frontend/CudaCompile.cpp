@@ -115,6 +115,8 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   result.sites = std::move(code->sites);
   result.copies.assign(code->copies.begin(), code->copies.end());
   result.foldsItself = code->foldsItself;
+  result.keptBinders.assign(code->keptBinders.begin(), code->keptBinders.end());
+  result.storesAlone = code->storesAlone;
   for (const codegen::TensorBox &box : code->tensorMaps)
     result.maps.push_back(tensorMapOf(kernel.get(), box));
   result.isPersistent = code->isPersistent;

@@ -31,6 +31,11 @@ static constexpr double shareOfWarpMma = 0.14;
 /// (fitted to three blocks of one product there).
 static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
 
+/// Of what a warp draws from memory in one loop there is so much where chunks of a row are gone
+/// through more than once: 1.1 to 2.7 of 13.7 GB/s for single rows of millions (H200,
+/// docs/performance.md).
+static constexpr double shareOfPhases = 0.18;
+
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
@@ -102,24 +107,35 @@ double FusionCost::contractionSeconds(const Work &work,
   return seconds;
 }
 
-/// Seconds in which so many bytes move, an equal part of them by each CTA. Waves of CTAs that fill
-/// the device have its bandwidth; fewer have what so many warps draw.
-double FusionCost::memorySeconds(double bytes, double ctas,
+/// Seconds in which so many bytes move, and so many come once more, which a cache has; an equal part
+/// of them by each CTA. Waves of CTAs that fill the device have its bandwidth; fewer have what so
+/// many warps draw, wherever it comes from.
+double FusionCost::memorySeconds(double bytes, double again, double ctas,
                                  const codegen::gpu::KernelShape &shape) const {
+  double drawn = bytes + again;
+  bytes += again / cacheSpeedup;
   double perWarp = device.figure(device.isGpu ? "warp_bandwidth" : "core_bandwidth");
   double ofCluster = device.figure("cluster_bandwidth");
   double slots = device.figure("multiprocessors") * shape.ctasAtATime;
   if (perWarp <= 0 || slots < 1 || !(ctas >= 1) || !std::isfinite(ctas))
     return bytes / bandwidth();
-  double perProgram = shape.ctas * shape.warps * perWarp;
+  double perProgram = shape.ctas * shape.warps * perWarp * (shape.isPhased ? shareOfPhases : 1);
   if (shape.ctas > 1 && ofCluster > 0)
     perProgram = std::min(perProgram, ofCluster);
-  auto rate = [&](double atATime) {
-    return std::min(bandwidth(), atATime / shape.ctas * perProgram);
+  auto wave = [&](double atATime) {
+    return std::max(atATime * bytes / bandwidth(), shape.ctas * drawn / perProgram) / ctas;
   };
   double waves = std::floor(ctas / slots), rest = ctas - waves * slots;
-  double each = bytes / ctas;
-  return waves * slots * each / rate(slots) + (rest > 0 ? rest * each / rate(rest) : 0);
+  return waves * wave(slots) + (rest > 0 ? wave(rest) : 0);
+}
+
+double FusionCost::waiting(double warps, double ctas,
+                           const codegen::gpu::KernelShape &shape) const {
+  double multiprocessors = device.figure("multiprocessors");
+  if (!device.isGpu || multiprocessors < 1)
+    return 1;
+  double each = std::min<double>(shape.ctasAtATime, std::ceil(ctas / multiprocessors));
+  return std::max(1.0, busyWarps / std::max(1.0, each * warps));
 }
 
 /// How much longer arithmetic takes than on all multiprocessors, as the last of them have fewer of
@@ -161,10 +177,10 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.bytesRead = work.bytesRead;
   cost.bytesWritten = work.bytesWritten;
   cost.operations = work.totalOperations();
-  double again = std::max(0.0, work.bytesAccessed - work.bytes());
-  double bytes = work.bytes() + again / cacheSpeedup, ctas = work.programs * shape.ctas;
+  double again = std::max(0.0, work.bytesInPieces - work.bytes());
+  double ctas = work.programs * shape.ctas;
   double compute = work.computeSeconds(device);
-  cost.leastMemorySeconds = bytes / bandwidth();
+  cost.leastMemorySeconds = (work.bytes() + again / cacheSpeedup) / bandwidth();
   cost.leastComputeSeconds = compute;
   cost.programs = work.programs;
   cost.fillsDevice = !(ctas < device.figure("multiprocessors"));
@@ -172,18 +188,16 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.wholeScalars = shape.wholeScalars;
   cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
   cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
-  if (device.isGpu)
-    compute += contractionSeconds(work, shape);
+  double multiply = device.isGpu ? contractionSeconds(work, shape) : 0;
   if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
     compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
                work.functions / rate;
-  double multiprocessors = device.figure("multiprocessors");
-  compute *= shareLost(ctas, multiprocessors);
-  if (device.isGpu && multiprocessors >= 1 && cost.pipelines == 0) {
-    double each = std::min<double>(shape.ctasAtATime, std::ceil(ctas / multiprocessors));
-    compute *= std::max(1.0, busyWarps / std::max(1.0, each * shape.warps));
+  if (cost.pipelines == 0) {
+    compute *= waiting(shape.warps, ctas, shape);
+    multiply *= waiting(cost.scalars > 0 ? shape.multiplyingWarps : shape.warps, ctas, shape);
   }
-  double memory = memorySeconds(bytes, ctas, shape);
+  compute = (compute + multiply) * shareLost(ctas, device.figure("multiprocessors"));
+  double memory = memorySeconds(work.bytes(), again, ctas, shape);
   cost.launchSeconds = device.launchSeconds();
   cost.memorySeconds = memory;
   cost.computeSeconds = compute;

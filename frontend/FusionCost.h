@@ -39,7 +39,11 @@ private:
   codegen::gpu::KernelShape shapeOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                     const llvm::StringMap<int64_t> &blocks, const Work &work) const;
   double contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
-  double memorySeconds(double bytes, double ctas, const codegen::gpu::KernelShape &shape) const;
+  double memorySeconds(double bytes, double again, double ctas,
+                       const codegen::gpu::KernelShape &shape) const;
+  /// How much longer arithmetic takes where so many of a program's warps keep a multiprocessor busy
+  /// with it.
+  double waiting(double warps, double ctas, const codegen::gpu::KernelShape &shape) const;
 
   DeviceDescription device;
   TileSizes sizes;

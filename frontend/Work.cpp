@@ -27,6 +27,7 @@ Work &Work::operator+=(const Work &other) {
   bytesRead += other.bytesRead;
   bytesWritten += other.bytesWritten;
   bytesAccessed += other.bytesAccessed;
+  bytesInPieces += other.bytesInPieces;
   functions += other.functions;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
   contractedBytes = std::max(contractedBytes, other.contractedBytes);
@@ -76,6 +77,7 @@ private:
   double sizeOf(StringAttr binder, int64_t given) const;
   double shareInside(Axes axes);
   double times(Operation *op, Axes axes);
+  double neighbours(unsigned parameter, AffineMap map, ValueRange indices);
   double reached(Operation *op, AffineMap map, ValueRange indices, ValueRange symbols);
   void collectSources(Value value, llvm::SetVector<Value> &sources);
 
@@ -397,6 +399,22 @@ double Counter::reached(Operation *op, AffineMap map, ValueRange indices, ValueR
   return std::min(count, times(op, axes));
 }
 
+/// How many elements, side by side in memory, a block reaches at a time.
+double Counter::neighbours(unsigned parameter, AffineMap map, ValueRange indices) {
+  double count = 1;
+  for (size_t n = shapes[parameter].size(); n-- > 0;) {
+    auto extent = static_cast<double>(shapes[parameter][n]);
+    double block = 1;
+    for (auto [d, index] : llvm::enumerate(indices))
+      if (isa<ir::SpanType>(index.getType()) && map.getResult(n).isFunctionOfDim(d))
+        block = std::max(block, std::min(extent, blockOf(ir::axisOf(index))));
+    count *= block;
+    if (block < extent) // the next ones stand elsewhere
+      break;
+  }
+  return count;
+}
+
 //===-- What counts -------------------------------------------------------===//
 
 void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indices,
@@ -405,8 +423,10 @@ void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indi
   double elements = reached(op, map, indices, symbols);
   double size =
       static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
-  work.bytesAccessed +=
-      product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
+  double bytes = product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
+  work.bytesAccessed += bytes;
+  work.bytesInPieces += bytes * std::max(1.0, Work::bytesOfPiece /
+                                                  (neighbours(parameter, map, indices) * size));
   if (reads)
     read[parameter] += elements;
   if (writes)

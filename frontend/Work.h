@@ -24,6 +24,10 @@ struct Work {
   double bytesRead = 0, bytesWritten = 0;
   /// Each access counts each time: what caches and shared memory have to serve.
   double bytesAccessed = 0;
+  /// The same in whole pieces, which is what memories and caches move: few elements side by side
+  /// take one, too.
+  double bytesInPieces = 0;
+  static constexpr double bytesOfPiece = 64;
   /// Arithmetic by the unit that could do it and the type: a multiply-add is two, a function one.
   /// Infinite where data decides how often.
   std::map<std::pair<Unit, runtime::DType>, double> operations;

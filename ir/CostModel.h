@@ -77,6 +77,16 @@ struct KernelCost {
   }
 };
 
+/// Seconds that one kernel saves beside those that it takes the place of. What it computes more than
+/// they do, because many programs compute the same, is not counted on to hide behind the memory,
+/// nor is less than a fiftieth of the time that they take: no model is as exact.
+inline double savedSeconds(const KernelCost &together, const KernelCost &apart) {
+  double serial = together.launchSeconds + together.memorySeconds + together.computeSeconds;
+  double hidden = std::max(0.0, serial - together.seconds);
+  double added = std::max(0.0, together.computeSeconds - apart.computeSeconds);
+  return apart.seconds * 0.98 - together.seconds - std::min(added, hidden);
+}
+
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
 /// nothing. Times that are predicted don't decide that: without those units a contraction may take
 /// a hundred times as long, and where its rows are whole twice as long and more

@@ -242,7 +242,7 @@ template <typename Value>
 requires std::is_same_v<std::remove_const_t<Value>, CudaCode>
 void parts(Writer &writer, Value &v) {
   all(writer, v.target, v.function, v.start, v.finish, v.copies, v.foldsItself, v.maps,
-      v.isPersistent, v.startsEarly, v.sites, v.programs, v.image);
+      v.isPersistent, v.startsEarly, v.keptBinders, v.storesAlone, v.sites, v.programs, v.image);
 }
 template <typename Value>
 requires std::is_same_v<std::remove_const_t<Value>, CudaCode>
@@ -254,6 +254,8 @@ void parts(Reader &reader, Value &v) {
     all(reader, v.maps, v.isPersistent);
   if (reader.version > 5)
     code(reader, v.startsEarly);
+  if (reader.version > 6)
+    all(reader, v.keptBinders, v.storesAlone);
   all(reader, v.sites, v.programs, v.image);
 }
 TILE_PARTS(CudaVariant, v.guard, v.condition, v.schedule, v.code, v.cubin)

@@ -13,7 +13,7 @@
 
 namespace tile::runtime {
 
-inline constexpr uint32_t artifactVersion = 6, oldestArtifactVersion = 1;
+inline constexpr uint32_t artifactVersion = 7, oldestArtifactVersion = 1;
 inline constexpr size_t artifactHeaderSize = 48;
 
 /// Whether bytes begin as those of an artifact do, of whatever version.

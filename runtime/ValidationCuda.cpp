@@ -5,6 +5,7 @@
 #include "runtime/cuda/PtxTarget.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace tile::runtime {
 
@@ -111,6 +112,12 @@ bool isValidVariant(const CudaVariant &variant, const Signature &signature,
          std::all_of(code.maps.begin(), code.maps.end(), isMap) &&
          ((code.maps.empty() && !code.startsEarly) || cuda::parseTarget(code.target)->major >= 9) &&
          !(code.isPersistent && !code.copies.empty()) &&
+         std::all_of(code.keptBinders.begin(), code.keptBinders.end(),
+                     [&](uint32_t n) { return n < code.programs.size(); }) &&
+         std::adjacent_find(code.keptBinders.begin(), code.keptBinders.end(),
+                            std::greater_equal<>()) == code.keptBinders.end() &&
+         (!code.keptBinders.empty() || !code.storesAlone) &&
+         (!code.copies.empty() || code.keptBinders.empty()) &&
          std::all_of(code.sites.begin(), code.sites.end(), isValidSite);
 }
 

@@ -204,8 +204,12 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
     bool isFirst = true, isFixed = true, hasCopies = false;
     kernel.walk(
         [&](UpdateOp other) { isFirst &= other == op || other.getTarget() != op.getTarget(); });
-    for (Value value : llvm::concat<Value>(op.getDims(), op.getSyms()))
-      isFixed &= !programs.isAncestor(value.getParentRegion()) || isOnlyOne(value);
+    for (Value value : llvm::concat<Value>(op.getDims(), op.getSyms())) {
+      auto binder = dyn_cast<BlockArgument>(value);
+      isFixed &= !programs.isAncestor(value.getParentRegion()) || isOnlyOne(value) ||
+                 (binder && binder.getOwner() == &programs.front() &&
+                  llvm::is_contained(keptBinders, binder.getArgNumber()));
+    }
     for (const ReduceCopies &copy : copies)
       hasCopies |= copy.param == param;
     int64_t count = layoutOfValue(op.getValue()).numRegisters();
@@ -218,16 +222,110 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
   return result;
 }
 
+/// Whether a dimension of an output has the elements from `lower` on to `upper`.
+static bool isWhole(KernelOp kernel, unsigned param, unsigned dimension, Value lower, Value upper) {
+  auto type = cast<MemRefType>(kernel.getArgumentTypes()[param]);
+  APInt number;
+  if (!matchPattern(lower, m_Zero()))
+    return false;
+  if (!type.isDynamicDim(dimension))
+    return matchPattern(upper, m_ConstantInt(&number)) &&
+           number.getSExtValue() == type.getDimSize(dimension);
+  auto symbol = dyn_cast<AffineSymbolExpr>(kernel.getParamShape(param).getResult(dimension));
+  auto dim = upper.getDefiningOp<DimOp>();
+  return symbol && dim && kernel.getDims()[symbol.getPosition()] == dim.getNameAttr();
+}
+
+/// The binders that the elements of an update hang on, if with those all of the output is updated,
+/// each element by all that the other binders have.
+static std::optional<SmallVector<unsigned, 1>> bindersOfAll(KernelOp kernel, UpdateOp op) {
+  ParallelOp parallel = kernel.getParallel();
+  unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+  SmallVector<unsigned, 1> binders;
+  llvm::SmallDenseSet<Value> seen;
+  for (auto [d, expr] : llvm::enumerate(op.getMap().getResults())) {
+    Value index;
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      index = op.getDims()[dim.getPosition()];
+    else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      index = op.getSyms()[symbol.getPosition()];
+    if (!index || !seen.insert(index).second)
+      return std::nullopt;
+    auto argument = dyn_cast<BlockArgument>(index);
+    auto axis = index.getDefiningOp<AxisOp>();
+    Value lower, upper;
+    if (argument && argument.getOwner() == &parallel.getBody().front()) {
+      unsigned n = argument.getArgNumber();
+      binders.push_back(n);
+      lower = parallel.getLower()[n], upper = parallel.getUpper()[n];
+    } else if (axis) {
+      lower = axis.getLower(), upper = axis.getUpper();
+    }
+    if (!lower || !isWhole(kernel, param, d, lower, upper))
+      return std::nullopt;
+  }
+  llvm::sort(binders);
+  return binders;
+}
+
+SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
+  // An order that is fixed is that of whole outputs; a report tells of a program by its number.
+  bool isOther = copies.empty() || kernel->hasAttr(fixedOrderAttrName) ||
+                 kernel->hasAttr(groupAttrName) || kernel->hasAttr(watchedAttrName) ||
+                 kernel.isGrid() || speaks(kernel);
+  kernel.walk([&](RestrictOp) { isOther = true; });
+  if (isOther)
+    return {};
+  std::optional<SmallVector<unsigned, 1>> kept;
+  size_t updates = 0;
+  WalkResult result = kernel.walk([&](UpdateOp op) {
+    unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+    if (llvm::none_of(copies, [&](const ReduceCopies &copy) { return copy.param == param; }))
+      return WalkResult::advance();
+    std::optional<SmallVector<unsigned, 1>> own = bindersOfAll(kernel, op);
+    if (!own || (kept && *kept != *own))
+      return WalkResult::interrupt();
+    kept = own;
+    ++updates;
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted() || updates != copies.size())
+    return {};
+  keptBinders = *kept;
+  return accumulatedUpdates().size() == updates ? *kept : SmallVector<unsigned, 1>();
+}
+
 void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
   Axes axes = axesOf(op.getValue().getType());
   Layout layout = layoutOfValue(op.getValue());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
   Value first = isFirstCopy(layout);
-  int64_t width = vectorFor(access, /*isChecked=*/false);
-  barrier(); // the copy was filled by others
-  for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
-    SmallVector<Index> indices = indicesAt(access, r);
-    Value mask = b.both(updateMask(op, access, indices, r), first);
-    write(access.tensor, addressOf(access, indices), numbers.slice(r, width), mask);
-  }
+  auto writeTo = [&](const Access &target, ValueRange elements) {
+    int64_t width = vectorFor(target, /*isChecked=*/false);
+    for (int64_t r = 0, count = layout.numRegisters(); r < count; r += width) {
+      SmallVector<Index> indices = indicesAt(target, r);
+      Value mask = b.both(updateMask(op, target, indices, r), first);
+      write(target.tensor, addressOf(target, indices), elements.slice(r, width), mask);
+    }
+  };
+  if (keptBinders.empty())
+    barrier(); // the copy was filled by others
+  if (!storesAlone)
+    return writeTo(access, numbers);
+  unsigned param = cast<BlockArgument>(op.getTarget()).getArgNumber();
+  auto store = [&]() -> Values {
+    Access output = access;
+    for (auto [copy, tensor] : llvm::zip_equal(copies, copiedOutputs))
+      if (copy.param == param)
+        output.tensor = tensor;
+    writeTo(output, llvm::map_to_vector(numbers, [&](Value number) {
+              return finished(param, output.tensor, number);
+            }));
+    return {};
+  };
+  auto copy = [&]() -> Values {
+    writeTo(access, numbers);
+    return {};
+  };
+  b.branch(b.compare(CmpIPredicate::eq, numCopies, b.i64(1)), store, copy);
 }

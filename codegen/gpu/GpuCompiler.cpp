@@ -135,6 +135,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::foldCounts(*copy);
+  gpu::joinReductions(*copy);
   gpu::prepareProduct(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (!found.product)
@@ -164,6 +165,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
     gpu::foldCounts(*copy);
+    gpu::joinReductions(*copy);
     gpu::prepareProduct(*copy);
     gpu::makeRoom(*copy);
     gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
@@ -368,6 +370,8 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   code.sharedBytes = lowered->sharedBytes;
   code.blocks = lowered->blocks;
   code.copies = lowered->copies;
+  code.keptBinders = lowered->keptBinders;
+  code.storesAlone = lowered->storesAlone;
   code.foldsItself = lowered->foldsItself;
   if (options.sanitizes || hasReports(kernel))
     for (auto [n, op] : llvm::enumerate(reportSites(kernel)))

@@ -68,7 +68,7 @@ using ReduceCopies = runtime::CudaReduceCopies;
 /// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
 /// bytes (those of the first output, then of the next), how many each output has, how many
 /// programs there are, and the address of a counter or 0. The grid then has as many blocks as
-/// copies. Without a counter `finish` runs afterwards; with one the kernel does its work, if it
+/// copies, times the places of the kept binders. Without a counter `finish` runs afterwards; with one the kernel does its work, if it
 /// `foldsItself` (runtime/artifact/CudaCode.h says when).
 /// With `start`, that function runs first. Both take the same parameters, and any grid.
 struct GpuCode {
@@ -92,6 +92,9 @@ struct GpuCode {
   /// Whether the function waits by itself for the kernel before it (`griddepcontrol`).
   bool startsEarly = false;
   llvm::SmallVector<ReduceCopies, 1> copies;
+  /// What the runtime has to know of blocks and copies (runtime/artifact/CudaCode.h).
+  llvm::SmallVector<unsigned, 1> keptBinders;
+  bool storesAlone = false;
   /// Names of functions; empty: there is none.
   std::string start, finish;
   bool foldsItself = false;

@@ -8,6 +8,7 @@
 #include "codegen/gpu/WarpMma.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace tile::ir;
@@ -67,6 +68,7 @@ OwningOpRef<KernelOp> tile::codegen::gpu::asCompiled(KernelOp kernel, ArrayRef<i
   if (DictionaryAttr divisors = divisorsOf(kernel, dims); !divisors.empty())
     (*copy)->setAttr(divisorsAttrName, divisors);
   foldCounts(*copy);
+  joinReductions(*copy);
   prepareProduct(*copy);
   return copy;
 }
@@ -84,22 +86,25 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
   return sizes;
 }
 
-/// Elements of both operands that a thread reads for a multiply-add. What the threads share out of
-/// a block's sums is taken for as square as the block lets it be.
-static double operandReads(DotOp dot, unsigned threads) {
+/// Notes a contraction by plain threads. What the threads share out of a block's sums is taken for
+/// as square as the block lets it be.
+static void notePlain(DotOp dot, unsigned warps, KernelShape &shape) {
   auto tile = dyn_cast<RankedTensorType>(dot.getType());
   if (!tile) // a number, of vectors
-    return 0;
-  double rows = 1, columns = 1;
+    return;
+  double rows = 1, columns = 1, threads = 32.0 * warps;
   for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
     bool isRow = llvm::is_contained(axesOf(dot.getLhs().getType()), axis),
          isColumn = llvm::is_contained(axesOf(dot.getRhs().getType()), axis);
     if (isRow != isColumn)
       (isRow ? rows : columns) *= static_cast<double>(extent);
   }
-  double sums = std::max(1.0, rows * columns / threads);
+  double all = rows * columns, sums = std::max(1.0, all / threads);
   double less = std::min({rows, columns, std::sqrt(sums)});
-  return 1 / less + less / sums;
+  shape.operandReads = std::max(shape.operandReads, 1 / less + less / sums);
+  constexpr double mostAtOnce = 4;
+  double busy = std::clamp(std::ceil(all / 32), 1.0, double(warps));
+  shape.multiplyingWarps = std::min(shape.multiplyingWarps, busy * std::min(sums, mostAtOnce));
 }
 
 bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
@@ -128,14 +133,17 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     return shape;
   }
   ProgramPlan plan = planProgram(*copy, model);
+  shape.multiplyingWarps = std::numeric_limits<double>::infinity();
   copy->walk([&](DotOp dot) {
-    shape.contractions.push_back(warpDotOf(dot) ? ContractionPath::WarpMma
-                                                : ContractionPath::Scalar);
-    shape.operandReads = std::max(shape.operandReads, operandReads(dot, 32 * plan.warps));
-    shape.wholeScalars += shape.contractions.back() == ContractionPath::Scalar && hasWholeRows(dot);
+    bool isPlain = !warpDotOf(dot);
+    shape.contractions.push_back(isPlain ? ContractionPath::Scalar : ContractionPath::WarpMma);
+    if (isPlain)
+      notePlain(dot, plan.warps, shape);
+    shape.wholeScalars += isPlain && hasWholeRows(dot);
   });
   shape.warps = plan.warps;
   shape.ctas = plan.blocks;
+  shape.isPhased = plan.phases > 1;
   shape.ctasAtATime = plan.ctasAtATime;
   return shape;
 }

@@ -21,11 +21,18 @@ namespace tile::codegen::gpu {
 struct KernelShape {
   /// CTAs that share a program, the warps of each, and how many a multiprocessor has at a time.
   unsigned ctas = 1, warps = 4, ctasAtATime = 1;
+  /// Whether a whole axis is gone through more than once, chunk by chunk: then each chunk is waited
+  /// for.
+  bool isPhased = false;
   /// The contractions of the kernel, in the order in which they stand there.
   llvm::SmallVector<ir::ContractionPath> contractions;
   /// Elements of operands that a thread reads for a multiply-add, in the contraction outside
   /// pipelines that reads the most: with R × C sums it reads R + C for R · C.
   double operandReads = 0;
+  /// What keeps the arithmetic busy in the contraction by plain threads that does so least: the
+  /// warps that share out its sums, each as often as a thread has sums, up to four, which don't
+  /// wait for each other. Where there are fewer sums than threads, warps do the same.
+  double multiplyingWarps = 4;
   /// Contractions by plain threads whose sums are whole rows: blocks have no shape of their own.
   unsigned wholeScalars = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/RescaledSums.h"
 #include "ir/Domain.h"
@@ -510,6 +511,23 @@ llvm::StringMap<int64_t> tile::codegen::gpu::loopContractions(KernelOp kernel) {
 }
 
 void tile::codegen::gpu::loopAxis(AxisOp axis, int64_t chunk) { AxisLooping(axis).run(chunk); }
+
+void tile::codegen::gpu::joinReductions(KernelOp kernel) {
+  if (kernel->hasAttr(fixedOrderAttrName))
+    return;
+  kernel.walk([](ReduceOp outer) {
+    auto inner = outer.getInput().getDefiningOp<ReduceOp>();
+    if (!inner || !inner->hasOneUse() || inner.getKind() != outer.getKind() ||
+        inner->getBlock() != outer->getBlock() ||
+        isNarrowFloat(getElementTypeOrSelf(inner.getInput().getType())))
+      return;
+    SmallVector<Attribute> axes(inner.getAxes().begin(), inner.getAxes().end());
+    llvm::append_range(axes, outer.getAxes());
+    outer.getInputMutable().assign(inner.getInput());
+    outer.setAxesAttr(ArrayAttr::get(outer.getContext(), axes));
+    inner.erase();
+  });
+}
 
 void tile::codegen::gpu::foldCounts(KernelOp kernel) {
   Domains domains(kernel);

@@ -82,6 +82,9 @@ std::pair<ir::ReduceOp, mlir::Operation *> foldOf(mlir::Value yielded,
 
 /// Replaces counts of whole axes without conditions by their lengths.
 void foldCounts(ir::KernelOp kernel);
+/// Makes a reduction of what a reduction of the same kind gives, and nothing else needs, one along
+/// all their axes: threads then join what they have once. Where orders are fixed nothing changes.
+void joinReductions(ir::KernelOp kernel);
 
 } // namespace tile::codegen::gpu
 

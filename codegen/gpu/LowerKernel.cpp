@@ -80,6 +80,8 @@ KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   copies = copiesOf(kernel);
   blocks = numBlocks(kernel);
+  keptBinders = findKeptBinders();
+  storesAlone = !keptBinders.empty() && hasSmallFinishes(kernel);
 }
 
 Value tile::codegen::gpu::readSpecial(CodeBuilder &b, StringRef name) {
@@ -162,11 +164,21 @@ void KernelLowering::emitParallel(ParallelOp op) {
   if (copies.empty())
     return emitPrograms(op, body);
   // A run of programs for each copy, so that they are combined in order.
-  fillCopies();
-  Value length = blockCount(b, b.i64(0), numPrograms, numCopies);
-  Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
-  Value first = b.mul(block, length);
-  Value end = b.minS(b.add(first, length), numPrograms);
+  Value ofBlock = numPrograms;
+  SmallVector<unsigned> others;
+  for (unsigned n = 0; n < op.getNames().size(); ++n)
+    if (!llvm::is_contained(keptBinders, n))
+      others.push_back(n);
+  if (keptBinders.empty()) {
+    fillCopies();
+  } else {
+    bindBinders(op, keptPlace, keptBinders);
+    ofBlock =
+        b.fold<arith::DivUIOp>(numPrograms, b.fold<arith::ExtUIOp>(b.getI64Type(), keptPlaces));
+  }
+  Value length = blockCount(b, b.i64(0), ofBlock, numCopies);
+  Value first = b.mul(b.fold<arith::ExtUIOp>(b.getI64Type(), copyNumber), length);
+  Value end = b.minS(b.add(first, length), ofBlock);
   SmallVector<UpdateOp> updates = watches ? SmallVector<UpdateOp>() : accumulatedUpdates();
   Values inits;
   for (UpdateOp update : updates)
@@ -174,7 +186,10 @@ void KernelLowering::emitParallel(ParallelOp op) {
                  identityFor(cast<BlockArgument>(update.getTarget()).getArgNumber()));
   Values sums = b.loop(first, end, b.i64(1), inits, [&](Value number, ValueRange carried) {
     program = number;
-    bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    if (keptBinders.empty())
+      bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
+    else
+      bindBinders(op, b.fold<arith::TruncIOp>(b.getI32Type(), number), others);
     watchProgram();
     for (UpdateOp update : updates) {
       size_t count = layoutOfValue(update.getValue()).numRegisters();
@@ -246,31 +261,35 @@ static std::pair<Value, Value> groupedPlace(CodeBuilder &b, Value number, Value 
 }
 
 void KernelLowering::bindProgram(ParallelOp op, Value number) {
+  bindBinders(op, number, llvm::to_vector(llvm::seq<unsigned>(0, op.getNames().size())));
+}
+
+void KernelLowering::bindBinders(ParallelOp op, Value number, ArrayRef<unsigned> binders) {
   // There are fewer than 2³¹ programs, so each count is, too.
   Type i32 = b.getI32Type();
-  size_t rank = op.getNames().size();
   auto countOf = [&](size_t n) {
     return b.fold<arith::TruncIOp>(
         i32,
         blockCount(b, scalar(op.getLower()[n]), scalar(op.getUpper()[n]), b.i64(op.getSizes()[n])));
   };
-  Values places(rank);
-  if (auto group = kernel->getAttrOfType<IntegerAttr>(groupAttrName)) {
+  auto group = kernel->getAttrOfType<IntegerAttr>(groupAttrName);
+  Values places(binders.size());
+  if (group) {
     std::tie(places[0], places[1]) =
         groupedPlace(b, number, countOf(0), countOf(1), group.getInt());
   } else {
-    for (size_t n = rank; n-- > 1;) {
-      Value count = countOf(n), quotient = b.fold<arith::DivUIOp>(number, count);
+    for (size_t n = binders.size(); n-- > 1;) {
+      Value count = countOf(binders[n]), quotient = b.fold<arith::DivUIOp>(number, count);
       places[n] = b.sub(number, b.mul(quotient, count));
       number = quotient;
     }
-    if (rank > 0)
+    if (!binders.empty())
       places[0] = number;
   }
-  for (size_t n = 0; n < rank; ++n) {
+  for (auto [n, place] : llvm::zip_equal(binders, places)) {
     Value lower = scalar(op.getLower()[n]), upper = scalar(op.getUpper()[n]);
     int64_t size = op.getSizes()[n];
-    Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), places[n]);
+    Value wide = b.fold<arith::ExtUIOp>(b.getI64Type(), place);
     Value origin = b.add(lower, b.mul(wide, b.i64(size)));
     BlockArgument argument = op.getBody().getArgument(n);
     if (isOnlyOne(argument))
@@ -654,6 +673,8 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const 
   if (failed(lowering.run()))
     return failure();
   result.function = function;
+  result.keptBinders = lowering.keptBinders;
+  result.storesAlone = lowering.storesAlone;
   unsigned outputs =
       llvm::count_if(llvm::seq<unsigned>(0, kernel.getNumArguments()),
                      [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });

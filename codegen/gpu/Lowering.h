@@ -43,6 +43,9 @@ struct LoweredKernel {
   bool foldsItself = false;
   static constexpr llvm::StringLiteral startSuffix = ".start", finishSuffix = ".finish";
   llvm::SmallVector<ReduceCopies, 1> copies;
+  /// See GpuCode.
+  llvm::SmallVector<unsigned, 1> keptBinders;
+  bool storesAlone = false;
 };
 
 /// A kernel on the tile_gpu level as a module of the LLVM dialect and arith and math on scalars.
@@ -96,6 +99,8 @@ struct Tensor {
 
 /// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
 llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
+/// Whether what follows complete sums is little.
+bool hasSmallFinishes(ir::KernelOp kernel);
 /// Whether a kernel with copies has so few elements of them that its last block may fold them, and
 /// all blocks come to the end.
 bool foldsItself(ir::KernelOp kernel);
@@ -150,6 +155,9 @@ public:
   mlir::Operation *largestOfShared() const { return mostSharedOp; }
   /// See LoweredKernel.
   llvm::SmallVector<PlainDot> plainDots;
+  /// See GpuCode.
+  llvm::SmallVector<unsigned, 1> keptBinders;
+  bool storesAlone = false;
 
   /// The state that two make.
   using Combine = llvm::function_ref<CodeBuilder::Values(mlir::ValueRange, mlir::ValueRange)>;
@@ -168,6 +176,8 @@ private:
   void emitPrograms(ir::ParallelOp op, mlir::Block &body);
   /// Binds what a program has to the one of this number, an i32.
   void bindProgram(ir::ParallelOp op, Value number);
+  /// Binds some of the binders to the place of this number among their places alone.
+  void bindBinders(ir::ParallelOp op, Value number, llvm::ArrayRef<unsigned> binders);
   /// How many programs there are, as i64.
   Value programCount(ir::ParallelOp op);
   /// What follows a pipeline's sums is emitted some columns at a time, so that few registers hold
@@ -362,17 +372,26 @@ private:
   /// Puts this block's copies in the place of the outputs.
   void bindCopies();
   void fillCopies();
-  /// Updates of the same elements by every program, by all threads' registers until the block's
-  /// programs are done.
+  /// Updates of the same elements by every program of a block, by all threads' registers until
+  /// these programs are done.
   llvm::SmallVector<ir::UpdateOp> accumulatedUpdates();
+  /// The binders that decide alone which elements the updates are of, where all elements of the
+  /// outputs are some program's; none: blocks have copies of whole outputs.
+  llvm::SmallVector<unsigned, 1> findKeptBinders();
   void writeAccumulated(ir::UpdateOp op, mlir::ValueRange numbers);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
   void finishOutput(const ReduceCopies &copies, const Tensor &output);
+  void finishFewCopies(const ReduceCopies &copies, const Tensor &output);
+  /// An element of the copies from number `begin` on, each `step` further, as one number.
+  Value foldRun(unsigned param, const Tensor &first, Value element, Value length, Value begin,
+                int64_t step);
   /// With a counter: the last of the blocks to come here folds all copies.
   void foldByLast();
   void foldFew(unsigned param, const Tensor &first, const Tensor &output);
   void writeFolded(unsigned param, const Tensor &output, Value element, Value folded);
+  /// What an output's element is of what its updates made, as it is stored.
+  Value finished(unsigned param, const Tensor &output, Value folded);
   //===-- What programs share (EmitAtomic.cpp) ----------------------------===//
   /// Finds the tensors whose accesses have an order.
   void findContended();
@@ -634,6 +653,8 @@ private:
   llvm::SmallVector<ReduceCopies, 1> copies;
   Value placeOfCopies, counter; // of u32; null: another function folds
   Value numCopies, numPrograms; // i64
+  /// Of this block: the number of its copy, and of the place of its kept binders, among so many.
+  Value copyNumber, keptPlace, keptPlaces; // i32
   /// The tensors themselves, in the order of `copies`.
   llvm::SmallVector<Tensor, 1> copiedOutputs;
   llvm::DenseMap<mlir::Operation *, Values> accumulated;

@@ -401,6 +401,7 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
     if (!asked && (isOpen || isOnePass))
       plan.blocks = isOpen ? 1 : blocksForPass(live, most);
     planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
+    plan.phases = looped->phases;
     // A chunk at a time.
     live = std::min<int64_t>(live, plan.chunk * rowsBeside(kernel, axisOf(axis.getSpan())));
     return plan;

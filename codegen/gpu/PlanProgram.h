@@ -57,8 +57,10 @@ struct ProgramPlan {
   unsigned ctasAtATime = 1;
   /// For `prefetchAttrName`; 0: nobody asks.
   int64_t ahead = 0;
-  /// The axis that is cut into chunks, if any; and how many of them are kept.
+  /// The axis that is cut into chunks, if any; how often it is gone through, and how many of them
+  /// are kept.
   ir::AxisOp looped;
+  unsigned phases = 0;
   int64_t chunk = 0, keptChunks = 0;
 };
 

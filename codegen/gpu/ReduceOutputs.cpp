@@ -5,6 +5,14 @@
 // other, and folds their updates into a copy of the output; a second function folds
 // the copies, in their order. Halves are f32 in the copies.
 //
+// Where some binders decide which elements a program updates,
+//
+//   parallel i in tiles(M), j in tiles(N) { s[j] += sum(x[i, j], i) }
+//
+// blocks with different j share a copy: each has the elements of its j in registers until
+// its programs, which are a run of the i, are done. Such binders are *kept*. Where the
+// kept ones alone make blocks enough there is one copy, and blocks store what they have.
+//
 // Where the outputs have few elements, as the kernel knows, that function would take
 // longer to begin than to run. Then the launch gives a counter, and the last block that
 // is done folds the copies, combining them in the very order of the second function.
@@ -61,6 +69,15 @@ bool tile::codegen::gpu::foldsItself(KernelOp kernel) {
   return llvm::all_of(copiesOf(kernel), hasFew);
 }
 
+bool tile::codegen::gpu::hasSmallFinishes(KernelOp kernel) {
+  // It is made anew for each register that a thread has.
+  constexpr int64_t most = 8;
+  return llvm::all_of(copiesOf(kernel), [&](const ReduceCopies &copy) {
+    FinishOp finish = finishOf(kernel, copy.param);
+    return !finish || llvm::range_size(finish.getBody().front()) <= most;
+  });
+}
+
 Type KernelLowering::combinedType(Type element) {
   return isNarrowFloat(element) ? Type(b.getF32Type()) : element;
 }
@@ -93,7 +110,14 @@ void KernelLowering::bindCopies() {
   if (copies.empty())
     return;
   Value place = placeOfCopies;
-  Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), readSpecial(b, "ctaid.x"));
+  copyNumber = readSpecial(b, "ctaid.x");
+  if (!keptBinders.empty()) {
+    Value block = copyNumber, number = b.fold<arith::TruncIOp>(b.getI32Type(), numCopies);
+    keptPlaces = b.fold<arith::DivUIOp>(readSpecial(b, "nctaid.x"), number);
+    copyNumber = b.fold<arith::DivUIOp>(block, keptPlaces);
+    keptPlace = b.sub(block, b.mul(copyNumber, keptPlaces));
+  }
+  Value block = b.fold<arith::ExtUIOp>(b.getI64Type(), copyNumber);
   for (const ReduceCopies &copy : copies) {
     Tensor &tensor = tensors[kernel.getBody().getArgument(copy.param)];
     copiedOutputs.push_back(tensor);
@@ -139,8 +163,7 @@ void KernelLowering::runStart() {
   LLVM::ReturnOp::create(b, ValueRange());
 }
 
-void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value element,
-                                 Value folded) {
+Value KernelLowering::finished(unsigned param, const Tensor &output, Value folded) {
   if (isNarrowFloat(output.element))
     folded = roundFromF32(b, target, folded, cast<FloatType>(output.element));
   if (FinishOp finish = finishOf(kernel, param)) {
@@ -149,7 +172,52 @@ void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value ele
       emitOp(&op);
     folded = scalar(finish.getFinished());
   }
-  write(output, elementAt(b, output.pointer, element, memoryType(output.element)), folded, Value());
+  return folded;
+}
+
+void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value element,
+                                 Value folded) {
+  write(output, elementAt(b, output.pointer, element, memoryType(output.element)),
+        finished(param, output, folded), Value());
+}
+
+/// The loads of a run of copies that wait for each other's addresses alone, so many at a time.
+Value KernelLowering::foldRun(unsigned param, const Tensor &first, Value element, Value length,
+                              Value begin, int64_t step) {
+  constexpr int64_t atOnce = 4;
+  CombineKind kind = kernel.getParamReduce(param);
+  Type stored = memoryType(first.element);
+  Value last = b.sub(numCopies, b.i64(1));
+  auto fold = [&](Value copy, ValueRange so) {
+    Value sum = so[0];
+    Values numbers; // all are asked for before the first is needed
+    for (int64_t k = 0; k < atOnce; ++k) {
+      Value from = b.minS(b.add(copy, b.i64(k * step)), last);
+      Value at = elementAt(b, first.pointer, b.add(b.mul(from, length), element), stored);
+      numbers.push_back(read(first, at, 1, Value(), Value())[0]);
+    }
+    for (auto [k, number] : llvm::enumerate(numbers)) {
+      Value isThere = b.compare(CmpIPredicate::sle, b.add(copy, b.i64(k * step)), last);
+      sum = b.select(isThere, emitCombine(b, target, kind, first.element, sum, number), sum);
+    }
+    return Values{sum};
+  };
+  return b.loop(begin, numCopies, b.i64(atOnce * step), identityFor(param), fold)[0];
+}
+
+/// A thread for each element, in the order of `finishOutput`, which has a group for each copy.
+void KernelLowering::finishFewCopies(const ReduceCopies &copy, const Tensor &output) {
+  const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
+  auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
+  Value elements = elementsOf(output), length = paddedLength(b, elements);
+  Value threads = b.i64(GpuCode::threadsOfFinish);
+  Value begin = b.add(b.mul(wide(readSpecial(b, "ctaid.x")), threads), wide(thread));
+  Value step = b.mul(wide(readSpecial(b, "nctaid.x")), threads);
+  b.loop(begin, elements, step, {}, [&](Value element, ValueRange) {
+    writeFolded(copy.param, output, element,
+                foldRun(copy.param, first, element, length, b.i64(0), 1));
+    return Values();
+  });
 }
 
 void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output) {
@@ -212,7 +280,14 @@ void KernelLowering::runFinish() {
     Type stored = memoryType(first.element);
     Value length = paddedLength(b, elementsOf(first));
     place = elementAt(b, place, b.mul(numCopies, length), stored);
-    finishOutput(copy, output);
+    auto fold = [&](auto how) {
+      return [&, how]() -> Values {
+        (this->*how)(copy, output);
+        return {};
+      };
+    };
+    b.branch(b.compare(CmpIPredicate::sle, numCopies, b.i64(runtime::CudaCode::mostFoldedAlone)),
+             fold(&KernelLowering::finishFewCopies), fold(&KernelLowering::finishOutput));
   }
   LLVM::ReturnOp::create(b, ValueRange());
 }
@@ -223,7 +298,7 @@ void KernelLowering::runFinish() {
 /// thread for each element combines its groups. That is the order of `finishOutput`.
 void KernelLowering::foldFew(unsigned param, const Tensor &first, const Tensor &output) {
   CombineKind kind = kernel.getParamReduce(param);
-  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, atOnce = 4;
+  constexpr int64_t groups = GpuCode::threadsOfFinish / 32;
   Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
   auto combine = [&](Value x, Value y) { return emitCombine(b, target, kind, type, x, y); };
   auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
@@ -231,26 +306,11 @@ void KernelLowering::foldFew(unsigned param, const Tensor &first, const Tensor &
   Value elements = elementsOf(output), length = paddedLength(b, elements);
   Value slots = shared(groups * runtime::CudaCode::mostFolded *
                        std::max(1u, stored.getIntOrFloatBitWidth() / 8));
-  Value threads = b.i64(32 * int64_t(warps)), last = b.sub(numCopies, b.i64(1));
+  Value threads = b.i64(32 * int64_t(warps));
   b.loop(wide(thread), b.mul(elements, b.i64(groups)), threads, {}, [&](Value n, ValueRange) {
     Value group = b.fold<arith::DivUIOp>(narrow(n), narrow(elements));
     Value element = b.sub(n, b.mul(wide(group), elements));
-    Value identity = emitConstant(b, identityOf(kind, type));
-    auto fold = [&](Value copy, ValueRange so) {
-      Value sum = so[0];
-      Values numbers; // all are asked for before the first is needed
-      for (int64_t k = 0; k < atOnce; ++k) {
-        Value from = b.minS(b.add(copy, b.i64(k * groups)), last);
-        Value at = elementAt(b, first.pointer, b.add(b.mul(from, length), element), stored);
-        numbers.push_back(read(first, at, 1, Value(), Value())[0]);
-      }
-      for (auto [k, number] : llvm::enumerate(numbers)) {
-        Value isThere = b.compare(CmpIPredicate::sle, b.add(copy, b.i64(k * groups)), last);
-        sum = b.select(isThere, combine(sum, number), sum);
-      }
-      return Values{sum};
-    };
-    Value sum = b.loop(wide(group), numCopies, b.i64(groups * atOnce), identity, fold)[0];
+    Value sum = foldRun(param, first, element, length, wide(group), groups);
     storeShared(sum, sharedAt(slots, narrow(n), stored));
     return Values();
   });
@@ -290,7 +350,7 @@ void KernelLowering::foldByLast() {
   auto arrive = [&]() -> Values {
     fence(); // what this thread has written is seen by who sees it counted
     barrier();
-    Value told = shared(4), last = b.fold<arith::TruncIOp>(i32, b.sub(numCopies, b.i64(1)));
+    Value told = shared(4), last = b.sub(readSpecial(b, "nctaid.x"), b.integer(i32, 1));
     auto count = [&]() -> Values {
       // Back at zero with the last one.
       Value before = inlineAsm(b, i32, {counter, last},

@@ -30,6 +30,8 @@ struct AxisInfo {
   bool isKnown = false, isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory.
   bool isInner = false;
+  /// By the caller, not by the schedule.
+  bool isGiven = false;
   SmallVector<int64_t> candidates;
   int64_t size = 1;
 };
@@ -49,6 +51,7 @@ private:
   void collectShared();
   void collectCandidates();
   void take(AxisInfo &axis, int64_t wanted) const;
+  int64_t atMostWhole(const AxisInfo &axis, int64_t size) const;
   bool isCopied(LoadOp load);
   bool isProduct();
   bool chooseForProduct();
@@ -188,17 +191,23 @@ void Chooser::collectShared() {
 void Chooser::collectCandidates() {
   for (StringAttr binder : sizableBinders(kernel)) {
     auto size = given.find(binder.getValue());
+    axes[binder].isGiven = size != given.end();
     axes[binder].candidates = size != given.end() ? SmallVector<int64_t>{size->second}
                                                   : scheduledSizes(kernel, binder, "cuda");
   }
 }
 
-/// The candidate nearest to what is wanted, by ratio; a power of two where all are free. What is
-/// longer than its axis would only be masked.
+static int64_t covering(int64_t length) {
+  return static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(length)));
+}
+
+/// What is longer than its axis would only be masked: that is computed, too.
+int64_t Chooser::atMostWhole(const AxisInfo &axis, int64_t size) const {
+  return axis.isKnown && (fixed || !axis.isGiven) ? std::min(size, covering(axis.extent)) : size;
+}
+
+/// The candidate nearest to what is wanted, by ratio; a power of two where all are free.
 void Chooser::take(AxisInfo &axis, int64_t wanted) const {
-  auto covering = [](int64_t length) {
-    return static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(length)));
-  };
   wanted = std::clamp<int64_t>(wanted, 1, axis.extent);
   if (axis.candidates.empty()) {
     axis.size = covering(wanted);
@@ -209,7 +218,7 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
   };
   int64_t nearest = *llvm::min_element(
       axis.candidates, [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
-  axis.size = fixed && axis.isKnown ? std::min(nearest, covering(axis.extent)) : nearest;
+  axis.size = atMostWhole(axis, nearest);
 }
 
 void Chooser::chooseForElements() {
@@ -405,16 +414,18 @@ void Chooser::fitSums(DotOp dot, int64_t floor) {
 
 /// Blocks of contractions outside pipelines: squares of programs' axes, if there are enough of them
 /// for the device, and what a turn of a loop contracts in rows of 128 bytes; where plain threads
-/// multiply, of 256, as their turns wait for each other. Axes of a schedule have its first size.
+/// multiply, of 256, as their turns wait for each other. Axes of a schedule have its first size;
+/// instructions of warps have blocks of their own size, and plain threads what is there.
 void Chooser::chooseForDots() {
   constexpr int64_t rowBytes = 128, plainRowBytes = 256, large = 128, usual = 64, least = 32;
   bool isSingle = dots.size() == 1;
+  bool isPlain = llvm::none_of(dots, [](DotOp dot) { return warpMmaOf(dot).has_value(); });
   SmallVector<AxisInfo *> ofPrograms;
-  for (auto &[name, axis] : axes)
+  for (auto &[name, axis] : axes) {
+    axis.size = 0;
     if (axis.isSizable && !axis.candidates.empty())
-      axis.size = axis.candidates.front();
-    else
-      axis.size = 0;
+      axis.size = isPlain ? atMostWhole(axis, axis.candidates.front()) : axis.candidates.front();
+  }
   for (DotOp dot : dots) {
     std::optional<WarpMma> mma = warpMmaOf(dot);
     // Blocks that have whole rows are what those leave of them.

@@ -50,7 +50,7 @@ struct Proposal {
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
 
-  double gain() const { return apart.seconds - together.seconds; }
+  double gain() const { return savedSeconds(together, apart); }
 };
 
 class Fuser {

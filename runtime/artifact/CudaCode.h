@@ -66,11 +66,19 @@ constexpr int64_t numReduceCopies(int64_t programs, int64_t bytes) {
   return count > 1 ? count : 1;
 }
 
+/// The same where so many blocks share each copy, which have so many programs together.
+constexpr int64_t numSharedCopies(int64_t programs, int64_t bytes, int64_t blocks) {
+  constexpr int64_t most = 256; // blocks
+  int64_t each = blocks > 1 ? blocks : 1, count = numReduceCopies(programs / each, bytes);
+  return count * each > most ? (most > each ? most / each : 1) : count;
+}
+
 /// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
 /// bytes (those of the first output, then of the next), how many each output has, how many
 /// programs there are, and the address of a counter of 32 bits, or 0. The grid then has as many
-/// blocks as copies. With a counter, which is 0 before and after, the last block to be done does
-/// what `finish` is for, with the same result, and `finish` does not run.
+/// blocks as copies, times the blocks that share each (keptBinders). With a counter, which is 0
+/// before and after, the last block to be done does what `finish` is for, with the same result, and
+/// `finish` does not run.
 struct CudaCode {
   /// The target that it was compiled for: "sm_90a".
   std::string target;
@@ -88,11 +96,19 @@ struct CudaCode {
   /// Run before and after it, with the same parameters and any number of blocks.
   CudaFunction start, finish;
   std::vector<CudaReduceCopies> copies;
+  /// Of the binders, in order, those that decide which elements of all outputs with copies a
+  /// program updates: blocks that differ in them share a copy. None: each block has a copy.
+  std::vector<uint32_t> keptBinders;
+  /// Whether, where there is one copy, blocks store to the outputs, and neither the copy nor
+  /// `finish` is needed.
+  bool storesAlone = false;
   /// Whether it takes a counter.
   bool foldsItself = false;
   /// With a counter each output with copies has at most so many elements: one block folds that
   /// many in less time than another launch takes to begin.
   static constexpr int64_t mostFolded = 4;
+  /// Up to so many copies a thread of `finish` folds by itself.
+  static constexpr int64_t mostFoldedAlone = 32;
   /// What the runtime has to know of each op that may say something, by its number (CpuReport.h).
   /// Kernels with any take the address of a GpuReport behind their dimensions.
   std::vector<std::string> sites;

@@ -52,6 +52,9 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
   kernel->code.config.isDependent = code.startsEarly;
   kernel->copies = code.copies;
   kernel->foldsItself = code.foldsItself;
+  kernel->storesAlone = code.storesAlone;
+  for (uint32_t binder : code.keptBinders)
+    kernel->keptPrograms.push_back(code.programs[binder]);
   kernel->maps = code.maps;
   kernel->theSites = code.sites;
   kernel->programs = code.programs;
@@ -68,17 +71,27 @@ LoadedKernel::load(std::shared_ptr<Device> device, const CudaCode &code, const s
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
 }
 
-Result<uint32_t> LoadedKernel::numPrograms(std::span<const int64_t> dims,
-                                           std::span<const uint64_t> scalars) const {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+/// No launch has more blocks.
+static constexpr int64_t mostBlocks = std::numeric_limits<int32_t>::max();
+
+/// The product of what the programs give, or one more than any launch has.
+static int64_t productOf(std::span<const Program> programs, std::span<const int64_t> dims,
+                         std::span<const uint64_t> scalars) {
   int64_t count = 1; // stays at most 2^31
   for (const Program &program : programs) {
     std::optional<int64_t> blocks = evaluateInteger(program, dims, scalars);
     if (blocks && *blocks <= 0)
-      return 0u; // whatever the others are
-    count = blocks ? std::min(most + 1, count * std::min(most + 1, *blocks)) : most + 1;
+      return 0; // whatever the others are
+    count = blocks ? std::min(mostBlocks + 1, count * std::min(mostBlocks + 1, *blocks))
+                   : mostBlocks + 1;
   }
-  if (count * code.blocks <= most)
+  return count;
+}
+
+Result<uint32_t> LoadedKernel::numPrograms(std::span<const int64_t> dims,
+                                           std::span<const uint64_t> scalars) const {
+  int64_t count = productOf(programs, dims, scalars);
+  if (count * code.blocks <= mostBlocks)
     return static_cast<uint32_t>(count);
   return Error{"`" + label + "` has more programs than a launch takes, which is 2^31 - 1",
                "larger tile sizes make fewer"};
@@ -177,27 +190,45 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   uint32_t blocks = *programs * kernel->code.blocks;
   if (kernel->residentBlocks)
     blocks = std::min(blocks, kernel->residentBlocks);
-  bool folds = false;
+  bool finishes = true;
+  int64_t copies = 1;
   if (!kernel->copies.empty()) {
-    blocks = static_cast<uint32_t>(numReduceCopies(*programs, bytes));
+    // Those that share a copy; none where the outputs have no elements.
+    int64_t sharing = productOf(kernel->keptPrograms, dims, params);
+    copies = kernel->keptPrograms.empty() ? numReduceCopies(*programs, bytes)
+                                          : numSharedCopies(*programs, bytes, sharing);
+    if (copies * sharing > mostBlocks)
+      return Error{"`" + kernel->name() + "` has more blocks than a launch takes, 2^31 - 1",
+                   "larger tile sizes make fewer"};
+    blocks = static_cast<uint32_t>(copies * sharing);
     // One block takes less time for a few elements than another launch.
-    folds = kernel->foldsItself && longest <= CudaCode::mostFolded;
-    uint64_t size = static_cast<uint64_t>(bytes) * blocks;
-    Result<DeviceBuffer> made = DeviceBuffer::allocate(stream, size + (folds ? 4 : 0));
-    if (!made)
-      return made.takeError();
-    result.workspace = *std::move(made);
-    CUdeviceptr counter = folds ? result.workspace.address() + size : 0;
-    if (folds)
-      if (Status cleared = stream->fill(counter, 0, 4); !cleared)
-        return cleared.takeError();
-    words.insert(words.end(), {result.workspace.address(), blocks, *programs, counter});
+    bool folds = kernel->foldsItself && longest <= CudaCode::mostFolded;
+    bool isAlone = kernel->storesAlone && copies == 1;
+    folds &= !isAlone;
+    finishes = !folds && !isAlone;
+    CUdeviceptr counter = 0;
+    if (!isAlone) {
+      uint64_t size = static_cast<uint64_t>(bytes) * static_cast<uint64_t>(copies);
+      Result<DeviceBuffer> made = DeviceBuffer::allocate(stream, size + (folds ? 4 : 0));
+      if (!made)
+        return made.takeError();
+      result.workspace = *std::move(made);
+      if (folds) {
+        counter = result.workspace.address() + size;
+        if (Status cleared = stream->fill(counter, 0, 4); !cleared)
+          return cleared.takeError();
+      }
+    }
+    words.insert(words.end(), {result.workspace.address(), static_cast<uint64_t>(copies), *programs,
+                               counter});
   }
   int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
   result.addStage(kernel->code, blocks);
-  if (!folds)
-    result.addStage(kernel->finish, blocksFor(longest, 32));
+  if (finishes)
+    result.addStage(kernel->finish, blocksFor(longest, copies <= CudaCode::mostFoldedAlone
+                                                           ? kernel->finish.config.block.x
+                                                           : 32));
   result.kernel = std::move(kernel);
   result.maps = std::make_unique<CUtensorMap[]>(result.kernel->maps.size());
   if (blocks > 0)

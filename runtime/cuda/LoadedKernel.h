@@ -51,13 +51,14 @@ private:
   /// Before and after it; without a function: none.
   Entry start, finish;
   std::vector<CudaReduceCopies> copies;
-  bool foldsItself = false;
+  bool foldsItself = false, storesAlone = false;
   std::vector<CudaTensorMap> maps;
   /// Of a persistent kernel: blocks that run at once, a multiple of those of a program; 0 for
   /// others.
   uint32_t residentBlocks = 0;
   std::vector<std::string> theSites;
-  std::vector<Program> programs;
+  /// Of all binders, and of those that CudaCode::keptBinders names.
+  std::vector<Program> programs, keptPrograms;
 };
 
 /// A launch whose parameters are packed: nothing is looked up and nothing allocated when it runs.

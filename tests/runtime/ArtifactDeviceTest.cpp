@@ -417,6 +417,35 @@ TEST_F(ArtifactDevice, FewSumsNeedNoLastKernel) {
   EXPECT_EQ(counters, (std::vector<std::optional<uint32_t>>{0, std::nullopt}));
 }
 
+// Blocks with different places of a kept binder share a copy. With one copy they store what they
+// have, and nothing follows.
+TEST_F(ArtifactDevice, BlocksWithDifferentElementsShareCopies) {
+  ArtifactData data = testArtifact();
+  CudaCode &code = data.kernels[2].cuda[0].code;
+  Program blocks = code.programs[0];
+  code.programs = {{constant(6)}, blocks};
+  code.keptBinders = {1};
+  code.storesAlone = true;
+  load(data);
+  Gpu here = gpu();
+  struct Case {
+    int64_t elements;
+    unsigned copies;
+    bool finishes;
+  };
+  // A binder has a block for every four elements.
+  for (const Case &c : {Case{9, 6, true}, Case{400, 2, true}, Case{1200, 1, false}}) {
+    fake.launches.clear();
+    ASSERT_TRUE(function("total").launch(here, {{"x", *here.upload(numbers(c.elements))}}));
+    ASSERT_GE(launched().size(), 2u);
+    unsigned places = static_cast<unsigned>((c.elements + 3) / 4);
+    EXPECT_EQ(fake.launches[1].config.gridDimX, places * c.copies) << c.elements;
+    EXPECT_EQ(parameter<uint64_t>(fake.launches[1], 4), c.copies);
+    EXPECT_EQ(parameter<uint64_t>(fake.launches[1], 5), 6u * places);
+    EXPECT_EQ(launched().size() == 3, c.finishes) << c.elements;
+  }
+}
+
 //===-- Prepared calls and graphs -----------------------------------------===//
 
 TEST_F(ArtifactDevice, PreparedCallsRunOnWhatTheirTensorsHold) {

@@ -282,6 +282,12 @@ TEST(ArtifactFormat, PartsThatDontFitAreRefused) {
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).param = 2; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 0; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { copy(a).bytes = 9; }));
+  auto folding = [](ArtifactData &a) -> CudaCode & { return a.kernels[1].cuda[0].code; };
+  EXPECT_FALSE(refused([&](ArtifactData &a) { folding(a).keptBinders = {0}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { folding(a).keptBinders = {1}; })); // there is none
+  EXPECT_TRUE(refused([&](ArtifactData &a) { folding(a).keptBinders = {0, 0}; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { folding(a).storesAlone = true; }));
+  EXPECT_TRUE(refused([&](ArtifactData &a) { variant(a).code.keptBinders = {0}; })); // no copies
   auto map = [](ArtifactData &a) -> CudaTensorMap & { return a.kernels[0].cuda[0].code.maps[0]; };
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 4; }));
   EXPECT_TRUE(refused([&](ArtifactData &a) { map(a).param = 1; })); // a scalar
