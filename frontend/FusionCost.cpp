@@ -5,6 +5,7 @@
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/TileSizes.h"
+#include "frontend/CudaExecution.h"
 #include "ir/AffineEval.h"
 #include "runtime/BufferPlan.h"
 
@@ -85,6 +86,27 @@ codegen::gpu::KernelShape FusionCost::shapeOf(ir::KernelOp kernel, ArrayRef<int6
   return codegen::gpu::kernelShape(kernel, dims, blocks, device.target);
 }
 
+codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t> dims,
+                                          llvm::StringMap<int64_t> &blocks, const Work &work,
+                                          bool &isSmaller) const {
+  codegen::gpu::KernelShape shape = shapeOf(kernel, dims, blocks, work);
+  if (shape.elementsOfThread <= CudaSpecialization().mostElements)
+    return shape;
+  std::vector<std::string> open = codegen::gpu::openBinders(kernel, sizes.of(kernel).sizes);
+  while (shape.elementsOfThread > CudaSpecialization().mostElements) {
+    int64_t *largest = nullptr;
+    for (const std::string &binder : open)
+      if (int64_t &size = blocks[binder]; size > 1 && (!largest || size > *largest))
+        largest = &size;
+    if (!largest)
+      break;
+    *largest /= 2;
+    isSmaller = true;
+    shape = shapeOf(kernel, dims, blocks, work);
+  }
+  return shape;
+}
+
 /// Seconds beyond those at the fastest units' rate that a kernel's contractions take.
 double FusionCost::contractionSeconds(const Work &work,
                                       const codegen::gpu::KernelShape &shape) const {
@@ -159,7 +181,10 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   // Where data decides how far a loop goes, it is taken to go as far as the largest dim.
   double usual = dims.empty() ? 1 : static_cast<double>(*llvm::max_element(dims));
   Work work = countWork(kernel, dims, shapes, scalars, blocks, usual);
-  codegen::gpu::KernelShape shape = shapeOf(kernel, dims, blocks, work);
+  bool isSmaller = false;
+  codegen::gpu::KernelShape shape = fit(kernel, dims, blocks, work, isSmaller);
+  if (isSmaller)
+    work = countWork(kernel, dims, shapes, scalars, blocks, usual);
 
   ir::KernelCost cost;
   double registers = shareOfRegisters * 4 * device.figure("registers_per_multiprocessor");

@@ -38,6 +38,10 @@ public:
 private:
   codegen::gpu::KernelShape shapeOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                     const llvm::StringMap<int64_t> &blocks, const Work &work) const;
+  /// Makes blocks smaller until threads can hold their tiles, as the compiler does; what it then is.
+  codegen::gpu::KernelShape fit(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                                llvm::StringMap<int64_t> &blocks, const Work &work,
+                                bool &isSmaller) const;
   double contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
   double memorySeconds(double bytes, double again, double ctas,
                        const codegen::gpu::KernelShape &shape) const;

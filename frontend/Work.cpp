@@ -455,6 +455,10 @@ void Counter::compute(Operation *op) {
     scan.getCombine().walk([&](Operation *inner) { each += operationsOf(inner); });
     Type type = scan.getInputs().front().getType();
     add(Unit::Vector, type, product(each, times(op, ir::axesOf(type))));
+  } else if (isa<ir::PhiloxOp>(op)) {
+    // Of ten rounds that make four words. Integers aren't counted as operations.
+    double elements = times(op, ir::axesOf(op->getResult(0).getType()));
+    work.functions += std::isfinite(elements) ? elements / 2 : 0;
   } else if (double each = operationsOf(op)) {
     Type type = op->getResult(0).getType();
     double elements = times(op, ir::axesOf(type));

@@ -32,7 +32,7 @@ struct Work {
   /// Infinite where data decides how often.
   std::map<std::pair<Unit, runtime::DType>, double> operations;
   /// Of those the functions of floats that take many instructions each: tanh, sin, erf …; one that
-  /// takes few, such as exp, is a quarter of one.
+  /// takes few, such as exp, is a quarter of one. A random number is half of one.
   double functions = 0;
   /// The most that a program's loop carries from block to block, or that a contraction adds up at a
   /// time: what has to stay in registers.

@@ -104,7 +104,9 @@ static void notePlain(DotOp dot, unsigned warps, KernelShape &shape) {
   shape.operandReads = std::max(shape.operandReads, 1 / less + less / sums);
   constexpr double mostAtOnce = 4;
   double busy = std::clamp(std::ceil(all / 32), 1.0, double(warps));
-  shape.multiplyingWarps = std::min(shape.multiplyingWarps, busy * std::min(sums, mostAtOnce));
+  bool isCopied = multipliedLoad(dot.getLhs()) && multipliedLoad(dot.getRhs());
+  shape.multiplyingWarps = std::min(shape.multiplyingWarps,
+                                    busy * std::min(sums, mostAtOnce) * (isCopied ? 1 : 0.5));
 }
 
 bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
@@ -115,6 +117,24 @@ bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
                llvm::is_contained(sums, axis.getSpan().getType().getName());
   });
   return isWhole && sums.size() > 1;
+}
+
+static int64_t elementsOfThread(KernelOp kernel, ProgramPlan &plan) {
+  StringAttr looped = plan.looped ? plan.looped.getSpan().getType().getName() : StringAttr();
+  int64_t most = 0;
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto tile = dyn_cast<RankedTensorType>(type);
+      if (!tile)
+        continue;
+      int64_t elements = 1;
+      for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
+        elements = productOf(elements, axis == looped ? plan.chunk : extent);
+      }
+      most = std::max(most, elements);
+    }
+  });
+  return most / (32 * int64_t(plan.warps * plan.blocks));
 }
 
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
@@ -144,6 +164,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
   shape.warps = plan.warps;
   shape.ctas = plan.blocks;
   shape.isPhased = plan.phases > 1;
+  shape.elementsOfThread = elementsOfThread(*copy, plan);
   shape.ctasAtATime = plan.ctasAtATime;
   return shape;
 }

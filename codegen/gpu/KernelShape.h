@@ -31,8 +31,12 @@ struct KernelShape {
   double operandReads = 0;
   /// What keeps the arithmetic busy in the contraction by plain threads that does so least: the
   /// warps that share out its sums, each as often as a thread has sums, up to four, which don't
-  /// wait for each other. Where there are fewer sums than threads, warps do the same.
+  /// wait for each other. Where there are fewer sums than threads, warps do the same; where an
+  /// operand is computed, no copies of turns to come are under way, and half of the time is waited.
   double multiplyingWarps = 4;
+  /// The most elements of a tile that a thread has, which the compiler may have to make fewer by
+  /// smaller blocks (Shortage.h); of pipelines 0.
+  int64_t elementsOfThread = 0;
   /// Contractions by plain threads whose sums are whole rows: blocks have no shape of their own.
   unsigned wholeScalars = 0;
 };

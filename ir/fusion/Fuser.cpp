@@ -49,8 +49,10 @@ struct Proposal {
   /// Of a merge: the second one is the guest.
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
+  /// Whether something is computed in the loop of a contraction that was none's before.
+  bool isInContraction = false;
 
-  double gain() const { return savedSeconds(together, apart); }
+  double gain() const { return savedSeconds(together, apart, isInContraction); }
 };
 
 class Fuser {
@@ -272,6 +274,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = *together;
+    proposal.isInContraction = second.cost.contractions > 0;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       return;
     if (!how.finishes && !how.keeps && (givesMore || hasOthers))
@@ -320,6 +323,7 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
       return {};
     proposal.apart += other;
     proposal.together += *together;
+    proposal.isInContraction |= other.contractions > 0;
   }
   return proposal;
 }
@@ -350,6 +354,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = *together;
+    proposal.isInContraction = proposal.apart.contractions > 0;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       continue;
     if (!best || proposal.gain() > best->gain())
