@@ -129,9 +129,9 @@ double FusionCost::contractionSeconds(const Work &work,
   return seconds;
 }
 
-/// Seconds in which so many bytes move, and so many come once more, which a cache has; an equal part
-/// of them by each CTA. Waves of CTAs that fill the device have its bandwidth; fewer have what so
-/// many warps draw, wherever it comes from.
+/// Seconds in which so many bytes move, and so many come once more, which a cache has; an equal
+/// part of them by each CTA. Waves of CTAs that fill the device have its bandwidth; fewer have what
+/// so many warps draw, wherever it comes from.
 double FusionCost::memorySeconds(double bytes, double again, double ctas,
                                  const codegen::gpu::KernelShape &shape) const {
   double drawn = bytes + again;

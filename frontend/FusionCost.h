@@ -38,7 +38,8 @@ public:
 private:
   codegen::gpu::KernelShape shapeOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                     const llvm::StringMap<int64_t> &blocks, const Work &work) const;
-  /// Makes blocks smaller until threads can hold their tiles, as the compiler does; what it then is.
+  /// Makes blocks smaller until threads can hold their tiles, as the compiler does; what it then
+  /// is.
   codegen::gpu::KernelShape fit(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                 llvm::StringMap<int64_t> &blocks, const Work &work,
                                 bool &isSmaller) const;

@@ -425,8 +425,8 @@ void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indi
       static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
   double bytes = product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
   work.bytesAccessed += bytes;
-  work.bytesInPieces += bytes * std::max(1.0, Work::bytesOfPiece /
-                                                  (neighbours(parameter, map, indices) * size));
+  work.bytesInPieces +=
+      bytes * std::max(1.0, Work::bytesOfPiece / (neighbours(parameter, map, indices) * size));
   if (reads)
     read[parameter] += elements;
   if (writes)

@@ -77,10 +77,10 @@ struct KernelCost {
   }
 };
 
-/// Seconds that one kernel saves beside those that it takes the place of. What it computes more than
-/// they do, because many programs compute the same, is not counted on to hide behind the memory.
-/// Where something comes into a contraction's loop a fiftieth of the time is not counted on, either:
-/// no model of such loops is as exact.
+/// Seconds that one kernel saves beside those that it takes the place of. What it computes more
+/// than they do, because many programs compute the same, is not counted on to hide behind the
+/// memory. Where something comes into a contraction's loop a fiftieth of the time is not counted
+/// on, either: no model of such loops is as exact.
 inline double savedSeconds(const KernelCost &together, const KernelCost &apart,
                            bool isInContraction) {
   double serial = together.launchSeconds + together.memorySeconds + together.computeSeconds;

@@ -510,10 +510,10 @@ void Assignment::shareFunctions(ArrayRef<Operation *> ops) {
     for (Value operand : op->getOperands()) {
       if (axesOf(operand.getType()) != axes || llvm::is_contained(ops, operand.getDefiningOp()))
         continue;
-      bool isOnlyHere = operand.getDefiningOp<LoadOp>() &&
-                        llvm::all_of(operand.getUsers(), [&](Operation *user) {
-                          return llvm::is_contained(ops, user);
-                        });
+      bool isOnlyHere =
+          operand.getDefiningOp<LoadOp>() && llvm::all_of(operand.getUsers(), [&](Operation *user) {
+            return llvm::is_contained(ops, user);
+          });
       if (isOnlyHere)
         loads.push_back(operand);
       else

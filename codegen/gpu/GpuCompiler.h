@@ -68,9 +68,9 @@ using ReduceCopies = runtime::CudaReduceCopies;
 /// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
 /// bytes (those of the first output, then of the next), how many each output has, how many
 /// programs there are, and the address of a counter or 0. The grid then has as many blocks as
-/// copies, times the places of the kept binders. Without a counter `finish` runs afterwards; with one the kernel does its work, if it
-/// `foldsItself` (runtime/artifact/CudaCode.h says when).
-/// With `start`, that function runs first. Both take the same parameters, and any grid.
+/// copies, times the places of the kept binders. Without a counter `finish` runs afterwards; with
+/// one the kernel does its work, if it `foldsItself` (runtime/artifact/CudaCode.h says when). With
+/// `start`, that function runs first. Both take the same parameters, and any grid.
 struct GpuCode {
   std::string ptx;
   /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters: codegen/

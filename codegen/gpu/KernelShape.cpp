@@ -4,6 +4,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Products.h"
+#include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/TileSizes.h"
 #include "codegen/gpu/WarpMma.h"
 
@@ -102,11 +103,11 @@ static void notePlain(DotOp dot, unsigned warps, KernelShape &shape) {
   double all = rows * columns, sums = std::max(1.0, all / threads);
   double less = std::min({rows, columns, std::sqrt(sums)});
   shape.operandReads = std::max(shape.operandReads, 1 / less + less / sums);
-  constexpr double mostAtOnce = 4;
+  constexpr double mostAtOnce = 8;
   double busy = std::clamp(std::ceil(all / 32), 1.0, double(warps));
   bool isCopied = multipliedLoad(dot.getLhs()) && multipliedLoad(dot.getRhs());
-  shape.multiplyingWarps = std::min(shape.multiplyingWarps,
-                                    busy * std::min(sums, mostAtOnce) * (isCopied ? 1 : 0.5));
+  shape.multiplyingWarps =
+      std::min(shape.multiplyingWarps, busy * std::min(sums, mostAtOnce) * (isCopied ? 1 : 0.5));
 }
 
 bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
@@ -140,6 +141,7 @@ static int64_t elementsOfThread(KernelOp kernel, ProgramPlan &plan) {
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
                                             const llvm::StringMap<int64_t> &sizes,
                                             StringRef target) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   GpuModel model = GpuModel::of(target);
   KernelShape shape;
   OwningOpRef<KernelOp> copy = asCompiled(kernel, dims, sizes);
@@ -153,6 +155,13 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     return shape;
   }
   ProgramPlan plan = planProgram(*copy, model);
+  // Layouts decide whether blocks of a cluster can share a program.
+  if (plan.blocks > 1)
+    if (auto onGpu = GpuCompiler({.target = target.str()}).lowerToTileGpu(*copy);
+        succeeded(onGpu) && numBlocks(**onGpu) < plan.blocks) {
+      model.mostBlocks = numBlocks(**onGpu);
+      plan = planProgram(*copy, model);
+    }
   shape.multiplyingWarps = std::numeric_limits<double>::infinity();
   copy->walk([&](DotOp dot) {
     bool isPlain = !warpDotOf(dot);

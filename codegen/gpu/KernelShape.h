@@ -30,7 +30,7 @@ struct KernelShape {
   /// pipelines that reads the most: with R × C sums it reads R + C for R · C.
   double operandReads = 0;
   /// What keeps the arithmetic busy in the contraction by plain threads that does so least: the
-  /// warps that share out its sums, each as often as a thread has sums, up to four, which don't
+  /// warps that share out its sums, each as often as a thread has sums, up to eight, which don't
   /// wait for each other. Where there are fewer sums than threads, warps do the same; where an
   /// operand is computed, no copies of turns to come are under way, and half of the time is waited.
   double multiplyingWarps = 4;

@@ -77,8 +77,7 @@ llvm::StringMap<int64_t> loopContractions(ir::KernelOp kernel);
 bool waitsForLoop(ir::ReduceOp reduce);
 /// Such a reduction, of what a loop yields for a value that it carries, and the op that joins both;
 /// or nulls.
-std::pair<ir::ReduceOp, mlir::Operation *> foldOf(mlir::Value yielded,
-                                                  mlir::BlockArgument carried);
+std::pair<ir::ReduceOp, mlir::Operation *> foldOf(mlir::Value yielded, mlir::BlockArgument carried);
 
 /// Replaces counts of whole axes without conditions by their lengths.
 void foldCounts(ir::KernelOp kernel);

@@ -228,10 +228,12 @@ void Chooser::chooseForElements() {
                    bytesOfRow = 8192;
   double elements = 1;
   int inner = 0;
-  bool hasColumns = false;
+  bool hasColumns = false, hasWholeRows = false;
   for (auto &[name, axis] : axes) {
-    if (!axis.isSizable && !axis.isProgram)
-      elements *= static_cast<double>(axis.extent); // a whole axis
+    if (!axis.isSizable && !axis.isProgram) { // a whole axis
+      elements *= static_cast<double>(axis.extent);
+      hasWholeRows |= axis.isInner;
+    }
     inner += axis.isSizable && axis.isInner;
     hasColumns |= axis.isSizable && axis.isProgram && axis.isInner;
   }
@@ -252,8 +254,10 @@ void Chooser::chooseForElements() {
       takeShare(axis, inner > 1     ? 64
                       : updatesRows ? bytesOfRow / elementBytes
                       : sharesRows  ? sharedColumns
-                                    : std::clamp(usual / elements, 128.0,
-                                                updatesAll ? summedElements : 1024.0));
+                      // Rows that are whole, and go across as well: as many as registers hold.
+                      : hasWholeRows ? std::clamp(registersForTiles / elements, 1.0, 128.0)
+                                     : std::clamp(usual / elements, 128.0,
+                                                  updatesAll ? summedElements : 1024.0));
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner)
       takeShare(axis, usual / elements);

@@ -219,8 +219,8 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
           return cleared.takeError();
       }
     }
-    words.insert(words.end(), {result.workspace.address(), static_cast<uint64_t>(copies), *programs,
-                               counter});
+    words.insert(words.end(),
+                 {result.workspace.address(), static_cast<uint64_t>(copies), *programs, counter});
   }
   int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
