@@ -33,8 +33,8 @@ static constexpr double shareOfWarpMma = 0.14;
 static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
 
 /// Of what a warp draws from memory in one loop there is so much where chunks of a row are gone
-/// through more than once: 1.1 to 2.7 of 13.7 GB/s for single rows of millions (H200,
-/// docs/performance.md).
+/// through more than once: 1.9 and 2.5 of 13.7 GB/s, each reading counted, for single rows of
+/// millions (H200, docs/performance.md).
 static constexpr double shareOfPhases = 0.18;
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
@@ -202,10 +202,12 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.bytesRead = work.bytesRead;
   cost.bytesWritten = work.bytesWritten;
   cost.operations = work.totalOperations();
-  double again = std::max(0.0, work.bytesInPieces - work.bytes());
+  // Of pieces that are read for a part of them the rest comes for nothing.
+  double rest = std::max(0.0, work.bytesInPieces - work.bytesAccessed);
+  double moved = work.bytes() + rest, again = std::max(0.0, work.bytesAccessed - work.bytes());
   double ctas = work.programs * shape.ctas;
   double compute = work.computeSeconds(device);
-  cost.leastMemorySeconds = (work.bytes() + again / cacheSpeedup) / bandwidth();
+  cost.leastMemorySeconds = (moved + again / cacheSpeedup) / bandwidth();
   cost.leastComputeSeconds = compute;
   cost.programs = work.programs;
   cost.fillsDevice = !(ctas < device.figure("multiprocessors"));
@@ -222,7 +224,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
     multiply *= waiting(cost.scalars > 0 ? shape.multiplyingWarps : shape.warps, ctas, shape);
   }
   compute = (compute + multiply) * shareLost(ctas, device.figure("multiprocessors"));
-  double memory = memorySeconds(work.bytes(), again, ctas, shape);
+  double memory = memorySeconds(moved, again, ctas, shape);
   cost.launchSeconds = device.launchSeconds();
   cost.memorySeconds = memory;
   cost.computeSeconds = compute;

@@ -7,6 +7,7 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Settings.h"
+#include "codegen/gpu/ShareFunctions.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
@@ -205,10 +206,6 @@ private:
                                  ArrayRef<StringAttr> first) const;
   std::optional<Layout> fixedFor(Operation *op) const;
   void choose();
-  /// Gives what is computed before a broadcast, of functions that take long, a layout in which
-  /// threads share it out, where that is worth the way through shared memory.
-  void shareFunctions();
-  void shareFunctions(ArrayRef<Operation *> ops);
   /// The layout that an operand has to have; none: any.
   std::optional<Layout> required(OpOperand &operand);
   void convertOperands();
@@ -483,80 +480,6 @@ void Assignment::choose() {
   });
 }
 
-/// What an op takes a thread for a register, in instructions.
-static int64_t instructionsOf(Operation *op) {
-  constexpr int64_t ofFunction = 20, ofExponential = 6, ofUsual = 1;
-  if (isa<PhiloxOp>(op))
-    return ofFunction;
-  if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, arith::DivFOp>(op))
-    return ofExponential;
-  bool isUsual = !isa<math::MathDialect>(op->getDialect()) ||
-                 isa<math::FmaOp, math::AbsFOp, math::SqrtOp, math::RsqrtOp, math::FloorOp,
-                     math::CeilOp, math::RoundEvenOp, math::TruncOp>(op);
-  return isUsual ? ofUsual : ofFunction;
-}
-
-void Assignment::shareFunctions(ArrayRef<Operation *> ops) {
-  constexpr int64_t instructionsOfWay = 60;
-  ArrayRef<StringAttr> axes = axesOf(ops[0]->getResult(0).getType());
-  Layout own = forAxes(axes);
-  int64_t saved = 0, ways = 0;
-  SmallVector<Value> loads;
-  for (Operation *op : ops) {
-    Value result = op->getResult(0);
-    saved += instructionsOf(op) * (chosen[result].numRegisters() - own.numRegisters());
-    ways += llvm::any_of(op->getUsers(),
-                         [&](Operation *user) { return !llvm::is_contained(ops, user); });
-    for (Value operand : op->getOperands()) {
-      if (axesOf(operand.getType()) != axes || llvm::is_contained(ops, operand.getDefiningOp()))
-        continue;
-      bool isOnlyHere =
-          operand.getDefiningOp<LoadOp>() && llvm::all_of(operand.getUsers(), [&](Operation *user) {
-            return llvm::is_contained(ops, user);
-          });
-      if (isOnlyHere)
-        loads.push_back(operand);
-      else
-        ++ways;
-    }
-  }
-  if (saved <= instructionsOfWay * ways)
-    return;
-  for (Operation *op : ops)
-    chosen[op->getResult(0)] = own;
-  for (Value load : loads)
-    chosen[load] = own;
-}
-
-void Assignment::shareFunctions() {
-  if (isGiven || blocks > 1 || kernel->hasAttr(tile::codegen::fixedOrderAttrName))
-    return;
-  llvm::DenseSet<Operation *> seen;
-  auto isComputed = [](Operation *op) {
-    return isElementwise(op) && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-           isTile(op->getResult(0));
-  };
-  SmallVector<SmallVector<Operation *>> groups;
-  kernel.walk([&](Operation *first) {
-    if (!isComputed(first) || !seen.insert(first).second)
-      return;
-    SmallVector<Operation *> &group = groups.emplace_back(1, first);
-    ArrayRef<StringAttr> axes = axesOf(first->getResult(0).getType());
-    for (size_t n = 0; n < group.size(); ++n) {
-      auto take = [&](Operation *other) {
-        if (other && isComputed(other) && other->getBlock() == first->getBlock() &&
-            axesOf(other->getResult(0).getType()) == axes && seen.insert(other).second)
-          group.push_back(other);
-      };
-      for (Value operand : group[n]->getOperands())
-        take(operand.getDefiningOp());
-      llvm::for_each(group[n]->getUsers(), take);
-    }
-  });
-  for (ArrayRef<Operation *> group : groups)
-    shareFunctions(group);
-}
-
 /// The results or arguments that a terminator's values become.
 static Value receiver(OpOperand &operand) {
   Operation *user = operand.getOwner(), *parent = user->getParentOp();
@@ -690,7 +613,8 @@ LogicalResult Assignment::run() {
   kernel.walk([](ForOp loop) { loop.getMerge().getBlocks().clear(); });
   collectVotes();
   choose();
-  shareFunctions();
+  if (!isGiven && blocks == 1 && !kernel->hasAttr(tile::codegen::fixedOrderAttrName))
+    shareFunctions(kernel, chosen, [&](ArrayRef<StringAttr> axes) { return forAxes(axes); });
   for (auto &[value, layout] : chosen) {
     Value tile = value;
     tile.setType(withLayout(tile.getType(), layout));

@@ -62,6 +62,24 @@ graph costly_row(x: f32[M, N]) -> (y: f32[M]) { let t = costly(x); y = row_sums(
 graph weights(q: bf16[S, D], k: bf16[L, D]) -> (p: bf16[S, L]) { p = soft_rows(scores(q, k)) }
 graph half_of_k(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) { c = low_half(a, b) }
 graph all_of_k(a: bf16[M, K], b: bf16[N, K]) -> (c: bf16[M, N]) { c = all_of_it(a, b) }
+map costly_number(x: f32) -> f32 = sin(tanh(x) + erf(x)) * exp(cos(x) - 1)
+graph costly_bias(x: f32[M, N], b: f32[N]) -> (y: f32[M, N]) { let c = costly_number(b); y = x + c }
+graph column_weights(x: f32[M, N]) -> (y: f32[M, N]) { y = transpose(softmax(transpose(x))) }
+kernel plain_product(a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        var acc = zeros(f32, i, j)
+        for k in tiles(K) { acc += dot(a[i, k], b[k, j], k) }
+        c[i, j] = acc
+    }
+}
+graph normed_product(x: f32[M, K], g: f32[K], w: f32[K, N]) -> (y: f32[M, N]) {
+    let t = rms_norm(x, g)
+    y = plain_product(t, w)
+}
+graph product_and_bias(a: f32[M, K], b: f32[K, N], c: f32[N]) -> (y: f32[M, N]) {
+    let t = plain_product(a, b)
+    y = t + c
+}
 graph chain(x: f32[M, N]) -> (y: f32[M, N]) {
     let a = softmax(x)
     let b = 2 * a + 1
@@ -124,6 +142,32 @@ TEST_F(FusionVeto, aProgramIsNotADevice) {
     EXPECT_EQ(plan("costly_row", device, {{"M", 1}, {"N", 1 << 24}}).launches, 2u) << device;
     EXPECT_EQ(plan("costly_row", device, {{"M", 8192}, {"N", 4096}}).launches, 1u) << device;
   }
+}
+
+/// Arithmetic that many programs would repeat isn't taken to hide behind the memory.
+TEST_F(FusionVeto, whatIsComputedAgainCounts) {
+  EXPECT_EQ(plan("costly_bias", "h200", {{"M", 16384}, {"N", 4096}}).launches, 2u);
+  EXPECT_EQ(plan("costly_bias", "h200", {{"M", 4}, {"N", 1 << 20}}).launches, 1u);
+}
+
+/// A row that chunks are gone through for has less of the memory than one sum, and blocks between
+/// which nothing can move are no cluster.
+TEST_F(FusionVeto, chunksOfRowsAreWaitedFor) {
+  EXPECT_EQ(plan("column_weights", "h200", {{"M", 8192}, {"N", 4096}}).launches, 3u);
+  EXPECT_EQ(plan("chain", "h200", {{"M", 8192}, {"N", 8192}}).launches, 1u);
+}
+
+/// What comes into a contraction's loop has to be worth it, what follows the sums need not.
+TEST_F(FusionVeto, loopsOfContractionsStayAsTheyAre) {
+  EXPECT_EQ(plan("normed_product", "h200", {{"M", 4096}, {"K", 4096}, {"N", 4096}}).launches, 2u);
+  EXPECT_EQ(plan("product_and_bias", "h200", {{"M", 4096}, {"K", 4096}, {"N", 4096}}).launches, 1u);
+}
+
+/// Sixteen sums keep one warp busy, however many there are.
+TEST_F(FusionVeto, fewSumsAreFewThreads) {
+  ir::KernelCost few =
+      plan("product_and_bias", "h200", {{"M", 4}, {"K", 1 << 19}, {"N", 4}}).ledger.after();
+  EXPECT_GT(few.seconds, 1e-3); // 8.4 million multiply-adds
 }
 
 TEST_F(FusionVeto, predictedTimeNeverGrows) {

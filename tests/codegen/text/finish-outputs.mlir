@@ -1,7 +1,7 @@
 // RUN: tile-translate --tile-gpu-to-ptx %s | FileCheck %s
 
-// What sums become in the end is computed by who folds the copies: the function for it, or the last block where there
-// are few. Sums of integers have copies, too, since nobody would know when atomic ones are complete.
+// What sums become in the end is computed by who folds the copies: the function for it, in one way for few copies and in
+// another for many, or the last block where there are few elements. Sums of integers have copies, too, since nobody would know when atomic ones are complete.
 
 // CHECK: .entry finished(
 // CHECK-NOT: red.relaxed
@@ -10,6 +10,9 @@
 // CHECK: div.rn.f32
 // CHECK: sqrt.rn.f32 [[ROOT:%r[0-9]+]],
 // CHECK: st.global.b32 {{.*}}, [[ROOT]];
+// CHECK: sqrt.rn.f32 [[AGAIN:%r[0-9]+]],
+// CHECK: st.global.b32 {{.*}}, [[AGAIN]];
+// CHECK: xor.b32
 // CHECK: xor.b32 [[ODD:%r[0-9]+]], %r{{[0-9]+}}, 1;
 // CHECK: st.global.b32 {{.*}}, [[ODD]];
 // CHECK: .entry few(
@@ -18,6 +21,7 @@
 // CHECK: xor.b32 [[LAST:%r[0-9]+]], %r{{[0-9]+}}, 1;
 // CHECK: st.global.b32 {{.*}}, [[LAST]];
 // CHECK: .entry few_finish(
+// CHECK: xor.b32
 // CHECK: xor.b32 [[NEXT:%r[0-9]+]], %r{{[0-9]+}}, 1;
 // CHECK: st.global.b32 {{.*}}, [[NEXT]];
 #layout = #tile_gpu.layout<["i", "N"], register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]], warp = [[2, 0]], repeat = [2, 1]>

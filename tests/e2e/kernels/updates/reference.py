@@ -44,6 +44,22 @@ def columns(inputs, params):
     return {"s": x.sum(0, dtype=np.float64), "t": x.max(0, initial=-np.inf)}
 
 
+def kept(inputs, params):
+    x, w = inputs["x"], inputs["w"]
+    return {"s": x.sum((0, 1), dtype=np.float64), "t": w.min(0, initial=np.inf),
+            "m": x.max((0, 1), initial=-np.inf)}
+
+
+def kept_planes(inputs, params):
+    x, y = inputs["x"], inputs["y"]
+    return {"s": np.einsum("bn,bnk->kbn", x.sum(1, dtype=np.float64), y)}
+
+
+def not_kept(inputs, params):
+    r = inputs["x"].sum(0, dtype=np.float64)
+    return {"s": np.concatenate([[0, 0], r, [0]]), "d": np.diag(r)}
+
+
 def eighths(inputs, params):
     at, n = inputs["at"], inputs["n"]
     least = apply(np.minimum, np.inf, np.float64, at, n)
