@@ -3,6 +3,7 @@
 #include "ir/AffineEval.h"
 #include "ir/InterpreterImpl.h"
 #include "ir/LongSums.h"
+#include "ir/LoopOrder.h"
 #include "ir/Specialize.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -371,18 +372,18 @@ LogicalResult Machine::executeFor(ForOp op) {
 /// Runs the blocks of `length` coordinates from `start` on.
 LogicalResult Machine::runBlocks(ForOp op, int64_t start, int64_t length,
                                  SmallVectorImpl<Tile> &carried) {
-  for (int64_t done = 0; done < length;) {
+  int64_t size = op.getSize(), last = length > 0 ? (length - 1) / size * size : 0;
+  for (int64_t done = 0; done < length; done += size) {
     Scope scope(*this);
-    int64_t count = std::min<int64_t>(op.getSize(), length - done);
+    int64_t first = isDecreasing(op) ? last - done : done;
     setTiles(op.getCarried(), carried);
-    bindAxis(op.getNameAttr(), {start + done, count});
+    bindAxis(op.getNameAttr(), {start + first, std::min(size, length - first)});
     if (failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :
          llvm::zip_equal(carried, op.getCarried(), op.getYield().getOperands()))
       if (failed(mergeCarried(op, before, after, tile)))
         return failure();
-    done += count;
   }
   return success();
 }

@@ -6,6 +6,7 @@
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/RescaledSums.h"
 #include "ir/Domain.h"
+#include "ir/LoopOrder.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -64,6 +65,8 @@ private:
   }
   unsigned phaseOf(Value value) const;
   void findPhases();
+  /// Whether a phase's chunks come in decreasing order, as its scans go; none: there is no order.
+  std::optional<bool> isDecreasingIn(unsigned phase) const;
   bool readsWhatIsWritten() const;
   /// What the roots of a phase are computed from along the axis, in order.
   llvm::SetVector<Operation *> sliceOf(unsigned phase) const;
@@ -167,8 +170,8 @@ bool AxisLooping::isLate(Value result) const {
 bool AxisLooping::isSupported(Operation *op) const {
   if (op->getBlock() != &body)
     return isa<arith::ConstantOp>(op);
-  if (auto scan = dyn_cast<ScanOp>(op)) // chunks come in increasing order
-    return isScan(op) && !scan.getReverse();
+  if (isa<ScanOp>(op))
+    return isScan(op);
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != CombineKind::fmax && reduce.getKind() != CombineKind::fmin &&
            !isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType()));
@@ -213,6 +216,18 @@ void AxisLooping::findPhases() {
     if (isRoot(&op))
       numPhases = std::max(numPhases, most + 1);
   }
+}
+
+/// All scans of a phase are carried through one loop. Contractions there have loads that come
+/// chunks ahead, in increasing order.
+std::optional<bool> AxisLooping::isDecreasingIn(unsigned phase) const {
+  bool increases = false, decreases = false;
+  for (Operation *op : sliceOf(phase)) {
+    auto scan = dyn_cast<ScanOp>(op);
+    decreases |= scan && scan.getReverse();
+    increases |= isa<DotOp>(op) || (scan && !scan.getReverse());
+  }
+  return increases && decreases ? std::nullopt : std::optional(decreases);
 }
 
 /// Whether a phase would read again what an earlier one has written.
@@ -267,10 +282,13 @@ std::optional<LoopedAxis> AxisLooping::analyze() {
     return std::nullopt;
   findPhases();
   LoopedAxis result{numPhases, 0};
-  for (unsigned phase = 0; phase < numPhases; ++phase)
+  for (unsigned phase = 0; phase < numPhases; ++phase) {
+    if (!isDecreasingIn(phase))
+      return std::nullopt;
     for (Operation *op : sliceOf(phase))
       if (isa<LoadOp>(op))
         loads[op].push_back(phase);
+  }
   for (const auto &[op, readers] : loads)
     if (readers.size() > 1) {
       int64_t bytes = 1;
@@ -390,6 +408,8 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
   auto loop = ForOp::create(builder, loc, TypeRange(types), axis.getLower(), axis.getUpper(), inits,
                             chunkName, builder.getI64IntegerAttr(chunk),
                             LoopKindAttr::get(builder.getContext(), LoopKind::fold));
+  if (*isDecreasingIn(phase))
+    loop->setAttr(decreasingAttrName, builder.getUnitAttr());
   Block &inner = loop.getBody().emplaceBlock();
   inner.addArgument(SpanType::get(builder.getContext(), chunkName, chunk), loc);
   for (Type type : types)

@@ -12,9 +12,9 @@
 // Each loop is a *phase*: all reductions that need no result but those of earlier
 // phases, and all stores likewise. What an element is computed from is computed
 // again in each phase. Reductions associate by chunks, otherwise nothing changes;
-// a scan goes on from chunk to chunk, in each phase that needs it; the axis may be of any length,
-// known or not. What follows an assertion or a
-// print is in no earlier phase than it.
+// a scan goes on from chunk to chunk, in each phase that needs it, and the chunks
+// of that phase come in its order. The axis may be of any length, known or not. What
+// follows an assertion or a print is in no earlier phase than it.
 //
 // What a phase reads again may be kept by the program: loads have the attribute
 // `tile_gpu.keep` with a number where they are first, and `tile_gpu.kept` where
@@ -58,8 +58,9 @@ struct LoopedAxis {
 };
 
 /// Whether the axis can be cut: all that has it stands in the body of the program space itself, and
-/// is a load, a store, an update, an elementwise op, a contraction of it, a scan along it in
-/// increasing order, or a reduction with an op that joins two.
+/// is a load, a store, an update, an elementwise op, a contraction of it, a scan along it, or a
+/// reduction with an op that joins two; and the scans of a phase go in one order, in increasing
+/// order if it has contractions.
 std::optional<LoopedAxis> canLoop(ir::AxisOp axis);
 
 /// Cuts the axis into chunks of so many elements. `canLoop` has said that it can be.

@@ -7,6 +7,7 @@
 
 #include "codegen/gpu/Lowering.h"
 #include "ir/LongSums.h"
+#include "ir/LoopOrder.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -80,6 +81,12 @@ void KernelLowering::bindBlock(ForOp op, Value origin) {
 void KernelLowering::emitFor(ForOp op) {
   Value lower = scalar(op.getLower()), upper = scalar(op.getUpper());
   Value size = b.i64(op.getSize());
+  Value lastBlock; // of a loop that begins with it
+  if (isDecreasing(op)) {
+    assert(op.getBody().front().getOps<DotOp>().empty() && "their loads come blocks ahead");
+    Value before = b.fold<arith::DivUIOp>(b.sub(b.sub(upper, lower), b.i64(1)), size);
+    lastBlock = b.add(lower, b.mul(before, size));
+  }
   SmallVector<Fold> folds = foldsOf(op);
   Values inits;
   SmallVector<size_t> counts; // registers of each
@@ -117,7 +124,8 @@ void KernelLowering::emitFor(ForOp op) {
   };
   constexpr int64_t few = 128; // registers
   bool isTight = !op.getBody().front().getOps<DotOp>().empty() && registersOfThread(kernel) <= few;
-  auto turn = [&](Value origin, ValueRange all) {
+  auto turn = [&](Value index, ValueRange all) {
+    Value origin = lastBlock ? b.sub(lastBlock, b.sub(index, lower)) : index;
     Values fetched;
     ValueRange carried = all;
     Value slot = stages.loads.empty() ? Value() : carried.back();

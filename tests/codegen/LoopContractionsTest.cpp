@@ -118,9 +118,10 @@ TEST_F(LoopContractions, WhatNothingUsesGoes) {
   EXPECT_EQ(left, 0u);
 }
 
-/// A scan goes on from chunk to chunk, and again where its last state has to be known before.
-TEST_F(LoopContractions, ScansGoOn) {
-  const char *const scan = R"(
+namespace {
+/// A row of running sums from 1 on, and what is left of the last one at each element; `reverse`
+/// stands in the place of the question mark, or nothing.
+const char *const scans = R"(
 #a = affine_map<()[m, n] -> (m, n)>
 #id = affine_map<(i, n) -> (i, n)>
 !row = tensor<?xf32, #tile.axes<"i">>
@@ -138,7 +139,7 @@ tile.kernel @scanned(
   tile.parallel (%i = tiles "i" %c0 to %M) {
     %t = tile.load %x at #id(%i, %n) [] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !tile
     %init = tile.broadcast %one : f32 to !row
-    %s:2 = tile.scan "cumsum" (%t : !tile) from (%init : !row) over "N" {
+    %s:2 = tile.scan "cumsum" (%t : !tile) from (%init : !row) over "N" ? {
     ^bb0(%state: f32, %element: f32):
       %sum = arith.addf %state, %element : f32
       tile.combined %sum : f32
@@ -150,33 +151,57 @@ tile.kernel @scanned(
   }
   tile.return
 })";
-  for (int64_t length : {0, 1, 7, 8, 61}) {
-    SCOPED_TRACE(length);
-    constexpr int64_t rows = 5;
-    auto x = uniform<float>({rows, length}, -1, 1);
-    Tensor<float> y({rows, length}), z({rows, length});
-    KernelOp kernel = parse(scan);
-    Bindings bindings;
-    bindings.sizes = toMap({{"i", 2}});
-    ASSERT_TRUE(succeeded(specialize(kernel, bindings))) << diagnostics;
-    AxisOp axis = *kernel.getBody().getOps<AxisOp>().begin();
-    std::optional<LoopedAxis> looped = canLoop(axis);
-    ASSERT_TRUE(looped);
-    EXPECT_EQ(looped->phases, 2u);
-    loopAxis(axis, 8);
-    ASSERT_TRUE(succeeded(mlir::verify(kernel))) << diagnostics;
-    InterpreterResult result =
-        interpret(kernel, {x.argument(), y.argument(), z.argument()}, {rows, length});
-    ASSERT_TRUE(result.ok()) << result.message;
-    for (int64_t i = 0; i < rows; ++i) {
-      double last = 1, sum = 1;
-      for (int64_t n = 0; n < length; ++n)
-        last += x(i, n);
-      for (int64_t n = 0; n < length; ++n) {
-        sum += x(i, n);
-        EXPECT_NEAR(y(i, n), sum, 1e-5);
-        EXPECT_NEAR(z(i, n), last - sum, 1e-5);
+} // namespace
+
+/// A scan goes on from chunk to chunk, from either end, and again where its last state has to be
+/// known before.
+TEST_F(LoopContractions, ScansGoOn) {
+  for (bool isReversed : {false, true})
+    for (int64_t length : {0, 1, 7, 8, 61}) {
+      SCOPED_TRACE(testing::Message() << length << (isReversed ? " reversed" : ""));
+      constexpr int64_t rows = 5;
+      auto x = uniform<float>({rows, length}, -1, 1);
+      Tensor<float> y({rows, length}), z({rows, length});
+      std::string text = scans;
+      text.replace(text.find('?', text.find("over \"N\"")), 1, isReversed ? "reverse" : "");
+      KernelOp kernel = parse(text);
+      Bindings bindings;
+      bindings.sizes = toMap({{"i", 2}});
+      ASSERT_TRUE(succeeded(specialize(kernel, bindings))) << diagnostics;
+      AxisOp axis = *kernel.getBody().getOps<AxisOp>().begin();
+      std::optional<LoopedAxis> looped = canLoop(axis);
+      ASSERT_TRUE(looped);
+      EXPECT_EQ(looped->phases, 2u);
+      loopAxis(axis, 8);
+      ASSERT_TRUE(succeeded(mlir::verify(kernel))) << diagnostics;
+      InterpreterResult result =
+          interpret(kernel, {x.argument(), y.argument(), z.argument()}, {rows, length});
+      ASSERT_TRUE(result.ok()) << result.message;
+      for (int64_t i = 0; i < rows; ++i) {
+        double last = 1, sum = 1;
+        for (int64_t n = 0; n < length; ++n)
+          last += x(i, n);
+        for (int64_t k = 0; k < length; ++k) {
+          int64_t n = isReversed ? length - 1 - k : k;
+          sum += x(i, n);
+          EXPECT_NEAR(y(i, n), sum, 1e-5);
+          EXPECT_NEAR(z(i, n), last - sum, 1e-5);
+        }
       }
     }
-  }
+}
+
+/// One loop can't carry both: the axis stays as it is.
+TEST_F(LoopContractions, ScansOfBothOrdersStay) {
+  std::string text = scans;
+  text.replace(text.find('?', text.find("over \"N\"")), 1, "");
+  std::string other =
+      text.substr(text.find("    %s:2"), text.find("    tile.store %s#0") - text.find("    %s:2"));
+  other.replace(other.find("%s:2"), 4, "%r:2");
+  other.replace(other.find("over \"N\""), 8, "over \"N\" reverse");
+  text.insert(text.find("    tile.store %s#0"), other);
+  std::string used = "%last, %s#0";
+  text.replace(text.find(used), used.size(), "%r#0, %s#0");
+  KernelOp kernel = parse(text);
+  EXPECT_FALSE(canLoop(*kernel.getBody().getOps<AxisOp>().begin()));
 }

@@ -357,3 +357,90 @@ tile.kernel @added(
   }
   tile.return
 }
+
+// -----
+
+// A scan in reverse, whose states take a function to join, is carried from the last chunk to the
+// first. Chunks, and so the code, are as long for any row.
+
+// CHECK-LABEL: tile.kernel @from_the_end
+// CHECK: tile.for fold %{{.*}} = "T@0" %{{.*}} to %{{.*}} by 1024 iter_args(
+// CHECK: tile.scan "scan" {{.*}} over "T@0" reverse
+// CHECK: tile.decreasing
+// CHECK-NOT: tile.for
+tile.kernel @from_the_end(%arg0: memref<?x4096xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}, %arg1: memref<?x4096xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}) attributes {dims = ["M", "T"], tile.bound = {T = 4096 : i64}} {
+  %cst = arith.constant 0.000000e+00 : f32
+  %cst_0 = arith.constant 1.000000e+00 : f32
+  %cst_1 = arith.constant 0xFF800000 : f32
+  %c0_i64 = arith.constant 0 : i64
+  %c4096_i64 = arith.constant 4096 : i64
+  %0 = tile.dim "M"
+  %1 = tile.axis %c0_i64 to %c4096_i64 : <"T", 4096>
+  tile.parallel (%arg2 = tiles "i" %c0_i64 to %0 by 1) {
+    %2 = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%arg2, %1) [] <exact> : memref<?x4096xf32>, (!tile.span<"i", 1>, !tile.span<"T", 4096>) -> tensor<1x4096xf32, #tile.axes<"i", "T">>
+    %3 = tile.broadcast %cst_1 : f32 to tensor<1xf32, #tile.axes<"i">>
+    %4 = tile.broadcast %cst_0 : f32 to tensor<1x4096xf32, #tile.axes<"i", "T">>
+    %5 = tile.broadcast %cst : f32 to tensor<1xf32, #tile.axes<"i">>
+    %6:4 = tile.scan "scan" (%2 : tensor<1x4096xf32, #tile.axes<"i", "T">>, %4 : tensor<1x4096xf32, #tile.axes<"i", "T">>) from (%3 : tensor<1xf32, #tile.axes<"i">>, %5 : tensor<1xf32, #tile.axes<"i">>) over "T" reverse {
+    ^bb0(%arg3: f32, %arg4: f32, %arg5: f32, %arg6: f32):
+      %9 = arith.maximumf %arg3, %arg5 : f32
+      %10 = arith.subf %arg3, %9 : f32
+      %11 = math.exp %10 : f32
+      %12 = arith.cmpf oeq, %arg3, %cst_1 : f32
+      %13 = arith.select %12, %cst, %11 : f32
+      %14 = arith.subf %arg5, %9 : f32
+      %15 = math.exp %14 : f32
+      %16 = arith.cmpf oeq, %arg5, %cst_1 : f32
+      %17 = arith.select %16, %cst, %15 : f32
+      %18 = arith.mulf %arg6, %17 : f32
+      %19 = math.fma %arg4, %13, %18 : f32
+      tile.combined %9, %19 : f32, f32
+    }
+    %7 = math.log %6#1 : tensor<1x4096xf32, #tile.axes<"i", "T">>
+    %8 = arith.addf %6#0, %7 : tensor<1x4096xf32, #tile.axes<"i", "T">>
+    tile.store %8, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%arg2, %1) [] : tensor<1x4096xf32, #tile.axes<"i", "T">>, memref<?x4096xf32>, (!tile.span<"i", 1>, !tile.span<"T", 4096>)
+  }
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @from_the_end
+// CHECK: tile.for fold %{{.*}} = "T@0" %{{.*}} to %{{.*}} by 1024 iter_args(
+// CHECK: tile.scan "scan" {{.*}} over "T@0" reverse
+// CHECK: tile.decreasing
+// CHECK-NOT: tile.for
+tile.kernel @from_the_end(%arg0: memref<?x32768xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}, %arg1: memref<?x32768xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}) attributes {dims = ["M", "T"], tile.bound = {T = 32768 : i64}} {
+  %cst = arith.constant 0.000000e+00 : f32
+  %cst_0 = arith.constant 1.000000e+00 : f32
+  %cst_1 = arith.constant 0xFF800000 : f32
+  %c0_i64 = arith.constant 0 : i64
+  %c32768_i64 = arith.constant 32768 : i64
+  %0 = tile.dim "M"
+  %1 = tile.axis %c0_i64 to %c32768_i64 : <"T", 32768>
+  tile.parallel (%arg2 = tiles "i" %c0_i64 to %0 by 1) {
+    %2 = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%arg2, %1) [] <exact> : memref<?x32768xf32>, (!tile.span<"i", 1>, !tile.span<"T", 32768>) -> tensor<1x32768xf32, #tile.axes<"i", "T">>
+    %3 = tile.broadcast %cst_1 : f32 to tensor<1xf32, #tile.axes<"i">>
+    %4 = tile.broadcast %cst_0 : f32 to tensor<1x32768xf32, #tile.axes<"i", "T">>
+    %5 = tile.broadcast %cst : f32 to tensor<1xf32, #tile.axes<"i">>
+    %6:4 = tile.scan "scan" (%2 : tensor<1x32768xf32, #tile.axes<"i", "T">>, %4 : tensor<1x32768xf32, #tile.axes<"i", "T">>) from (%3 : tensor<1xf32, #tile.axes<"i">>, %5 : tensor<1xf32, #tile.axes<"i">>) over "T" reverse {
+    ^bb0(%arg3: f32, %arg4: f32, %arg5: f32, %arg6: f32):
+      %9 = arith.maximumf %arg3, %arg5 : f32
+      %10 = arith.subf %arg3, %9 : f32
+      %11 = math.exp %10 : f32
+      %12 = arith.cmpf oeq, %arg3, %cst_1 : f32
+      %13 = arith.select %12, %cst, %11 : f32
+      %14 = arith.subf %arg5, %9 : f32
+      %15 = math.exp %14 : f32
+      %16 = arith.cmpf oeq, %arg5, %cst_1 : f32
+      %17 = arith.select %16, %cst, %15 : f32
+      %18 = arith.mulf %arg6, %17 : f32
+      %19 = math.fma %arg4, %13, %18 : f32
+      tile.combined %9, %19 : f32, f32
+    }
+    %7 = math.log %6#1 : tensor<1x32768xf32, #tile.axes<"i", "T">>
+    %8 = arith.addf %6#0, %7 : tensor<1x32768xf32, #tile.axes<"i", "T">>
+    tile.store %8, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%arg2, %1) [] : tensor<1x32768xf32, #tile.axes<"i", "T">>, memref<?x32768xf32>, (!tile.span<"i", 1>, !tile.span<"T", 32768>)
+  }
+  tile.return
+}
