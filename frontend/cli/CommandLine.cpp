@@ -184,6 +184,29 @@ static bool hasFlag(llvm::ArrayRef<std::string> words, llvm::StringRef flag) {
   return llvm::is_contained(llvm::ArrayRef(words.begin(), llvm::find(words, "--")), flag);
 }
 
+/// The words of a command line.
+static std::vector<std::string> wordsBehind(int argc, const char *const *argv) {
+  return {argv + std::min(argc, 1), argv + argc};
+}
+
+/// The command that is named first; null if there is none.
+static const Command *commandNamed(const std::vector<Command> &commands,
+                                   llvm::ArrayRef<std::string> words) {
+  const auto *first =
+      llvm::find_if_not(words, [](llvm::StringRef word) { return word.starts_with("-"); });
+  for (const Command &command : commands)
+    if (first != words.end() && *first == command.app->get_name())
+      return &command;
+  return nullptr;
+}
+
+/// Whether a call that is refused prints an object, too: it asks for one, of a command that has
+/// them or of none.
+static bool wantsJson(const std::vector<Command> &commands, llvm::ArrayRef<std::string> words) {
+  const Command *command = commandNamed(commands, words);
+  return hasFlag(words, "--json") && (!command || command->app->get_option_no_throw("--json"));
+}
+
 namespace {
 /// `tilec help [COMMAND]`
 struct HelpCommand {
@@ -227,12 +250,12 @@ static Outcome<Done> checkLine(const std::vector<Command> &commands, int argc,
     return Failure::usage(
         {word == "''" ? "an argument is empty" : "option '" + word + "' has no value",
          "leave it out, or give it one"});
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  auto first = llvm::find_if_not(words, [](llvm::StringRef word) { return word.starts_with("-"); });
-  for (const Command &command : commands)
-    if (first != words.end() && *first == command.app->get_name())
-      return checkWords(*command.app, llvm::ArrayRef(words).drop_front(first + 1 - words.begin()));
-  return Done{};
+  std::vector<std::string> words = wordsBehind(argc, argv);
+  const Command *command = commandNamed(commands, words);
+  if (!command)
+    return Done{};
+  auto name = llvm::find(words, command->app->get_name());
+  return checkWords(*command->app, llvm::ArrayRef(words).drop_front(name + 1 - words.begin()));
 }
 
 /// Does what a command line says that CLI11 has parsed; the exit code.
@@ -261,7 +284,7 @@ static Failure refusal(const CLI::ParseError &error, const CLI::App &app,
 }
 
 static int perform(int argc, const char *const *argv) {
-  bool json = hasFlag(std::vector<std::string>(argv + std::min(argc, 1), argv + argc), "--json");
+  bool json = false;
   CLI::App app("A compiler for block-level tile kernels", "tilec");
   app.set_version_flag("--version", std::string("tilec ") + TILE_VERSION, "Show the version");
   app.set_help_flag("-h,--help", "Show this");
@@ -275,6 +298,7 @@ static int perform(int argc, const char *const *argv) {
                         auto done = help.run(commands);
                         return done ? int(success) : fail(done.takeFailure(), json);
                       }});
+  json = wantsJson(commands, wordsBehind(argc, argv));
   app.allow_extras();
   app.require_subcommand(0, 1); // what is behind a command's name is its own
   for (const Command &command : commands) {

@@ -13,7 +13,9 @@
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/FusionSources.h"
 #include "frontend/cli/Inputs.h"
+#include "ir/Spelling.h"
 #include "ir/fusion/FlattenGraph.h"
+#include "ir/fusion/GraphNames.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
 #include "runtime/Memory.h"
@@ -69,6 +71,8 @@ private:
   DeviceDescription device;
   llvm::StringMap<int64_t> dims;
   TileSizes sizes;
+  /// No machine has room for tensors of these dims.
+  bool isBeyondMemory = false;
 };
 } // namespace
 
@@ -130,14 +134,31 @@ Outcome<std::string> Fuse::explain() {
   return isForReading ? runtime::visible(text) : text; // names of files are anything
 }
 
-/// What each kernel does to memory, of the graph or the kernel that is named.
+/// What each kernel does to memory, of the graph or the kernel that is named. Kernels of
+/// expressions have the dims of their graph.
 std::string Fuse::summarize() {
+  llvm::StringMap<ir::CallOp> expressions;
+  session.module().walk([&](ir::CallOp call) {
+    if (ir::isExpression(call))
+      expressions.try_emplace(call.getCallee(), call);
+  });
   std::string text;
   llvm::json::Array kernels;
   for (auto kernel : session.module().getOps<ir::KernelOp>()) {
     ir::KernelSummary summary(kernel);
-    text += (text.empty() ? "" : "\n") + summary.text();
-    kernels.push_back(summary.json());
+    std::string lines = summary.text();
+    llvm::json::Value object = summary.json();
+    if (auto found = expressions.find(kernel.getSymName()); found != expressions.end()) {
+      auto graph = found->second->getParentOfType<ir::GraphOp>();
+      ir::GraphShapes shapes(graph);
+      auto inDims = [&](const std::string &words) {
+        return ir::inDimsOfGraph(found->second, words, graph, shapes);
+      };
+      lines = inDims(lines);
+      object = llvm::cantFail(llvm::json::parse(inDims(llvm::formatv("{0}", object))));
+    }
+    text += (text.empty() ? "" : "\n") + lines;
+    kernels.push_back(std::move(object));
   }
   if (wantsJson())
     return llvm::formatv("{0:2}\n", llvm::json::Value(
@@ -235,6 +256,7 @@ Outcome<std::monostate> Fuse::checkShapes() {
   if (done)
     return Done{};
   Failure failure = done.takeFailure();
+  isBeyondMemory = true;
   if (failure.message.empty() && options.dims.empty() && !report.assumedDims.empty())
     return Failure::usage({"no run of `" + report.graph + "` has " +
                                llvm::join(report.assumedDims, " = ") + " = " +
@@ -266,8 +288,9 @@ std::string Fuse::fuseIt(ir::GraphOp graph, double &seconds) {
   report.after = GraphView(after, dims, report.assumedExtent);
   report.peakBefore = bytesBetweenCalls(graph, device, dims);
   report.peakAfter = bytesBetweenCalls(after, device, dims);
-  report.memory = options.device == "cpu" ? static_cast<double>(runtime::availableMemory())
-                                          : device.figure("memory");
+  if (!isBeyondMemory) // else that is said already
+    report.memory = options.device == "cpu" ? static_cast<double>(runtime::availableMemory())
+                                            : device.figure("memory");
   return fused.symbol;
 }
 

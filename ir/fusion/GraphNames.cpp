@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -22,24 +23,36 @@ std::string tile::ir::nameOfTensor(Value tensor, GraphOp graph, GraphShapes &sha
                 : "result";
 }
 
-/// Names of dims as the graph has what the call binds to them: `extent1` may be `N / 2`.
-static std::string withDimsOf(CallOp call, StringRef text, GraphOp graph, GraphShapes &shapes) {
+/// Whether a sum or a product can't stand there without parentheses.
+static bool isInExpression(StringRef before, StringRef behind) {
+  auto isOperator = [](char c) { return StringRef("+-*/%").contains(c); };
+  before = before.rtrim(' '), behind = behind.ltrim(' ');
+  return (!before.empty() && isOperator(before.back())) ||
+         (!behind.empty() && isOperator(behind.front()));
+}
+
+std::string tile::ir::inDimsOfGraph(CallOp call, StringRef text, GraphOp graph,
+                                    GraphShapes &shapes) {
   KernelOp kernel = shapes.kernelOf(call);
   SmallVector<StringRef> names(graph.getDims().getAsValueRange<StringAttr>());
   names.resize(shapes.numSymbols(), "?");
   llvm::StringMap<std::string> values;
+  llvm::StringSet<> composed;
   for (auto [dim, extent] :
        llvm::zip(kernel.getDims().getAsValueRange<StringAttr>(), shapes.dimsOf(call))) {
-    std::string value = formatAffine(extent, names);
-    values[dim] = isa<AffineBinaryOpExpr>(extent) ? "(" + value + ")" : value;
+    values[dim] = formatAffine(extent, names);
+    if (isa<AffineBinaryOpExpr>(extent))
+      composed.insert(dim);
   }
   std::string result;
   while (!text.empty()) {
     size_t length = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).size();
-    auto known = values.find(text.take_front(length));
-    result +=
-        known == values.end() ? text.take_front(std::max<size_t>(length, 1)).str() : known->second;
-    text = text.drop_front(std::max<size_t>(length, 1));
+    StringRef word = text.take_front(std::max<size_t>(length, 1));
+    text = text.drop_front(word.size());
+    auto known = values.find(word);
+    std::string value = known == values.end() ? word.str() : known->second;
+    bool needsParentheses = composed.contains(word) && isInExpression(result, text);
+    result += needsParentheses ? "(" + value + ")" : value;
   }
   return result;
 }
@@ -51,7 +64,7 @@ static std::string ofMadeKernel(StringRef word, CallOp call, GraphOp graph, Grap
   if (!kernel || !(isExpression(call) || isFused(kernel)))
     return "";
   StringRef base = word.take_until([](char c) { return c == '['; });
-  std::string behind = withDimsOf(call, word.drop_front(base.size()), graph, shapes);
+  std::string behind = inDimsOfGraph(call, word.drop_front(base.size()), graph, shapes);
   for (auto [operand, n] : llvm::zip(call.getInputs(), inputPositions(kernel)))
     if (kernel.getParamName(n) == base && isa<TensorType>(operand.getType()))
       return nameOfTensor(operand, graph, shapes) + behind;
@@ -59,7 +72,7 @@ static std::string ofMadeKernel(StringRef word, CallOp call, GraphOp graph, Grap
     if (kernel.getParamName(outputPosition(kernel, result.getResultNumber())) == base)
       return nameOfTensor(result, graph, shapes) + behind;
   bool isDim = llvm::is_contained(kernel.getDims(), StringAttr::get(kernel.getContext(), base));
-  return isDim ? withDimsOf(call, word, graph, shapes) : "";
+  return isDim ? inDimsOfGraph(call, word, graph, shapes) : "";
 }
 
 std::string tile::ir::joinNames(ArrayRef<StringRef> names) {

@@ -12,6 +12,10 @@ std::string nameOfTensor(mlir::Value tensor, GraphOp graph, GraphShapes &shapes)
 /// Of kernels that are one: "product + add_row", "product + … + gelu(s)".
 std::string joinNames(llvm::ArrayRef<llvm::StringRef> names);
 
+/// A text on a call's kernel, with what the graph has for the kernel's dims in their places: those
+/// of an expression have names that nobody wrote, and `extent1` may be `N / 2`.
+std::string inDimsOfGraph(CallOp call, llvm::StringRef text, GraphOp graph, GraphShapes &shapes);
+
 /// A call, and what the source calls what it does.
 struct NamedCall {
   CallOp call;
