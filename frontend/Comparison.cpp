@@ -1,6 +1,7 @@
 //===- Comparison.cpp - whether two tensors hold the same values ----------===//
 
 #include "frontend/Comparison.h"
+#include "ir/InterpreterErrors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,28 +13,22 @@ using namespace tile::frontend;
 using runtime::DType;
 using runtime::Tensor;
 
-namespace {
-/// A float has so many bits of mantissa, with the one that isn't stored, and its least normal
-/// number has this exponent.
-struct FloatFormat {
-  int precision, minExponent;
-};
-} // namespace
-
-static std::optional<FloatFormat> formatOf(DType type) {
+/// As the interpreter has it; none of integers.
+static std::optional<ir::interpreter::Number> floatOf(DType type) {
+  using ir::interpreter::Number;
   switch (type) {
   case DType::F64:
-    return FloatFormat{53, -1022};
+    return Number::F64;
   case DType::F32:
-    return FloatFormat{24, -126};
+    return Number::F32;
   case DType::F16:
-    return FloatFormat{11, -14};
+    return Number::F16;
   case DType::BF16:
-    return FloatFormat{8, -126};
+    return Number::BF16;
   case DType::F8E4M3:
-    return FloatFormat{4, -6};
+    return Number::F8E4M3FN;
   case DType::F8E5M2:
-    return FloatFormat{3, -14};
+    return Number::F8E5M2;
   case DType::Bool:
   case DType::I8:
   case DType::I16:
@@ -49,26 +44,13 @@ static std::optional<FloatFormat> formatOf(DType type) {
 }
 
 double tile::frontend::ulpOf(DType type, double value) {
-  std::optional<FloatFormat> format = formatOf(type);
-  if (!format)
-    return 1;
-  int exponent = value == 0 || !std::isfinite(value)
-                     ? format->minExponent
-                     : std::max(std::ilogb(value), format->minExponent);
-  return std::ldexp(1.0, exponent + 1 - format->precision);
-}
-
-/// NaN of both and equal infinities are the same; else infinite if one is not finite.
-static double distance(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b)))
-    return 0;
-  double error = std::abs(a - b);
-  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  std::optional<ir::interpreter::Number> number = floatOf(type);
+  return number ? ir::interpreter::ulpOf(*number, std::isfinite(value) ? value : 0) : 1;
 }
 
 static double distanceAt(const Tensor &a, const Tensor &b, int64_t offset) {
   if (runtime::isFloat(a.dtype()))
-    return distance(a.getDouble(offset), b.getDouble(offset));
+    return ir::interpreter::distance(a.getDouble(offset), b.getDouble(offset));
   int64_t x = a.getInt(offset), y = b.getInt(offset);
   // Numbers of 64 bits may be apart by less than doubles show.
   return x == y ? 0 : std::max(1.0, std::abs(static_cast<double>(x) - static_cast<double>(y)));

@@ -228,6 +228,6 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.launchSeconds = device.launchSeconds();
   cost.memorySeconds = memory;
   cost.computeSeconds = compute;
-  cost.seconds = cost.launchSeconds + memory + compute - 0.95 * std::min(memory, compute);
+  cost.seconds = secondsOf(cost.launchSeconds, memory, compute);
   return cost;
 }

@@ -17,6 +17,8 @@
 #include "frontend/Work.h"
 #include "ir/CostModel.h"
 
+#include <algorithm>
+
 namespace tile::frontend {
 
 class FusionCost : public ir::CostModel {
@@ -24,6 +26,11 @@ public:
   /// `sizes` are tile sizes that were asked for.
   explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {})
       : device(device), sizes(std::move(sizes)) {}
+
+  /// Of a launch whose start, memory and arithmetic take so long alone.
+  static double secondsOf(double launch, double memory, double compute) {
+    return launch + memory + compute - 0.95 * std::min(memory, compute);
+  }
 
   ir::KernelCost costOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims) override;
   llvm::StringMap<int64_t> tileSizes(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims) override;

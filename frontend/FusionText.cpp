@@ -1,6 +1,7 @@
 //===- FusionText.cpp - words of a report on fusion -----------------------===//
 
 #include "frontend/FusionText.h"
+#include "frontend/FusionCost.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,9 +46,8 @@ double tile::frontend::gainOf(const FusionLedger &ledger, const FusionLedger::Bo
   double saved = bytes > 0 ? (isRead ? 1 : 2) * boundary.bytes / bytes : 0;
   double memory = moving * std::max(0.0, 1 - saved);
   double compute = one.computeSeconds + other.computeSeconds;
-  // As the model of costs has it: what moves and what computes overlap but for a little.
-  double together = std::max(one.launchSeconds, other.launchSeconds) + memory + compute -
-                    0.95 * std::min(memory, compute);
+  double together =
+      FusionCost::secondsOf(std::max(one.launchSeconds, other.launchSeconds), memory, compute);
   double gain = one.seconds + other.seconds - together;
   return std::isfinite(gain) ? std::max(0.0, gain) : 0;
 }
