@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <numeric>
 #include <queue>
 
 using namespace mlir;
@@ -22,6 +23,8 @@ using Verdict = FusionEntry::Verdict;
 namespace {
 /// Two calls that may become one.
 struct Candidate {
+  /// The two kernels have many operations (Fuser::isLarge).
+  bool isLarge;
   /// Seconds: at most so much, or as it was evaluated.
   double gain;
   bool isMerge;
@@ -32,11 +35,12 @@ struct Candidate {
   /// The commits when it was evaluated; none: never.
   std::optional<unsigned> evaluated;
 
-  /// The best comes last. Between equals small kernels come first, so that long chains grow evenly.
+  /// The best comes last, behind all that are large. Between equals small kernels come first, so
+  /// that long chains grow evenly.
   bool operator<(const Candidate &other) const {
-    return std::tuple(gain, -double(first + second), -double(first), !isMerge) <
-           std::tuple(other.gain, -double(other.first + other.second), -double(other.first),
-                      !other.isMerge);
+    return std::tuple(!isLarge, gain, -double(first + second), -double(first), !isMerge) <
+           std::tuple(!other.isLarge, other.gain, -double(other.first + other.second),
+                      -double(other.first), !other.isMerge);
   }
 };
 
@@ -68,6 +72,7 @@ private:
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
 
   // Candidates.
+  bool isLarge(unsigned first, unsigned second) const;
   void collect(unsigned id, bool isFirst = false);
   void collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst);
   Value tensorOf(const Candidate &candidate);
@@ -112,8 +117,10 @@ private:
 //===-- What is known of calls --------------------------------------------===//
 
 unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
-  unsigned id = live.size();
-  live.push_back({call, std::move(calls), costs.costOf(call)});
+  unsigned id = live.size(), operations = 0;
+  if (KernelOp kernel = shapes.kernelOf(call))
+    kernel.walk([&](Operation *) { ++operations; });
+  live.push_back({call, std::move(calls), costs.costOf(call), operations});
   ids[call] = id;
   readers.add(call, id);
   return id;
@@ -123,6 +130,14 @@ unsigned Fuser::add(CallOp call, std::vector<unsigned> calls) {
 
 /// Of the readers of a tensor that all compute it, so that nobody stores it.
 static constexpr size_t mostWithoutTensor = 8;
+
+/// Whether two calls wait until no two are left that make a smaller kernel. A kernel is built anew
+/// for whatever is added to it: to large ones others are added that have grown, and not the calls
+/// of a long graph one by one.
+bool Fuser::isLarge(unsigned first, unsigned second) const {
+  constexpr unsigned most = 128;
+  return live[first].operations + live[second].operations > most;
+}
 
 Value Fuser::tensorOf(const Candidate &candidate) {
   CallOp first = live[candidate.first].call;
@@ -144,7 +159,13 @@ void Fuser::collect(unsigned id, bool isFirst) {
     if ((tensor.hasOneUse() || isStored) && producer.getNumResults() == 1 &&
         costs.readsAll(consumer))
       most = std::min(most, costs.mostSaved(producer, consumer, (isStored ? 1 : 2) * bytes));
-    open.push({most, false, first, second, cast<OpResult>(tensor).getResultNumber(), {}});
+    open.push({isLarge(first, second),
+               most,
+               false,
+               first,
+               second,
+               cast<OpResult>(tensor).getResultNumber(),
+               {}});
   };
   llvm::SmallSetVector<Value, 8> inputs;
   for (Value input : call.getInputs())
@@ -177,7 +198,7 @@ void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFi
     // The one must take as long as the longer of the two.
     double most = std::min({live[id].cost.seconds, live[other].cost.seconds,
                             costs.mostSaved(live[id].call, live[other].call)});
-    open.push({most, true, id, other, input, {}});
+    open.push({isLarge(id, other), most, true, id, other, input, {}});
   }
 }
 
@@ -259,6 +280,11 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
   KernelOp kernel = shapes.kernelOf(producer);
   bool mayWiden = kernel && gathersAlongAxes(kernel);
   std::optional<Proposal> best;
+  auto bytesOfAll = [&](ArrayRef<Value> tensors) {
+    return std::accumulate(tensors.begin(), tensors.end(), 0.0, [&](double bytes, Value tensor) {
+      return bytes + costs.bytesOf(tensor);
+    });
+  };
   auto attempt = [&](InlineOptions how) {
     FusionRefusal why;
     auto together = proposals.costOf({producer, consumer, tensors, how}, why);
@@ -289,6 +315,9 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
   for (bool keeps : {true, false}) {
     if (keeps && (isSingle || !(hasOthers || givesMore)))
       continue;
+    // Where the producer stays all that is saved is what the consumer reads of it.
+    if (best && best->gain() >= costs.mostSavedAnew(consumer, bytesOfAll(tensors)))
+      break;
     attempt({.widens = true, .keeps = keeps});
     if (mayWiden)
       attempt({.widens = false, .keeps = keeps});
@@ -473,9 +502,7 @@ void Fuser::takeCandidates() {
   while (!open.empty()) {
     Candidate candidate = open.top();
     open.pop();
-    if (candidate.gain <= 0)
-      break;
-    if (!isLive(candidate.first) || !isLive(candidate.second))
+    if (candidate.gain <= 0 || !isLive(candidate.first) || !isLive(candidate.second))
       continue;
     auto proposal = evaluate(candidate);
     if (!proposal)

@@ -13,6 +13,8 @@ struct LiveCall {
   /// The calls of the graph as it was that it does.
   std::vector<unsigned> calls;
   KernelCost cost;
+  /// Of its kernel, all that are nested, too.
+  unsigned operations = 0;
 };
 
 /// Keeps a ledger's entries, in the words of the graph.

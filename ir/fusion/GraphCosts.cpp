@@ -84,6 +84,11 @@ KernelCost GraphCosts::costWithCopies(CallOp call) {
   return cost;
 }
 
+/// What a kernel reads another time, from a cache.
+double GraphCosts::readAgain(const KernelCost &cost) const {
+  return std::max(0.0, cost.leastMemorySeconds - cost.bytes() / model.bandwidth());
+}
+
 double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesBetween) {
   llvm::SmallSetVector<Value, 8> common;
   for (Value input : a.getInputs())
@@ -95,16 +100,20 @@ double GraphCosts::mostSaved(CallOp a, CallOp b, double bytesBetween) {
   const KernelCost &x = costOf(a), &y = costOf(b);
   // What comes from a cache again: all of it may be of what is between the two, but what both read
   // still comes for one of them.
-  auto again = [&](const KernelCost &cost) {
-    return std::max(0.0, cost.leastMemorySeconds - cost.bytes() / model.bandwidth());
-  };
-  double againGone = bytesBetween > 0 ? again(y) : std::min(again(x), again(y));
+  double againGone = bytesBetween > 0 ? readAgain(y) : std::min(readAgain(x), readAgain(y));
   double memory =
       x.leastMemorySeconds + y.leastMemorySeconds - bytesGone / model.bandwidth() - againGone;
   double least =
       model.launchSeconds() + std::max({memory, x.leastComputeSeconds, y.leastComputeSeconds});
   // What is equal but for rounding is decided by what is found, not by this.
   return (x.seconds + y.seconds - least) * (1 + 1e-9);
+}
+
+double GraphCosts::mostSavedAnew(CallOp consumer, double bytesBetween) {
+  const KernelCost &cost = costOf(consumer);
+  double memory = cost.leastMemorySeconds - bytesBetween / model.bandwidth() - readAgain(cost);
+  return (cost.seconds - model.launchSeconds() - std::max(memory, cost.leastComputeSeconds)) *
+         (1 + 1e-9);
 }
 
 bool GraphCosts::readsAll(CallOp call) {

@@ -33,6 +33,8 @@ public:
   /// Seconds that are saved at most where two calls become one that does all that both do, but for
   /// moving so many bytes of what the first gives the second, and reading twice what both read.
   double mostSaved(CallOp a, CallOp b, double bytesBetween = 0);
+  /// The same where a call computes what it reads of another one, so many bytes, and that stays.
+  double mostSavedAnew(CallOp consumer, double bytesBetween);
   /// Whether a call reads every element of all its inputs.
   bool readsAll(CallOp call);
   /// What is known of a call's kernel already.
@@ -43,6 +45,8 @@ public:
   }
 
 private:
+  double readAgain(const KernelCost &cost) const;
+
   CostModel &model;
   GraphShapes &shapes;
   int64_t usualExtent;

@@ -357,4 +357,12 @@ TEST(FusionOfSkips, growsWithTheCallsAndNotWithThePaths) {
     EXPECT_LT(sizeOf(120, back), 6 * sizeOf(30, back)) << back << " back";
 }
 
+/// Kernels that have grown become one; no large one is built anew for each call.
+TEST(FusionOfSkips, buildsFewKernels) {
+  constexpr unsigned steps = 400;
+  Searched searched(ladder(steps, 4));
+  FusedGraph fused = searched.fuse(/*isGpu=*/true);
+  EXPECT_LT(fused.ledger.effort.built, 3 * steps);
+}
+
 } // namespace
