@@ -3,6 +3,7 @@
 #include "frontend/ArtifactCuda.h"
 
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelShape.h"
 #include "frontend/CudaExecution.h"
 #include "frontend/GpuAssembly.h"
 #include "ir/Spelling.h"
@@ -330,4 +331,30 @@ tile::frontend::cudaVariants(Compiler &compiler, ir::KernelOp kernel, const ir::
       if (auto added = maker.addTarget(target); !added)
         return added.takeFailure();
   return std::move(maker.variants);
+}
+
+//===-- A look at code ----------------------------------------------------===//
+
+SeeCode tile::frontend::codeFor(Compiler &compiler, std::string target,
+                                std::function<ir::Bindings(ir::KernelOp)> bindings) {
+  return [&compiler, target = std::move(target), bindings = std::move(bindings)](
+             ir::KernelOp kernel, ArrayRef<int64_t> dims) -> Outcome<CodeFacts> {
+    ir::Bindings bound = bindings(kernel);
+    codegen::gpu::bindDims(kernel, dims, bound);
+    auto open = Compiler::chooseGpuTiles(kernel, bound, dims, target);
+    CudaSpecialization to{bound, std::move(open), codegen::gpu::divisorsOf(kernel, dims)};
+    auto code = generateCuda(compiler, kernel, to, target);
+    if (!code)
+      return code.takeFailure();
+    CodeFacts facts;
+    for (const auto &[binder, size] : to.bindings.sizes)
+      facts.sizes[binder.str()] = size;
+    StageTimer timer(compiler.times, "assemble");
+    auto cubin =
+        assembleCubin({reinterpret_cast<const char *>(code->image.data()), code->image.size()},
+                      {target, std::nullopt});
+    if (cubin)
+      facts.localBytes = cubin->localBytes;
+    return facts;
+  };
 }

@@ -9,6 +9,7 @@
 #define TILE_FRONTEND_ARTIFACTCUDA_H
 
 #include "frontend/Compiler.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/Outcome.h"
 #include "runtime/artifact/CudaCode.h"
 
@@ -27,6 +28,11 @@ struct CudaTargets {
 Outcome<std::vector<runtime::CudaVariant>> cudaVariants(Compiler &compiler, ir::KernelOp kernel,
                                                         const ir::Bindings &bindings,
                                                         const CudaTargets &targets);
+
+/// The look at code for a target, ahead of time: each kernel is compiled for the dims and by what
+/// `bindings` has for it. Where nothing assembles it here, nothing is known of spills.
+SeeCode codeFor(Compiler &compiler, std::string target,
+                std::function<ir::Bindings(ir::KernelOp)> bindings);
 
 /// The tile sizes that a specialized kernel has.
 std::vector<std::pair<std::string, int64_t>> scheduleOf(ir::KernelOp kernel);

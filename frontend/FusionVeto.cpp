@@ -135,7 +135,7 @@ static std::string objection(CodeLook &look, const Launch &fused, ArrayRef<Launc
       bytesApart = std::max(bytesApart, part->localBytes);
     }
   if (!seen)
-    return "no code can be made, as a run has shown";
+    return "no code can be made, as was seen when it was tried";
   if (seen->localBytes > 0 && bytesApart == 0)
     return "a thread keeps " + std::to_string(seen->localBytes) +
            " bytes of its registers in memory, as its code has shown";

@@ -5,6 +5,7 @@
 #include "dsl/AstPrinter.h"
 #include "frontend/ArtifactBuilder.h"
 #include "frontend/CrashReport.h"
+#include "frontend/DeviceDescription.h"
 #include "frontend/Fusion.h"
 #include "frontend/GpuAssembly.h"
 #include "frontend/Interface.h"
@@ -73,7 +74,8 @@ private:
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
-  Outcome<std::string> fuse(const std::string &symbol, bool isForGpus);
+  Outcome<std::string> fuse(const std::string &symbol, const DeviceDescription &device,
+                            const SeeCode &see = {});
   std::string cpu() const {
     return options.target.empty() || options.target == "cpu" ? "native" : options.target;
   }
@@ -217,7 +219,7 @@ Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
   SmallVector<ir::GraphOp> graphs(session.module().getOps<ir::GraphOp>());
   if (graphs.size() == 1) {
     std::string name = graphs.front().getSymName().str();
-    auto fused = fuse(name, isForGpus);
+    auto fused = fuse(name, usualDescription(isForGpus));
     if (!fused)
       return fused.takeFailure();
     kernels = kernelsOf(session.module(), *fused);
@@ -410,15 +412,17 @@ Outcome<std::vector<dsl::TypeBindings>> Compile::instances(dsl::DeclRef decl) {
   return result;
 }
 
-/// A graph's plan, for values of its dims that are known; the same for all.
-Outcome<std::string> Compile::fuse(const std::string &symbol, bool isForGpus) {
+/// A graph's plan, for values of its dims that are known; the same for all. With a look at the code
+/// also without what that speaks against.
+Outcome<std::string> Compile::fuse(const std::string &symbol, const DeviceDescription &device,
+                                   const SeeCode &see) {
   auto mode = parseFuseMode(options.fuse);
   if (!mode)
     return mode.takeFailure();
   if (*mode == FuseMode::Off || !isa<ir::GraphOp>(session.module().lookupSymbol(symbol)))
     return symbol;
-  return fuseGraph(session.module(), symbol, *mode, usualDescription(isForGpus), dims, sizes)
-      .symbol;
+  runtime::Cache *cache = see ? session.compiler.cache.get() : nullptr;
+  return fuseGraphByCode(session.module(), symbol, *mode, device, dims, sizes, cache, see).symbol;
 }
 
 Outcome<std::string> Compile::emitArtifact() {
@@ -452,9 +456,17 @@ Outcome<std::string> Compile::emitArtifact() {
     return checked.takeFailure();
   ArtifactTargets targets = artifactTargets(options.target);
   targets.gpus.cubins = options.cubins;
+  auto bindings = [this](ir::KernelOp kernel) { return bindingsOf(kernel); };
+  // One plan serves all GPUs: it is made for the usual one, by the newest code that there will be.
   bool isForGpus = !targets.gpus.names.empty();
-  ArtifactBuilder builder(session.compiler, session.module(), std::move(targets),
-                          [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
+  DeviceDescription device = usualDescription(isForGpus);
+  SeeCode see;
+  if (isForGpus) {
+    if (!llvm::is_contained(targets.gpus.names, device.target))
+      device.target = targets.gpus.names.back();
+    see = codeFor(session.compiler, device.target, bindings);
+  }
+  ArtifactBuilder builder(session.compiler, session.module(), std::move(targets), bindings);
   for (dsl::DeclRef decl : decls) {
     auto choices = instances(decl);
     if (!choices)
@@ -463,7 +475,7 @@ Outcome<std::string> Compile::emitArtifact() {
       auto symbol = session.elaborate(decl, types);
       if (!symbol)
         return symbol.takeFailure();
-      if (auto fused = fuse(*symbol, isForGpus); !fused)
+      if (auto fused = fuse(*symbol, device, see); !fused)
         return fused.takeFailure();
       else
         symbol = *fused;

@@ -3,8 +3,10 @@
 
 #include "frontend/FusionVeto.h"
 #include "dsl/Elaborator.h"
+#include "frontend/ArtifactCuda.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/FusionCost.h"
+#include "frontend/GpuAssembly.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -80,6 +82,13 @@ graph product_and_bias(a: f32[M, K], b: f32[K, N], c: f32[N]) -> (y: f32[M, N]) 
     let t = plain_product(a, b)
     y = t + c
 }
+kernel forth(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) { y[i, :] = cumsum(x[i, :], N) }
+}
+kernel back(x: f32[M, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M) { y[i, :] = cumsum(x[i, :], N, reverse = true) }
+}
+graph both_ways(x: f32[M, N]) -> (y: f32[M, N]) { y = forth(x) + back(x) }
 graph chain(x: f32[M, N]) -> (y: f32[M, N]) {
     let a = softmax(x)
     let b = 2 * a + 1
@@ -236,6 +245,24 @@ TEST_F(FusionVeto, goodCodeIsLookedAtOnce) {
   Planned seen = plan("chain", "h200", square, FuseMode::Exact, spilling("nothing", looks));
   EXPECT_EQ(seen.launches, 1u);
   EXPECT_EQ(looks, 1u);
+}
+
+/// As artifacts are made: no GPU is needed, only what assembles for one.
+TEST_F(FusionVeto, codeIsLookedAtAheadOfTime) {
+  if (findToolkitProgram("ptxas").empty())
+    GTEST_SKIP() << "there is no ptxas";
+  Compiler compiler;
+  SeeCode see = codeFor(compiler, "sm_90a", [](ir::KernelOp) { return ir::Bindings(); });
+  Planned good = plan("chain", "h200", square, FuseMode::Exact, see);
+  EXPECT_EQ(good.launches, 1u);
+  EXPECT_TRUE(good.ledger.vetoes.empty()) << good.reasons;
+  // Each scan goes from chunk to chunk, but not both in one loop: as one kernel they hold the row.
+  Dims wide{{"M", 4096}, {"N", 32768}};
+  EXPECT_EQ(plan("both_ways", "h200", wide).launches, 1u);
+  Planned apart = plan("both_ways", "h200", wide, FuseMode::Exact, see);
+  EXPECT_EQ(apart.launches, 2u);
+  EXPECT_NE(apart.reasons.find("bytes of its registers in memory"), std::string::npos)
+      << apart.reasons;
 }
 
 TEST_F(FusionVeto, theCacheRemembersIt) {
