@@ -83,6 +83,7 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
       codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads));
   for (const auto &[binder, size] : chosen)
     bindings.sizes.try_emplace(binder, size);
+  codegen::bindShortDims(kernel, dims, bindings);
 }
 
 std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,

@@ -216,12 +216,12 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     codegen::gpu::bindDims(kernel, dims, bindings);
     open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, *tuned);
     divisors = codegen::gpu::divisorsOf(kernel, dims);
-    for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
-      auto bound = bindings.dims.find(name);
-      auto divisor = divisors.getAs<IntegerAttr>(name);
-      dependsOn.push_back(bound != bindings.dims.end() ? bound->second : -1);
-      dependsOn.push_back(divisor ? divisor.getInt() : 1);
-    }
+  }
+  for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
+    auto bound = bindings.dims.find(name);
+    auto divisor = divisors ? divisors.getAs<IntegerAttr>(name) : IntegerAttr();
+    dependsOn.push_back(bound != bindings.dims.end() ? bound->second : -1);
+    dependsOn.push_back(divisor ? divisor.getInt() : 1);
   }
   TileSizes::ByBinder key;
   for (const auto &[binder, size] : bindings.sizes)

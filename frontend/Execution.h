@@ -161,8 +161,8 @@ private:
   Compiler &compiler;
   mlir::ModuleOp module;
   Device device;
-  /// By kernel and tile sizes, watched or not; on a GPU by dimensions, too, as far as the code
-  /// depends on them.
+  /// By kernel and tile sizes, watched or not; by dimensions, too, as far as the code depends on
+  /// them.
   using Key = std::tuple<mlir::Operation *, TileSizes::ByBinder, bool, std::vector<int64_t>>;
   std::map<Key, std::unique_ptr<Compiled>> cache;
   /// Open once a kernel has needed it.

@@ -31,6 +31,8 @@ CpuMachine CpuMachine::native(int threads) {
 namespace {
 /// What of an axis is not known counts as long.
 constexpr int64_t unknownExtent = 4096;
+/// Half of what a vector has at most: axes that are no longer waste lanes.
+constexpr int64_t fewLanes = 8;
 /// The machine for which sizes are chosen that decide in which order a sum adds up.
 constexpr CpuMachine referenceMachine{.threads = 8};
 
@@ -443,7 +445,6 @@ bool Chooser::decidesOrder(StringAttr binder, int64_t size, int64_t other) {
   auto findUpdate = [](UpdateOp) { return WalkResult::interrupt(); };
   if (!axis.isProgram || kernel.walk(findUpdate).wasInterrupted())
     return true;
-  constexpr int64_t fewLanes = 8; // half of what a target has at most
   if (!axis.isReadInner || std::min(size, fewLanes + 1) == std::min(other, fewLanes + 1))
     return false;
   bool isInSum = false;
@@ -474,4 +475,19 @@ llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<in
     if (fixed.size() == known)
       return sizes;
   }
+}
+
+//===-- Short axes --------------------------------------------------------===//
+
+void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
+  llvm::SmallDenseSet<Attribute> names;
+  for (StringAttr name : dimsOfOpenAxes(kernel))
+    names.insert(name);
+  for (unsigned n = 0, e = kernel.getNumArguments(); n < e; ++n)
+    if (AffineMap shape = kernel.getParamShape(n); shape && shape.getNumResults() > 1)
+      if (auto last = dyn_cast<AffineSymbolExpr>(shape.getResults().back()))
+        names.insert(kernel.getDims()[last.getPosition()]);
+  for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
+    if (value >= 1 && value <= fewLanes && names.contains(name))
+      bindings.dims.try_emplace(name.getValue(), value);
 }

@@ -31,6 +31,10 @@ llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t
                                      const llvm::StringMap<int64_t> &given,
                                      const CpuMachine &machine);
 
+/// Binds those dims, known as above, of which code for any length would waste most of its lanes: a
+/// whole axis, or a tensor's innermost one, that is at most half a vector long.
+void bindShortDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
+
 } // namespace tile::codegen
 
 #endif // TILE_CODEGEN_CPU_CHOOSETILES_H

@@ -47,8 +47,7 @@ void BodyLowering::emitOp(Operation *op) {
           if (hasAxes(result)) {
             if (!plan.keeps(result))
               continue;
-            Buffer *buffer =
-                newBuffer(getElementTypeOrSelf(result.getType()), axesOf(result.getType()));
+            Buffer *buffer = newBuffer(getElementTypeOrSelf(result.getType()), orderOfKept(result));
             keepAndReduce(result, buffer);
             buffers[result] = buffer;
           } else if (!isEntryValue(result)) {

@@ -16,11 +16,16 @@ static SmallVector<Value> pulledBy(OpT op) {
   return pulled;
 }
 
+template <typename OpT>
+static MemRefType typeOfTarget(OpT op) {
+  return cast<MemRefType>(op.getTarget().getType());
+}
+
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
   Type element = memoryType(memory.element);
   // Streamed stores are late, for other programs too.
   if (target.sanitizes || memory.isShared || !vectorAxis ||
-      !isUnitStride(op.getMap(), op.getDims(), vectorAxis) ||
+      !isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) ||
       !domains.restrictsOn(mapAxes(op.getMap(), op.getDims()).names).empty())
     return {};
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
@@ -50,8 +55,8 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
 
 void BodyLowering::emitStore(StoreOp op) {
   AxisList axes = mapAxes(op.getMap(), op.getDims());
-  StringAttr vectorAxis =
-      chooseVectorAxis(axes.names, pulledBy(op), Access{op.getMap(), op.getDims()}, nullptr);
+  StringAttr vectorAxis = chooseVectorAxis(
+      axes.names, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
   Memory memory = memoryOf(op.getTarget());
   auto row = [&](bool streamed) {
     auto [lo, hi] = rangeOf(vectorAxis);
@@ -108,10 +113,10 @@ void BodyLowering::emitUpdate(UpdateOp op) {
   // Lanes of one vector must go to different elements.
   SmallVector<StringAttr> candidates;
   for (StringAttr axis : axes.names)
-    if (isUnitStride(op.getMap(), op.getDims(), axis))
+    if (isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), axis))
       candidates.push_back(axis);
-  StringAttr vectorAxis =
-      chooseVectorAxis(candidates, pulledBy(op), Access{op.getMap(), op.getDims()}, nullptr);
+  StringAttr vectorAxis = chooseVectorAxis(
+      candidates, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
   Memory memory = memoryOf(op.getTarget());
   // What halves are combined in is f32, and what floats are added in f64 (CpuEntry.h).
   auto narrow = isNarrowFloat(memory.element) ? cast<FloatType>(memory.element) : FloatType();

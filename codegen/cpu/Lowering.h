@@ -146,8 +146,9 @@ struct Level {
   llvm::SmallVector<Draws, 1> draws;         // which those share
 };
 
-/// True if lanes along the axis are neighbours in memory.
-bool isUnitStride(mlir::AffineMap map, mlir::ValueRange dims, mlir::StringAttr axis);
+/// True if lanes along the axis are neighbours in a tensor of this type.
+bool isUnitStride(mlir::MemRefType type, mlir::AffineMap map, mlir::ValueRange dims,
+                  mlir::StringAttr axis);
 /// Axes with the one for vectors at the end.
 llvm::SmallVector<mlir::StringAttr> withLast(llvm::ArrayRef<mlir::StringAttr> axes,
                                              mlir::StringAttr last);
@@ -225,6 +226,12 @@ private:
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
   void keep(mlir::Value value, Buffer *into);
+  /// How a value that is kept lies in scratch: along an axis that fills vectors, as what it is
+  /// computed of.
+  llvm::SmallVector<mlir::StringAttr> orderOfKept(mlir::Value value) const;
+  int64_t extentOf(mlir::StringAttr axis) const; // dynamic if it is no constant
+  /// A constant extent of at most half a vector wastes its lanes.
+  bool isShort(mlir::StringAttr axis) const;
 
   //===-- Nests (Nest.cpp) ------------------------------------------------===//
   std::pair<mlir::Value, mlir::Value> rangeOf(mlir::StringAttr axis);
@@ -279,6 +286,7 @@ private:
   /// Puts the axis that gives unit-stride access last and returns it; null
   /// where no axis is worth vectors.
   struct Access {
+    mlir::MemRefType type; // null for a tile
     mlir::AffineMap map;
     mlir::ValueRange dims;
   };

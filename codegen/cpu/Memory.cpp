@@ -73,6 +73,12 @@ Place ScalarLowering::locate(const Memory &memory, ArrayRef<Lanes> indices, int 
   Type element = memoryType(memory.element);
   place.offset = indices.back();
   for (int d = static_cast<int>(indices.size()) - 2; d >= 0; --d) {
+    // Neighbours, where all further extents are 1.
+    bool isUnit = matchPattern(memory.strides[d], m_One());
+    if (isUnit && indices[d].counts && !place.offset.counts && widthOf(place.offset.value) == 1) {
+      place.offset = {b.add(indices[d].value, place.offset.value), true};
+      continue;
+    }
     Value part = b.mul(materialize(indices[d], width), memory.strides[d]);
     if (widthOf(part) > 1)
       place.offset = {b.add(part, materialize(place.offset, width))};

@@ -174,22 +174,25 @@ Stride strideIn(AffineExpr expr, ValueRange dims, StringAttr axis) {
   return Stride::Other;
 }
 
-Stride strideOf(AffineMap map, ValueRange dims, StringAttr axis) {
+Stride strideOf(MemRefType type, AffineMap map, ValueRange dims, StringAttr axis) {
+  // Behind it there is one index alone.
+  size_t last = map.getNumResults() - 1;
+  while (type && last > 0 && type.getDimSize(last) == 1)
+    --last;
   Stride result = Stride::None;
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
     Stride stride = strideIn(expr, dims, axis);
     if (stride == Stride::None)
       continue;
-    bool isLast = d + 1 == map.getNumResults();
-    result =
-        isLast && stride == Stride::Unit && result == Stride::None ? Stride::Unit : Stride::Other;
+    result = d == last && stride == Stride::Unit && result == Stride::None ? Stride::Unit
+                                                                           : Stride::Other;
   }
   return result;
 }
 } // namespace
 
-bool tile::codegen::isUnitStride(AffineMap map, ValueRange dims, StringAttr axis) {
-  return strideOf(map, dims, axis) == Stride::Unit;
+bool tile::codegen::isUnitStride(MemRefType type, AffineMap map, ValueRange dims, StringAttr axis) {
+  return strideOf(type, map, dims, axis) == Stride::Unit;
 }
 
 SmallVector<StringAttr> tile::codegen::withLast(ArrayRef<StringAttr> axes, StringAttr last) {
@@ -199,6 +202,15 @@ SmallVector<StringAttr> tile::codegen::withLast(ArrayRef<StringAttr> axes, Strin
     order.push_back(last);
   }
   return order;
+}
+
+int64_t BodyLowering::extentOf(StringAttr axis) const {
+  return cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
+}
+
+bool BodyLowering::isShort(StringAttr axis) const {
+  int64_t extent = extentOf(axis);
+  return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
 }
 
 StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
@@ -222,18 +234,17 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
         if (Buffer *buffer = bufferOf(leaf))
           addBuffer(*buffer, 4);
         else if (auto load = leaf.getDefiningOp<LoadOp>())
-          addStride(strideOf(load.getMap(), load.getDims(), axis), 4);
+          addStride(strideOf(cast<MemRefType>(load.getSource().getType()), load.getMap(),
+                             load.getDims(), axis),
+                    4);
       });
     }
     if (written)
-      addStride(strideOf(written->map, written->dims, axis), 8);
+      addStride(strideOf(written->type, written->map, written->dims, axis), 8);
     if (into)
       addBuffer(*into, 6);
-    // A constant extent below half a vector wastes its lanes.
-    Value span = domains.spanOf(axis);
-    int64_t extent = cast<SpanType>(span.getType()).getExtent();
-    if (!ShapedType::isDynamic(extent) && extent * 2 <= target.lanes())
-      score = extent == 1 ? 0 : std::min(score, 1);
+    if (isShort(axis))
+      score = extentOf(axis) == 1 ? 0 : std::min(score, 1);
     if (score >= bestScore && score > 0) {
       best = axis;
       bestScore = score;
@@ -432,6 +443,29 @@ Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
     stride = b.mul(stride, buffer->memory.extents[d]);
   }
   return buffer;
+}
+
+SmallVector<StringAttr> BodyLowering::orderOfKept(Value value) const {
+  Axes axes = axesOf(value.getType());
+  // A dot reads its operands in their own order.
+  if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); }))
+    return SmallVector<StringAttr>(axes);
+  StringAttr last = axes.back();
+  auto score = [&](StringAttr axis) {
+    int inOrder = 0;
+    plan.forEachLeaf(value, [&](Value leaf) {
+      if (Buffer *buffer = bufferOf(leaf))
+        inOrder += buffer->axes.back() == axis;
+      else if (auto load = leaf.getDefiningOp<LoadOp>())
+        inOrder += isUnitStride(cast<MemRefType>(load.getSource().getType()), load.getMap(),
+                                load.getDims(), axis);
+    });
+    return std::pair(!isShort(axis), inOrder);
+  };
+  for (StringAttr axis : llvm::reverse(axes))
+    if (score(axis) > score(last))
+      last = axis;
+  return withLast(axes, last);
 }
 
 Value BodyLowering::newPanel(Type element, Axes axes, ArrayRef<int64_t> fixed, int64_t multiple) {

@@ -46,7 +46,8 @@ void BodyLowering::prefetchNext(LoadOp op) {
   const Level &inner = levels.back();
   Memory memory = memoryOf(op.getSource());
   bool isRow = inner.width > 1 && !inner.laneMask && !domains.isBlock(inner.axis.getValue()) &&
-               isUnitStride(op.getMap(), op.getDims(), inner.axis);
+               isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(), op.getDims(),
+                            inner.axis);
   if (!isRow || !memory.isInvariant || op.getBounds() != BoundsMode::exact)
     return;
   Value distance;

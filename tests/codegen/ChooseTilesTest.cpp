@@ -192,6 +192,24 @@ TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {
   EXPECT_GE(choose(columns(/*isWhole=*/false), {8192, 64})["i"], 64);
 }
 
+/// Code for axes of any length would leave most lanes of short ones empty.
+TEST_F(ChooseTilesTest, ShortAxesAreBound) {
+  auto bound = [&](const std::string &text, llvm::ArrayRef<int64_t> dims) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    Bindings bindings;
+    bindShortDims(*module->getOps<KernelOp>().begin(), dims, bindings);
+    return bindings.dims;
+  };
+  EXPECT_EQ(bound(rows, {1, 1}).size(), 1u);
+  EXPECT_EQ(bound(rows, {1000, 3}).lookup("N"), 3);
+  EXPECT_TRUE(bound(rows, {1000, 9}).empty());
+  EXPECT_TRUE(bound(rows, {1000, 0}).empty());
+  EXPECT_TRUE(bound(rows, {1000, -1}).empty());
+  EXPECT_TRUE(bound(rows, {}).empty());
+  EXPECT_EQ(bound(product(), {4, 4, 4}).lookup("N"), 4);
+  EXPECT_FALSE(bound(product(), {4, 4, 4}).contains("M"));
+}
+
 /// Whatever machine chooses, a sum goes over the same blocks; the other sizes are its own.
 TEST_F(ChooseTilesTest, CoresAndCachesDecideNoOrder) {
   std::mt19937 random(7);
