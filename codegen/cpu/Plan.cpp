@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/Plan.h"
 #include "codegen/Elementwise.h"
+#include "ir/Domain.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -33,6 +34,56 @@ void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const 
     if (isPulled(next))
       llvm::append_range(open, op->getOperands());
   }
+}
+
+/// Whether it gives the same elements along more axes.
+static bool isExpansion(Operation *op) {
+  return isa<BroadcastOp>(op) &&
+         axesOf(op->getResult(0).getType()).size() > axesOf(op->getOperand(0).getType()).size();
+}
+
+/// The axis along which elements are neighbours in memory; null if that is none of a block's own.
+static StringAttr innermostAxis(AffineMap map, ValueRange dims) {
+  if (map.getNumResults() == 0)
+    return {};
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  Value dim = last ? dims[last.getPosition()] : Value();
+  return dim && isa<SpanType>(dim.getType()) ? axisOf(dim) : StringAttr();
+}
+
+/// Whether lanes of what is stored lie apart in what is loaded for it, of a block that is long both
+/// ways. Lanes then come from as many lines of a tensor, which are there no more when their
+/// neighbours are asked for: the block is copied row by row.
+static bool isReadAcross(LoadOp load) {
+  constexpr int64_t longEnough = 16;
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  StringAttr inner = innermostAxis(load.getMap(), load.getDims());
+  auto isLong = [&](StringAttr axis) {
+    auto *found = llvm::find(axesOf(type), axis);
+    return found != axesOf(type).end() &&
+           type.getDimSize(found - axesOf(type).begin()) >= longEnough;
+  };
+  if (!type || !inner || !isLong(inner))
+    return false;
+  bool isAcross = false;
+  SmallVector<Value> open = {load};
+  llvm::SmallDenseSet<Operation *> seen;
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      if (auto store = dyn_cast<StoreOp>(user)) {
+        StringAttr along = innermostAxis(store.getMap(), store.getDims());
+        if (!along || along == inner || !isLong(along))
+          return false;
+        isAcross = true;
+      } else if (Plan::isRoot(user) || isa<LoadOp>(user) || isExpansion(user)) {
+        return false;
+      } else {
+        llvm::append_range(open, user->getResults());
+      }
+    }
+  return isAcross;
 }
 
 namespace {
@@ -75,8 +126,7 @@ struct Planner {
             users.insert(found->second.begin(), found->second.end());
       }
       // On more axes, or in an inner loop, it would be computed again and again.
-      repeats |= isa<BroadcastOp>(user) &&
-                 axesOf(user->getResult(0).getType()).size() > axesOf(value.getType()).size();
+      repeats |= isExpansion(user);
       repeats |= user->getBlock() != op->getBlock();
       // Which takes one element after the other: what is dear is computed before, in vectors.
       repeats |= isa<AtomicOp>(user);
@@ -95,6 +145,8 @@ struct Planner {
       bool isGrid = load->getParentOfType<KernelOp>().isGrid();
       keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
+    if (auto load = dyn_cast<LoadOp>(op))
+      keep |= isReadAcross(load);
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
   }
