@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/Elementwise.h"
+#include "codegen/cpu/Plan.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -41,13 +42,18 @@ struct AxisInfo {
   bool isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory; of something with more than one axis.
   bool isInner = false, isRowEnd = false;
-  /// Neighbours along it are neighbours in what is read.
-  bool isReadInner = false;
   /// What it is in contractions.
   bool isRow = false, isColumn = false, isDepth = false;
   /// To choose from, and what is chosen.
   SmallVector<int64_t> candidates;
-  int64_t size = 1;
+  int64_t size = 1, least = 1;
+};
+
+/// An op that is not for nothing: an element, by axes.
+struct Arithmetic {
+  ArrayRef<StringAttr> axes;
+  SmallVector<ForOp, 1> loops; // of dear ones
+  int cost;                    // as costOf counts
 };
 
 /// A contraction by axes, and the loops over blocks that it stands in.
@@ -72,11 +78,14 @@ private:
   std::optional<int64_t> evaluate(Value value);
   void collectAxes();
   void collectRoles();
+  void collectArithmetic(Operation *op);
   void collectCandidates();
   /// Of the candidates the one nearest to `wanted`, by ratio.
   void take(AxisInfo &axis, double wanted);
   double rowsAtOnce();
   void chooseForElements();
+  void avoidRepeats();
+  int64_t mostAlong(StringAttr axis);
   void chooseForContractions();
   double length(StringAttr axis);
   double blocksOf(ForOp loop);
@@ -92,6 +101,7 @@ private:
   // Sizes are taken from short lists, so that shapes near each other share their code.
   llvm::MapVector<StringAttr, AxisInfo> axes;
   SmallVector<Contraction> dots;
+  SmallVector<Arithmetic> arithmetic;
   double eachPrograms = 1; // of the binders that take one element at a time
   double costEach = 0;     // of an element, as costOf counts
 };
@@ -151,8 +161,31 @@ void Chooser::collectAxes() {
   });
 }
 
+static SmallVector<ForOp, 1> loopsAround(Operation *op) {
+  SmallVector<ForOp, 1> loops;
+  for (auto loop = op->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
+    loops.push_back(loop);
+  return loops;
+}
+
+void Chooser::collectArithmetic(Operation *op) {
+  if (isa<BroadcastOp, CoordsOp, DotOp, ForOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+    return;
+  ArrayRef<StringAttr> most;
+  auto take = [&](ArrayRef<StringAttr> axes) { most = axes.size() > most.size() ? axes : most; };
+  for (Type type : op->getOperandTypes())
+    take(axesOf(type));
+  for (Type type : op->getResultTypes())
+    take(axesOf(type));
+  if (most.empty())
+    return;
+  Arithmetic &entry = arithmetic.emplace_back(Arithmetic{most, {}, costOf(op)});
+  if (entry.cost > 1)
+    entry.loops = loopsAround(op);
+}
+
 void Chooser::collectRoles() {
-  auto innermost = [&](AffineMap map, ValueRange operands, bool isRead = false) {
+  auto innermost = [&](AffineMap map, ValueRange operands) {
     if (map.getNumResults() == 0)
       return;
     for (auto [d, value] : llvm::enumerate(operands))
@@ -161,14 +194,14 @@ void Chooser::collectRoles() {
         AxisInfo &axis = axes[axisOf(value)];
         axis.isInner = true;
         axis.isRowEnd |= map.getNumResults() > 1;
-        axis.isReadInner |= isRead;
       }
   };
   kernel.walk([&](Operation *op) {
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
       costEach += costOf(op);
+    collectArithmetic(op);
     if (auto load = dyn_cast<LoadOp>(op))
-      innermost(load.getMap(), load.getDims(), /*isRead=*/true);
+      innermost(load.getMap(), load.getDims());
     else if (auto store = dyn_cast<StoreOp>(op))
       innermost(store.getMap(), store.getDims());
     else if (auto update = dyn_cast<UpdateOp>(op))
@@ -181,8 +214,7 @@ void Chooser::collectRoles() {
     contraction.depth = dot.getAxisAttr();
     contraction.bytes = getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8;
     axes[contraction.depth].isDepth = true;
-    for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
-      contraction.loops.push_back(loop);
+    llvm::append_range(contraction.loops, loopsAround(dot));
     ArrayRef<StringAttr> left = axesOf(dot.getLhs().getType());
     for (StringAttr axis : axesOf(dot.getType())) {
       bool isColumn = !llvm::is_contained(left, axis);
@@ -270,6 +302,7 @@ void Chooser::chooseForElements() {
       take(axis, std::max(elementsWanted / elements, rows));
       elements *= static_cast<double>(axis.size);
     }
+  avoidRepeats();
   // Programs for many cores, as long as each is worth waking one. How many there are decides
   // nothing: sums would have other bits on another machine.
   constexpr double programsWanted = 32, leastCycles = 3000, lanes = 16;
@@ -280,13 +313,63 @@ void Chooser::chooseForElements() {
   while (programs() < programsWanted && cycles >= 2 * leastCycles) {
     AxisInfo *largest = nullptr;
     for (auto &[name, axis] : axes)
-      if (axis.isSizable && axis.isProgram && axis.candidates.empty() && axis.size > 1 &&
+      if (axis.isSizable && axis.isProgram && axis.candidates.empty() && axis.size > axis.least &&
           (!axis.isInner || axis.size > 512) && (!largest || axis.size > largest->size))
         largest = &axis;
     if (!largest)
       break;
     largest->size = (largest->size + 1) / 2;
     cycles /= 2;
+  }
+}
+
+/// How long a block may be so that the tiles that are kept of it stay in the second-level cache.
+int64_t Chooser::mostAlong(StringAttr axis) {
+  double bytes = 0; // of a coordinate
+  Plan plan(kernel);
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      ArrayRef<StringAttr> all = axesOf(result.getType());
+      if (!llvm::is_contained(all, axis) || !(plan.keeps(result) || Plan::isRoot(op)))
+        continue;
+      double each =
+          std::max(1U, getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth() / 8);
+      for (StringAttr other : all)
+        each *= other == axis ? 1 : length(other);
+      bytes += each;
+    }
+  });
+  double most = static_cast<double>(machine.level2Bytes) / 4 / std::max(bytes, 1.0);
+  return bytes == 0 ? maxTileSize : int64_t(1) << std::ilogb(std::max(most, 1.0));
+}
+
+/// What doesn't hang on an axis is computed again for each block along it. Where that is no trifle
+/// beside the rest, there are as many blocks as threads that would wait otherwise, and as the rest
+/// is worth it.
+void Chooser::avoidRepeats() {
+  for (auto &[name, axis] : axes) {
+    auto hangsOnIt = [name = name](const Arithmetic &op) {
+      return llvm::is_contained(op.axes, name);
+    };
+    if (!axis.isSizable || !axis.isProgram || !axis.candidates.empty() ||
+        llvm::all_of(arithmetic, hangsOnIt))
+      continue;
+    double repeated = 0, own = 0; // of a block, and of one coordinate
+    for (const Arithmetic &op : arithmetic) {
+      double cost = op.cost;
+      for (StringAttr other : op.axes)
+        if (other != name)
+          cost *= axes[other].isProgram ? length(other) : static_cast<double>(axes[other].extent);
+      (hangsOnIt(op) ? own : repeated) += cost;
+    }
+    if (4 * repeated <= own * length(name))
+      continue;
+    auto extent = static_cast<double>(axis.extent);
+    double others = programs() / std::ceil(extent / static_cast<double>(axis.size));
+    double blocks = std::min(machine.threads / others, 1 + own * extent / repeated);
+    auto wanted = static_cast<uint64_t>(std::ceil(extent / std::max(1.0, std::floor(blocks))));
+    int64_t size = std::min<int64_t>(llvm::PowerOf2Ceil(wanted), mostAlong(name));
+    axis.size = axis.least = std::max(axis.size, size);
   }
 }
 
@@ -347,6 +430,15 @@ double Chooser::costOfContractions() {
     double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
     memory += times * depth * (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block);
     bytes += 0.75 * result + dot.bytes * block * (rows + columns);
+  }
+  for (const Arithmetic &op : arithmetic) {
+    if (op.cost == 1)
+      continue; // as good as part of packing
+    double elements = product(op.axes);
+    for (ForOp loop : op.loops)
+      elements *= blocksOf(loop);
+    constexpr double vectorLanes = 16;
+    compute += elements * op.cost / vectorLanes;
   }
   double excess = std::max(1.0, bytes / (0.8 * level2Bytes));
   double program = compute * std::sqrt(excess) + memory * excess + 2000;
@@ -445,7 +537,7 @@ bool Chooser::decidesOrder(StringAttr binder, int64_t size, int64_t other) {
   auto findUpdate = [](UpdateOp) { return WalkResult::interrupt(); };
   if (!axis.isProgram || kernel.walk(findUpdate).wasInterrupted())
     return true;
-  if (!axis.isReadInner || std::min(size, fewLanes + 1) == std::min(other, fewLanes + 1))
+  if (std::min(size, fewLanes + 1) == std::min(other, fewLanes + 1))
     return false;
   bool isInSum = false;
   kernel.walk([&](ReduceOp reduce) {
@@ -480,6 +572,9 @@ llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<in
 //===-- Short axes --------------------------------------------------------===//
 
 void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
+  auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
+  if (llvm::none_of(dims, isShort))
+    return;
   llvm::SmallDenseSet<Attribute> names;
   for (StringAttr name : dimsOfOpenAxes(kernel))
     names.insert(name);
@@ -488,6 +583,6 @@ void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindi
       if (auto last = dyn_cast<AffineSymbolExpr>(shape.getResults().back()))
         names.insert(kernel.getDims()[last.getPosition()]);
   for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
-    if (value >= 1 && value <= fewLanes && names.contains(name))
+    if (isShort(value) && names.contains(name))
       bindings.dims.try_emplace(name.getValue(), value);
 }

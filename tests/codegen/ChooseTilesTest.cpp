@@ -73,6 +73,32 @@ tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.s
   tile.return
 })";
 
+/// y[j, i] = x[i, j] / Σ x[i, :], with blocks along both.
+constexpr const char *acrossRows = R"(
+#mn = affine_map<()[m, n] -> (m, n)>
+#nm = affine_map<()[m, n] -> (n, m)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!ij = tensor<?x?xf32, #tile.axes<"i", "j">>
+!in = tensor<?x?xf32, #tile.axes<"i", "N">>
+!i = tensor<?xf32, #tile.axes<"i">>
+tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+                  %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #nm})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %row = tile.load %x at #id(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !in
+    %s = tile.reduce <add> %row over ["N"] : !in -> !i
+    %t = tile.load %x at #id(%i, %j)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">) -> !ij
+    %b = tile.broadcast %s : !i to !ij
+    %q = arith.divf %t, %b : !ij
+    tile.store %q, %y at #id(%j, %i)[] : !ij, memref<?x?xf32>, (!tile.span<"j">, !tile.span<"i">)
+  }
+  tile.return
+})";
+
 /// r[i] = Σ x[i, :] and c[:] += Σ x[i, :], or the latter in blocks of columns.
 std::string columns(bool isWhole) {
   std::string span = isWhole ? "%n" : "%j", axis = isWhole ? "N" : "j";
@@ -190,6 +216,18 @@ TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {
   EXPECT_EQ(sizes["j"], 1024);
   EXPECT_EQ(choose(columns(/*isWhole=*/true), {8192, 8192})["i"], 4);
   EXPECT_GE(choose(columns(/*isWhole=*/false), {8192, 64})["i"], 64);
+}
+
+/// Sums of rows, for each block of a row, would be made as often as a row has blocks.
+TEST_F(ChooseTilesTest, WhatBlocksShareIsComputedOnceForEachThread) {
+  auto blocks = [&](int64_t rows, int64_t length) {
+    auto sizes = choose(acrossRows, {rows, length});
+    return (length + sizes["j"] - 1) / sizes["j"];
+  };
+  for (int64_t length : {128, 1023, 4096})
+    EXPECT_EQ(blocks(4096, length), 1) << length;
+  machine.threads = 64;
+  EXPECT_LE(blocks(1, 4096), 8);
 }
 
 /// Code for axes of any length would leave most lanes of short ones empty.
