@@ -23,7 +23,7 @@ static void dropUnused(ModuleOp module, const llvm::StringSet<> &before) {
 }
 
 const DeviceDescription &tile::frontend::usualDescription(bool isGpu) {
-  StringRef name = isGpu ? "h200" : "xeon-8592";
+  StringRef name = isGpu ? "h200" : "eight-cores";
   for (const DeviceDescription &description : DeviceDescription::builtIn())
     if (description.name == name)
       return description;

@@ -29,6 +29,7 @@ Work &Work::operator+=(const Work &other) {
   bytesAccessed += other.bytesAccessed;
   bytesInPieces += other.bytesInPieces;
   functions += other.functions;
+  reduced += other.reduced;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
   contractedBytes = std::max(contractedBytes, other.contractedBytes);
   programs = std::max(programs, other.programs);
@@ -447,6 +448,11 @@ void Counter::compute(Operation *op) {
       work.contractions.push_back({*type, count});
     contract(dot);
   } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
+    // Along other axes lanes are sums of their own.
+    StringAttr last = ir::axesOf(reduce.getInput().getType()).back();
+    double given = times(op, ir::axesOf(reduce.getType()));
+    if (llvm::is_contained(reduce.getAxes(), last) && std::isfinite(given))
+      work.reduced += given;
     if (isFloat(reduce.getInput().getType()))
       add(Unit::Vector, reduce.getInput().getType(),
           times(op, ir::axesOf(reduce.getInput().getType())));

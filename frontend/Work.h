@@ -34,6 +34,9 @@ struct Work {
   /// Of those the functions of floats that take many instructions each: tanh, sin, erf …; one that
   /// takes few, such as exp, is a quarter of one. A random number is half of one.
   double functions = 0;
+  /// Elements that reductions along an innermost axis give: each ends with what its lanes have,
+  /// however short it is.
+  double reduced = 0;
   /// The most that a program's loop carries from block to block, or that a contraction adds up at a
   /// time: what has to stay in registers.
   double carriedBytes = 0;

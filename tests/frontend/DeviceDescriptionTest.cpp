@@ -36,7 +36,7 @@ TEST(DeviceDescription, allFilesAreBuiltIn) {
 TEST(DeviceDescription, graphsArePlannedForTheGpuThatIsThere) {
   EXPECT_EQ(descriptionOfGpu("NVIDIA A100-SXM4-80GB").name, "a100-sxm-80");
   EXPECT_EQ(descriptionOfGpu("NVIDIA H900").name, "h200");
-  EXPECT_EQ(descriptionOf({Device::Cpu, 0}).name, "xeon-8592");
+  EXPECT_EQ(descriptionOf({Device::Cpu, 0}).name, "eight-cores");
   // A device that nobody has: whoever wants to run there is told so elsewhere.
   EXPECT_EQ(descriptionOf({Device::Cuda, 1 << 20}).name, "h200");
 }
