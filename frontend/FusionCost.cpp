@@ -205,9 +205,8 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.bytesRead = work.bytesRead;
   cost.bytesWritten = work.bytesWritten;
   cost.operations = work.totalOperations();
-  // Of pieces that are read for a part of them the rest comes for nothing.
-  double rest = std::max(0.0, work.bytesInPieces - work.bytesAccessed);
-  double moved = work.bytes() + rest, again = std::max(0.0, work.bytesAccessed - work.bytes());
+  double moved = work.bytes() + work.restOfPieces;
+  double again = std::max(0.0, work.bytesAccessed - work.bytes());
   double ctas = work.programs * shape.ctas;
   double compute = work.computeSeconds(device);
   cost.leastMemorySeconds = (moved + again / cacheSpeedup) / bandwidth();

@@ -132,6 +132,8 @@ std::string tile::frontend::reasonOf(const FusionEntry &entry) {
                          entry.together.programs == 1 ? "its %.0f program" : "its %.0f programs") +
                       " can't use all of the device"
             : entry.together.bytes() >= entry.apart.bytes() ? "no bytes are saved"
+            : entry.together.seconds < entry.apart.seconds
+                ? "less is saved than what may not hide behind the memory"
             : entry.together.operations > entry.apart.operations
                 ? "what is computed again costs more than the bytes that are saved"
                 : "what smaller blocks read again costs more than the bytes that are saved") +

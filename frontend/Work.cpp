@@ -27,7 +27,7 @@ Work &Work::operator+=(const Work &other) {
   bytesRead += other.bytesRead;
   bytesWritten += other.bytesWritten;
   bytesAccessed += other.bytesAccessed;
-  bytesInPieces += other.bytesInPieces;
+  restOfPieces += other.restOfPieces;
   functions += other.functions;
   reduced += other.reduced;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
@@ -424,10 +424,10 @@ void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indi
   double elements = reached(op, map, indices, symbols);
   double size =
       static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
-  double bytes = product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
-  work.bytesAccessed += bytes;
-  work.bytesInPieces +=
-      bytes * std::max(1.0, Work::bytesOfPiece / (neighbours(parameter, map, indices) * size));
+  work.bytesAccessed +=
+      product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
+  double pieces = Work::bytesOfPiece / (neighbours(parameter, map, indices) * size);
+  work.restOfPieces += product(elements, size) * std::max(0.0, pieces - 1) * (reads + writes);
   if (reads)
     read[parameter] += elements;
   if (writes)

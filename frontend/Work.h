@@ -24,9 +24,9 @@ struct Work {
   double bytesRead = 0, bytesWritten = 0;
   /// Each access counts each time: what caches and shared memory have to serve.
   double bytesAccessed = 0;
-  /// The same in whole pieces, which is what memories and caches move: few elements side by side
-  /// take one, too.
-  double bytesInPieces = 0;
+  /// What comes with them for nothing: memories move whole pieces, also for few elements side by
+  /// side.
+  double restOfPieces = 0;
   static constexpr double bytesOfPiece = 64;
   /// Arithmetic by the unit that could do it and the type: a multiply-add is two, a function one.
   /// Infinite where data decides how often.

@@ -77,8 +77,8 @@ struct KernelCost {
   }
 };
 
-/// Seconds that one kernel saves beside those that it takes the place of. What it computes more
-/// than they do, because many programs compute the same, is not counted on to hide behind the
+/// Seconds that one kernel saves beside those that it takes the place of. Of what it computes more
+/// than they do, because many programs compute the same, half is not counted on to hide behind the
 /// memory. Where something comes into a contraction's loop a fiftieth of the time is not counted
 /// on, either: no model of such loops is as exact.
 inline double savedSeconds(const KernelCost &together, const KernelCost &apart,
@@ -86,7 +86,8 @@ inline double savedSeconds(const KernelCost &together, const KernelCost &apart,
   double serial = together.launchSeconds + together.memorySeconds + together.computeSeconds;
   double hidden = std::max(0.0, serial - together.seconds);
   double added = std::max(0.0, together.computeSeconds - apart.computeSeconds);
-  return apart.seconds * (isInContraction ? 0.98 : 1) - together.seconds - std::min(added, hidden);
+  return apart.seconds * (isInContraction ? 0.98 : 1) - together.seconds -
+         std::min(added / 2, hidden);
 }
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:

@@ -58,7 +58,8 @@ void tile::codegen::gpu::shareFunctions(KernelOp kernel, llvm::DenseMap<Value, L
                                         LayoutOfAxes layoutOf) {
   llvm::DenseSet<Operation *> seen;
   auto isComputed = [](Operation *op) {
-    return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+    return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) &&
+           op->getNumResults() == 1 && op->getNumRegions() == 0 &&
            !axesOf(op->getResult(0).getType()).empty();
   };
   SmallVector<SmallVector<Operation *>> groups;

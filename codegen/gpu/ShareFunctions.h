@@ -20,8 +20,8 @@ namespace tile::codegen::gpu {
 /// The layout in which tiles of these axes have no copies that they need not have.
 using LayoutOfAxes = llvm::function_ref<Layout(llvm::ArrayRef<mlir::StringAttr>)>;
 
-/// Changes the layouts that are chosen for what elementwise ops compute of tiles with few axes, where
-/// more instructions are saved than the way costs.
+/// Changes the layouts that are chosen for what elementwise ops compute of tiles with few axes,
+/// where more instructions are saved than the way costs.
 void shareFunctions(ir::KernelOp kernel, llvm::DenseMap<mlir::Value, Layout> &chosen,
                     LayoutOfAxes layoutOf);
 

@@ -152,10 +152,10 @@ TEST(ArtifactFormat, SaysWhatIsWrong) {
   };
   EXPECT_EQ(message({}), "this is no artifact");
   std::vector<std::byte> other = bytes;
-  for (int version : {0, 7}) {
+  for (int version : {0, 8}) {
     other[8] = std::byte(version);
     EXPECT_EQ(message(other), "the artifact has version " + std::to_string(version) +
-                                  " of the format; this program reads versions 1 to 6");
+                                  " of the format; this program reads versions 1 to 7");
   }
   other = bytes;
   other.pop_back();

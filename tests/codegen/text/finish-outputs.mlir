@@ -10,8 +10,6 @@
 // CHECK: div.rn.f32
 // CHECK: sqrt.rn.f32 [[ROOT:%r[0-9]+]],
 // CHECK: st.global.b32 {{.*}}, [[ROOT]];
-// CHECK: sqrt.rn.f32 [[AGAIN:%r[0-9]+]],
-// CHECK: st.global.b32 {{.*}}, [[AGAIN]];
 // CHECK: xor.b32
 // CHECK: xor.b32 [[ODD:%r[0-9]+]], %r{{[0-9]+}}, 1;
 // CHECK: st.global.b32 {{.*}}, [[ODD]];
