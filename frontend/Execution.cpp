@@ -196,16 +196,37 @@ Outcome<const Schedule *> Executor::tunedFor(ir::KernelOp kernel, ArrayRef<int64
   return compiler.tuned.find(kernel, runtime::cpuTitle((*pool)->numThreads()), dims);
 }
 
+static TileSizes::ByBinder byBinder(const llvm::StringMap<int64_t> &sizes) {
+  TileSizes::ByBinder result;
+  for (const auto &[binder, size] : sizes)
+    result[binder.str()] = size;
+  return result;
+}
+
 Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings bindings = sizes.of(kernel);
   auto tuned = tunedFor(kernel, dims);
   if (!tuned)
     return tuned.takeFailure();
+  LaunchKey key{kernel.getOperation(), dims.vec(), byBinder(bindings.sizes), *tuned, sanitizes};
+  if (auto known = ofLaunches.find(key); known != ofLaunches.end())
+    return known->second;
+  auto made = compiled(kernel, dims, std::move(bindings), *tuned);
+  constexpr size_t many = 4096; // dims may be others in every launch
+  if (ofLaunches.size() >= many)
+    ofLaunches.clear();
+  if (made)
+    ofLaunches[std::move(key)] = *made;
+  return made;
+}
+
+Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<int64_t> dims,
+                                                 ir::Bindings bindings, const Schedule *tuned) {
   if (device == Device::Cpu) {
     auto pool = runtime::ThreadPool::global();
     if (!pool)
       return Failure::environment(pool.takeError());
-    Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads(), *tuned);
+    Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads(), tuned);
   }
   DictionaryAttr divisors;
   std::vector<int64_t> dependsOn;
@@ -214,7 +235,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
     codegen::gpu::bindDims(kernel, dims, bindings);
-    open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, *tuned);
+    open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, tuned);
     divisors = codegen::gpu::divisorsOf(kernel, dims);
   }
   for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
@@ -223,9 +244,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     dependsOn.push_back(bound != bindings.dims.end() ? bound->second : -1);
     dependsOn.push_back(divisor ? divisor.getInt() : 1);
   }
-  TileSizes::ByBinder key;
-  for (const auto &[binder, size] : bindings.sizes)
-    key[binder.str()] = size;
+  TileSizes::ByBinder key = byBinder(bindings.sizes);
   for (const std::string &binder : open) // other code than of the same size that was asked for
     key[binder + " at most"] = 1;
   std::unique_ptr<Compiled> &entry =

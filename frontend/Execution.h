@@ -165,6 +165,11 @@ private:
   /// them.
   using Key = std::tuple<mlir::Operation *, TileSizes::ByBinder, bool, std::vector<int64_t>>;
   std::map<Key, std::unique_ptr<Compiled>> cache;
+  /// What launches got, by all that decides it: kernel, dims, sizes that are given, the schedule
+  /// that was tuned, watched or not. To choose tile sizes takes longer than a small launch.
+  using LaunchKey = std::tuple<mlir::Operation *, std::vector<int64_t>, TileSizes::ByBinder,
+                               const Schedule *, bool>;
+  std::map<LaunchKey, Compiled *> ofLaunches;
   /// Open once a kernel has needed it.
   std::unique_ptr<CudaContext> cuda;
   /// Graphs on it, each as it was bound last. They go before the device does.
@@ -172,6 +177,8 @@ private:
   std::map<mlir::Operation *, std::unique_ptr<CudaGraph>> cudaGraphs;
   /// `dims` are the launch's: they help to choose tile sizes.
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+  Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                               ir::Bindings bindings, const Schedule *tuned);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;
   /// Bounds of the elements of tensors that are not exact, by where these are.
   std::map<const void *, std::vector<float>> errors;

@@ -43,7 +43,10 @@ void BodyLowering::emitTake(TakeOp op) {
       }
       place.value = b.sub(place.value, lo);
     }
-    Place place = locate(from->memory, places, width);
+    // What is kept may lie along another axis than the tile's last one.
+    SmallVector<Lanes> ordered = llvm::map_to_vector(
+        from->axes, [&](StringAttr axis) { return places[llvm::find(all, axis) - all.begin()]; });
+    Place place = locate(from->memory, ordered, width);
     result = readElements(from->memory, place, width, isThere, zero);
     if (into)
       writeBuffer(*into, result);

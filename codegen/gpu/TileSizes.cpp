@@ -68,6 +68,8 @@ private:
   bool fixed;
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
+  /// Whole axes.
+  bool hasRows = false;
   SmallVector<DotOp> dots;
   /// Of the schedule, beside sizes.
   llvm::StringMap<int64_t> settings;
@@ -124,7 +126,7 @@ void Chooser::collectAxes() {
       add(loop.getNameAttr(), loop.getLower(), loop.getUpper()).isSizable =
           loop.getKind() != LoopKind::sequential;
     else if (auto whole = dyn_cast<AxisOp>(op))
-      add(axisOf(whole.getResult()), whole.getLower(), whole.getUpper());
+      hasRows |= add(axisOf(whole.getResult()), whole.getLower(), whole.getUpper()).extent != 1;
     else if (auto dot = dyn_cast<DotOp>(op); dot && !dot->use_empty())
       dots.push_back(dot);
   });
@@ -201,9 +203,13 @@ static int64_t covering(int64_t length) {
   return static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(length)));
 }
 
-/// What is longer than its axis would only be masked: that is computed, too.
+/// What is longer than its axis would only be masked: of rows that is computed, too. Where there is
+/// little to compute other lengths share the code.
 int64_t Chooser::atMostWhole(const AxisInfo &axis, int64_t size) const {
-  return axis.isKnown && (fixed || !axis.isGiven) ? std::min(size, covering(axis.extent)) : size;
+  bool isCostly = hasRows || !dots.empty();
+  return axis.isKnown && (fixed || (isCostly && !axis.isGiven))
+             ? std::min(size, covering(axis.extent))
+             : size;
 }
 
 /// The candidate nearest to what is wanted, by ratio; a power of two where all are free.
