@@ -1,6 +1,7 @@
 //===- FusionPlan.cpp - what decides the bits of a fused graph ------------===//
 
 #include "frontend/FusionPlan.h"
+#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CudaExecution.h"
@@ -86,8 +87,8 @@ std::string describeGraph(Copy &apart) {
 /// Has the sums of calls made in the orders that are known; on a GPU those that follow from the
 /// tiles and the warps.
 static void pinOrders(ir::KernelOp kernel, const FusionPlan &plan) {
-  if (plan.isForGpu)
-    kernel->setAttr(codegen::fixedOrderAttrName, UnitAttr::get(kernel.getContext()));
+  kernel->setAttr(plan.isForGpu ? codegen::fixedOrderAttrName : codegen::pinnedAttrName,
+                  UnitAttr::get(kernel.getContext()));
   for (Operation *op : ir::numberedOps(kernel))
     if (!isa<ir::ForOp, ir::UpdateOp>(op))
       for (auto [call, number] : ir::originsOf(op))
@@ -201,15 +202,16 @@ void Planner::takeOrders(const codegen::FoldOrders &orders) {
 /// has so many elements of a tile at most.
 Outcome<Done> Planner::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                    ArrayRef<int64_t> dims, int64_t mostElements) {
+  OwningOpRef<ir::KernelOp> pinned(kernel.clone());
   if (!plan.isForGpu) {
-    Compiler::chooseTiles(kernel, bindings, dims, threads);
+    pinOrders(*pinned, plan);
+    Compiler::chooseTiles(*pinned, bindings, dims, threads);
     return Done{};
   }
   CudaSpecialization to{bindings, {}, codegen::gpu::divisorsOf(kernel, dims)};
   to.mostElements = mostElements;
   to.open = Compiler::chooseGpuTiles(kernel, to.bindings, dims, target, /*fixed=*/true);
   codegen::gpu::bindDims(kernel, dims, to.bindings);
-  OwningOpRef<ir::KernelOp> pinned(kernel.clone());
   pinWarps(*pinned);
   pinOrders(*pinned, plan);
   if (auto code = generateCuda(compiler, *pinned, to, target); !code)

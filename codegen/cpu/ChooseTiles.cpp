@@ -572,6 +572,8 @@ llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<in
 //===-- Short axes --------------------------------------------------------===//
 
 void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
+  if (kernel->hasAttr(pinnedAttrName))
+    return;
   auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
   if (llvm::none_of(dims, isShort))
     return;
