@@ -21,8 +21,8 @@ static constexpr double cacheSpeedup = 3;
 /// Operations that a function (tanh, sin, erf …) takes, beside the rate of multiply-adds: measured
 /// on an H200 and on the cores of an EPYC (docs/performance.md).
 static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 153;
-/// The same of what a reduction does beside its elements: 14 to 30 cycles there, of rows of 32 to
-/// 128. On GPUs nothing is known of it.
+/// A reduction takes as long as so many operations beside its elements: 14 to 30 cycles were
+/// measured there, of rows of 32 to 128. On GPUs nothing is known of it.
 static constexpr double operationsOfReductionOnCpu = 1280;
 /// Warps of a multiprocessor with which its arithmetic is busy: with fewer each waits for its own
 /// results. An assumption.
@@ -35,9 +35,9 @@ static constexpr double shareOfWarpMma = 0.14;
 /// (fitted to three blocks of one product there).
 static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
 
-/// Of what a warp draws from memory in one loop there is so much where chunks of a row are gone
-/// through more than once: 1.9 and 2.5 of 13.7 GB/s, each reading counted, for single rows of
-/// millions (H200, docs/performance.md).
+/// Where chunks of a row are gone through more than once, a warp draws so much of what it draws
+/// from memory in one loop: 1.9 and 2.5 of 13.7 GB/s, each reading counted, were measured for
+/// single rows of millions (H200, docs/performance.md).
 static constexpr double shareOfPhases = 0.18;
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it

@@ -27,7 +27,7 @@ public:
   explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {})
       : device(device), sizes(std::move(sizes)) {}
 
-  /// Of a launch whose start, memory and arithmetic take so long alone.
+  /// What a launch takes whose start, memory and arithmetic take so long alone.
   static double secondsOf(double launch, double memory, double compute) {
     return launch + memory + compute - 0.95 * std::min(memory, compute);
   }

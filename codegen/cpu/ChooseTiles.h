@@ -31,8 +31,8 @@ llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t
                                      const llvm::StringMap<int64_t> &given,
                                      const CpuMachine &machine);
 
-/// Of a kernel whose sums are made in orders that a plan knows, in one kernel as in several: what
-/// these have of dims differs, so that code doesn't hang on it.
+/// A kernel has this attribute if its sums are made in orders that a plan knows, in one kernel as
+/// in several. These kernels have different dims, so that the code must not hang on them.
 inline constexpr llvm::StringLiteral pinnedAttrName = "tile.pinned";
 
 /// Binds those dims, known as above, of which code for any length would waste most of its lanes: a

@@ -653,7 +653,7 @@ private:
   llvm::SmallVector<ReduceCopies, 1> copies;
   Value placeOfCopies, counter; // of u32; null: another function folds
   Value numCopies, numPrograms; // i64
-  /// Of this block: the number of its copy, and of the place of its kept binders, among so many.
+  /// This block has the copy of this number, and its kept binders have this one of so many places.
   Value copyNumber, keptPlace, keptPlaces; // i32
   /// The tensors themselves, in the order of `copies`.
   llvm::SmallVector<Tensor, 1> copiedOutputs;
