@@ -189,6 +189,42 @@ SmallVector<Binder> bindersOf(ir::KernelOp kernel, ArrayRef<AffineExpr> dims,
     });
   return list;
 }
+
+/// The axes that an op names: those that it goes over, then those of what it takes and makes.
+SmallVector<StringAttr> axesNamedBy(Operation *op) {
+  SmallVector<StringAttr> names;
+  if (auto dot = dyn_cast<ir::DotOp>(op))
+    names.push_back(dot.getAxisAttr());
+  if (auto reduce = dyn_cast<ir::ReduceOp>(op))
+    llvm::append_range(names, reduce.getAxes().getAsRange<StringAttr>());
+  auto append = [&](Type type) {
+    if (auto span = dyn_cast<ir::SpanType>(type))
+      names.push_back(span.getName());
+    else
+      llvm::append_range(names, ir::axesOf(type));
+  };
+  llvm::for_each(op->getOperandTypes(), append);
+  llvm::for_each(op->getResultTypes(), append);
+  return names;
+}
+
+/// What the axes of a call's sums are called where a kernel makes these: calls become one with
+/// their axes in any order.
+llvm::SmallDenseMap<StringAttr, StringAttr> renamedAxes(ir::KernelOp own, unsigned call,
+                                                        ir::KernelOp fused) {
+  llvm::SmallDenseMap<StringAttr, StringAttr> renamed;
+  SmallVector<Operation *> written = ir::numberedOps(own);
+  for (Operation *op : ir::numberedOps(fused))
+    for (const ir::CallOrigin &origin : ir::originsOf(op)) {
+      if (origin.call != call)
+        continue;
+      SmallVector<StringAttr> from = axesNamedBy(written[origin.op]), to = axesNamedBy(op);
+      if (from.size() == to.size())
+        for (auto [name, other] : llvm::zip_equal(from, to))
+          renamed.try_emplace(name, other);
+    }
+  return renamed;
+}
 } // namespace
 
 /// A sum that several calls have, and that is made once, has one order for them.
@@ -263,14 +299,14 @@ void Planner::takeBinders(unsigned call, ir::CallOp fusedCall, const ir::Binding
       bindersOf(fused.kernelOf(fusedCall), shapesFused.dimsOf(fusedCall), &bindings);
   SmallVector<bool> taken(offered.size());
   SmallVector<StringAttr> sizable = ir::sizableBinders(apart.kernelOf(own));
+  auto renamed = renamedAxes(apart.kernelOf(own), call, fused.kernelOf(fusedCall));
   for (const Binder &binder : bindersOf(apart.kernelOf(own), shapesApart.dimsOf(own), nullptr)) {
     if (!binder.range.lower || !binder.range.upper)
       continue;
     std::optional<size_t> best;
-    for (bool isByName : {true, false})
+    for (StringAttr name : {renamed.lookup(binder.name), binder.name, StringAttr()})
       for (auto [n, offer] : llvm::enumerate(offered))
-        if (!best && !taken[n] && offer.range == binder.range &&
-            (!isByName || offer.name == binder.name))
+        if (!best && !taken[n] && offer.range == binder.range && (!name || offer.name == name))
           best = n;
     if (!best)
       continue;

@@ -3,7 +3,7 @@
 
     check_pins.py TILEC [GRAPH…] [--device cpu|cuda]
 
-Of each graph of figures.json a plan is made for the sizes of its random inputs. Then it runs on the CPU: fused by a search, fused by the plan, and call by
+Of each graph of figures.json and pins.json a plan is made for the sizes of its random inputs. Then it runs on the CPU: fused by a search, fused by the plan, and call by
 call under the plan; and the latter two in the interpreter, there under a plan for GPUs, too. What runs on one device has to have the same bits: nothing is
 near enough. With threads, too, as many as there are and one. With --device cuda the GPU runs its plan, fused and call by call.
 """
@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).parent
+TABLES = ["figures.json", "pins.json"]
 
 
 def dims_of(source, graph, inputs):
@@ -81,7 +82,7 @@ def main():
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     options = parser.parse_args()
-    cases = json.loads((FOLDER / "figures.json").read_text())
+    cases = {graph: case for table in TABLES for graph, case in json.loads((FOLDER / table).read_text()).items()}
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for graph in options.graphs or cases:
