@@ -508,7 +508,7 @@ public:
     getOperation()->walk([&](KernelOp kernel) {
       if (failed(checkSettings(kernel)))
         return signalPassFailure();
-      prepareProduct(kernel);
+      normalizeKernel(kernel);
       FoundProduct found = findProduct(kernel);
       if (!found.product) {
         if (!found.reason.empty())

@@ -7,7 +7,6 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/LineInfo.h"
-#include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
@@ -134,9 +133,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
       kernel->hasAttr(gpu::warpsAttrName))
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
-  gpu::foldCounts(*copy);
-  gpu::joinReductions(*copy);
-  gpu::prepareProduct(*copy);
+  gpu::normalizeKernel(*copy);
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (!found.product)
     return OwningOpRef<KernelOp>();
@@ -164,9 +161,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     gpu::numberSites(*copy, options.sanitizes);
     if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
       return copy;
-    gpu::foldCounts(*copy);
-    gpu::joinReductions(*copy);
-    gpu::prepareProduct(*copy);
+    gpu::normalizeKernel(*copy);
     gpu::makeRoom(*copy);
     gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
     gpu::applyPlan(*copy, plan);
@@ -303,7 +298,7 @@ void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
 
 void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   OwningOpRef<KernelOp> copy(kernel.clone());
-  gpu::prepareProduct(*copy);
+  gpu::normalizeKernel(*copy);
   unsigned numDots = 0, numWarpDots = 0;
   copy->walk([&](DotOp dot) {
     ++numDots;

@@ -68,9 +68,7 @@ OwningOpRef<KernelOp> tile::codegen::gpu::asCompiled(KernelOp kernel, ArrayRef<i
     return {};
   if (DictionaryAttr divisors = divisorsOf(kernel, dims); !divisors.empty())
     (*copy)->setAttr(divisorsAttrName, divisors);
-  foldCounts(*copy);
-  joinReductions(*copy);
-  prepareProduct(*copy);
+  normalizeKernel(*copy);
   return copy;
 }
 

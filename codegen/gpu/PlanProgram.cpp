@@ -6,6 +6,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -463,8 +464,7 @@ public:
     getOperation()->walk([&](KernelOp kernel) {
       if (failed(checkSettings(kernel)))
         return signalPassFailure();
-      foldCounts(kernel);
-      loopContractions(kernel);
+      normalizeKernel(kernel);
       makeRoom(kernel);
       ProgramPlan plan = planProgram(kernel, GpuModel());
       applyPlan(kernel, plan);

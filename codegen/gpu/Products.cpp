@@ -133,7 +133,9 @@ static void hoistNumbers(KernelOp kernel) {
   });
 }
 
-void tile::codegen::gpu::prepareProduct(KernelOp kernel) {
+void tile::codegen::gpu::normalizeKernel(KernelOp kernel) {
+  foldCounts(kernel);
+  joinReductions(kernel);
   if (!kernel->hasAttr(fixedOrderAttrName))
     loopContractions(kernel);
   sinkBehindProducts(kernel);

@@ -67,10 +67,11 @@ bool isZero(mlir::Value init);
 /// before them but used only after them.
 void sinkBehindProducts(ir::KernelOp kernel);
 
-/// All that makes a product of what is one in another spelling, before `findProduct`: whole axes
-/// loop, where the order of sums isn't fixed, what is used behind them is made there, integers are
-/// narrow, numbers stand before.
-void prepareProduct(ir::KernelOp kernel);
+/// Has one spelling for what can be spelled in several, before anything is looked for or planned:
+/// counts of whole axes are their lengths; where the order of sums isn't fixed, nested reductions
+/// are one and whole axes that are contracted loop; what is used behind products is made there,
+/// their integers are narrow, and numbers stand before them.
+void normalizeKernel(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {
