@@ -70,12 +70,11 @@ private:
   Outcome<std::string> emitTile();
   Outcome<std::monostate> checkTarget() const;
   void bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel);
-  Outcome<ir::KernelOp> oneKernel(bool isForGpus);
+  Outcome<ir::KernelOp> oneKernel(const DeviceDescription &device);
   Outcome<std::string> emitForCpu();
   Outcome<std::string> emitForGpu();
   Outcome<std::string> emitArtifact();
-  Outcome<std::string> fuse(const std::string &symbol, const DeviceDescription &device,
-                            const SeeCode &see = {});
+  Outcome<std::string> fuse(const std::string &symbol, const DeviceDescription &device);
   std::string cpu() const {
     return options.target.empty() || options.target == "cpu" ? "native" : options.target;
   }
@@ -214,12 +213,12 @@ void Compile::bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel) {
 
 /// LLVM IR, assembly, objects and code for GPUs are those of one kernel, or of a graph that becomes
 /// one.
-Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
+Outcome<ir::KernelOp> Compile::oneKernel(const DeviceDescription &device) {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   SmallVector<ir::GraphOp> graphs(session.module().getOps<ir::GraphOp>());
   if (graphs.size() == 1) {
     std::string name = graphs.front().getSymName().str();
-    auto fused = fuse(name, usualDescription(isForGpus));
+    auto fused = fuse(name, device);
     if (!fused)
       return fused.takeFailure();
     kernels = kernelsOf(session.module(), *fused);
@@ -243,7 +242,7 @@ Outcome<ir::KernelOp> Compile::oneKernel(bool isForGpus) {
 }
 
 Outcome<std::string> Compile::emitForCpu() {
-  auto source = oneKernel(false);
+  auto source = oneKernel(usualDescription(/*isGpu=*/false));
   if (!source)
     return source.takeFailure();
   ir::Bindings bindings = bindingsOf(*source);
@@ -267,14 +266,18 @@ Outcome<std::string> Compile::emitForCpu() {
 }
 
 Outcome<std::string> Compile::emitForGpu() {
-  auto source = oneKernel(true);
-  if (!source)
-    return source.takeFailure();
+  if (!options.noCache)
+    session.useCache();
   codegen::GpuOptions gpu;
   auto choice = chooseGpu(options.target.empty() ? gpu.target : options.target);
   if (!choice)
     return choice.takeFailure();
   gpu.target = choice->target;
+  DeviceDescription device = usualDescription(/*isGpu=*/true);
+  device.target = gpu.target;
+  auto source = oneKernel(device);
+  if (!source)
+    return source.takeFailure();
   ir::Bindings bindings = bindingsOf(*source);
   SmallVector<int64_t> known;
   for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
@@ -412,17 +415,21 @@ Outcome<std::vector<dsl::TypeBindings>> Compile::instances(dsl::DeclRef decl) {
   return result;
 }
 
-/// A graph's plan, for values of its dims that are known; the same for all. With a look at the code
-/// also without what that speaks against.
-Outcome<std::string> Compile::fuse(const std::string &symbol, const DeviceDescription &device,
-                                   const SeeCode &see) {
+/// A graph's plan, for values of its dims that are known; the same for all. For GPUs it is without
+/// what their code speaks against.
+Outcome<std::string> Compile::fuse(const std::string &symbol, const DeviceDescription &device) {
   auto mode = parseFuseMode(options.fuse);
   if (!mode)
     return mode.takeFailure();
   if (*mode == FuseMode::Off || !isa<ir::GraphOp>(session.module().lookupSymbol(symbol)))
     return symbol;
-  runtime::Cache *cache = see ? session.compiler.cache.get() : nullptr;
-  return fuseGraphByCode(session.module(), symbol, *mode, device, dims, sizes, cache, see).symbol;
+  SeeCode see;
+  if (device.isGpu)
+    see = codeFor(session.compiler, device.target,
+                  [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
+  return fuseGraphByCode(session.module(), symbol, *mode, device, dims, sizes,
+                         session.compiler.cache.get(), see)
+      .symbol;
 }
 
 Outcome<std::string> Compile::emitArtifact() {
@@ -460,12 +467,8 @@ Outcome<std::string> Compile::emitArtifact() {
   // One plan serves all GPUs: it is made for the usual one, by the newest code that there will be.
   bool isForGpus = !targets.gpus.names.empty();
   DeviceDescription device = usualDescription(isForGpus);
-  SeeCode see;
-  if (isForGpus) {
-    if (!llvm::is_contained(targets.gpus.names, device.target))
-      device.target = targets.gpus.names.back();
-    see = codeFor(session.compiler, device.target, bindings);
-  }
+  if (isForGpus && !llvm::is_contained(targets.gpus.names, device.target))
+    device.target = targets.gpus.names.back();
   ArtifactBuilder builder(session.compiler, session.module(), std::move(targets), bindings);
   for (dsl::DeclRef decl : decls) {
     auto choices = instances(decl);
@@ -475,7 +478,7 @@ Outcome<std::string> Compile::emitArtifact() {
       auto symbol = session.elaborate(decl, types);
       if (!symbol)
         return symbol.takeFailure();
-      if (auto fused = fuse(*symbol, device, see); !fused)
+      if (auto fused = fuse(*symbol, device); !fused)
         return fused.takeFailure();
       else
         symbol = *fused;

@@ -213,6 +213,28 @@ def check_gpu_artifacts(tilec, folder, expected):
     refused(2, "--cubins says nothing", "compile", SOFTMAX, "--emit=ptx", "--cubins")
 
 
+def check_vetoes(tilec, folder):
+    """Code that is made of a graph is what a run has: calls whose kernel would spill stay apart, and `fuse` then knows it."""
+    if not shutil.which("ptxas"):
+        return
+    source = folder / "both.tile"
+    source.write_text("".join(f"kernel {name}(x: f32[M, N]) -> (y: f32[M, N]) {{\n    parallel i in tiles(M) {{\n"
+                              f"        y[i, :] = cumsum(x[i, :], N{rest})\n    }}\n}}\n" for name, rest in (("forth", ""), ("back", ", reverse = true")))
+                      + "graph both_ways(x: f32[M, N]) -> (y: f32[M, N]) {\n    y = forth(x) + back(x)\n}\n")
+    short, long = (["--dim", "M=4096", "--dim", f"N={n}"] for n in (1000, 32768))
+    spills = "of its registers in memory, as its code has shown"
+
+    def planned(dims):
+        return tilec("fuse", source, *dims, "--device=h200")[1]
+
+    assert spills not in planned(long)
+    for emit in ("ptx", "gpu"):
+        assert tilec("compile", f"{source}:both_ways", *short, f"--emit={emit}")[0] == 0
+        code, _, err = tilec("compile", f"{source}:both_ways", *long, f"--emit={emit}")
+        assert code == 2 and "takes one kernel, and graph `both_ways` has 2 calls" in err, err
+    assert spills in planned(long) and spills not in planned(short)
+
+
 def check_memory(tilec):
     """The tensors between the calls of a graph share memory."""
     inputs = json.loads((pathlib.Path(BLOCK).parent / "shapes.json").read_text())["transformer_block"]["shapes"][0]["in"]
@@ -232,6 +254,7 @@ def main():
         check_kills(tilec, cache, expected)
         check_artifacts(tilec, pathlib.Path(place), expected)
         check_gpu_artifacts(tilec, pathlib.Path(place), expected)
+        check_vetoes(tilec, pathlib.Path(place))
         check_memory(tilec)
     print("the cache and artifacts keep their promises")
 
