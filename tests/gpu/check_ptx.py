@@ -36,8 +36,12 @@ PTXAS = shutil.which("ptxas") or next(
     (str(p) for p in sorted(pathlib.Path("/usr/local").glob("cuda*/bin/ptxas"))), None)
 
 
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+# Where tilec finds no ptxas: what it makes is assembled here, once.
+ALONE = dict(os.environ, PATH=os.devnull, CUDA_HOME=os.devnull)
+
+
+def run(command, environment=None):
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 def kernels_of(tilec, path):
@@ -64,7 +68,7 @@ def check(job):
         command += ["--dim", f"{dim}={own.get(dim, length)}"]
     if bound:
         command += ["--bind", f"T={bound}"]
-    made = run(command)
+    made = run(command, ALONE)
     title = f"{path.parent.name}/{path.name}:{name} for {target}, lengths of {lengths}" + (f", T = {bound}" if bound else "")
     if made.returncode:
         refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
@@ -101,7 +105,7 @@ def variants_of(tilec, work, path):
     """The PTX in an artifact of the file, in files of their own, with titles."""
     artifact = work / f"{path.stem}.tileart"
     made = run([tilec, "compile", str(path), "--emit=artifact", f"--target={VARIANTS_TARGET}", "--no-cache",
-                "-o", str(artifact)])
+                "-o", str(artifact)], ALONE)
     if made.returncode:
         raise SystemExit(f"{path}: {made.stderr}")
     texts = re.findall(rb"// \w+: \d+ threads,[^\0]*", artifact.read_bytes())
