@@ -173,11 +173,15 @@ std::pair<Value, Value> tile::ir::addCompensated(OpBuilder &builder, Location lo
   return {total, add(lost, rounded)};
 }
 
-static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+static Value constantLike(OpBuilder &builder, Location loc, Type type, double value) {
   bool isTile = isa<RankedTensorType>(type); // whose extents may be open
   Type element = isTile ? getElementTypeOrSelf(type) : type;
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-  return isTile ? Value(BroadcastOp::create(builder, loc, type, zero)) : zero;
+  Value number = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, value));
+  return isTile ? Value(BroadcastOp::create(builder, loc, type, number)) : number;
+}
+
+static Value zeroOf(OpBuilder &builder, Location loc, Type type) {
+  return constantLike(builder, loc, type, 0);
 }
 
 Value tile::ir::compensatedTotal(OpBuilder &builder, Location loc, Value sum, Value lost) {
@@ -186,6 +190,19 @@ Value tile::ir::compensatedTotal(OpBuilder &builder, Location loc, Value sum, Va
   Value isThere = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE, lost, zero);
   Value total = arith::AddFOp::create(builder, loc, sum, lost);
   return arith::SelectOp::create(builder, loc, isThere, total, sum);
+}
+
+std::pair<Value, Value> tile::ir::settleCompensated(OpBuilder &builder, Location loc, Value sum,
+                                                    Value lost) {
+  Value total = arith::AddFOp::create(builder, loc, sum, lost);
+  Value taken = arith::SubFOp::create(builder, loc, total, sum);
+  Value rest = arith::SubFOp::create(builder, loc, lost, taken);
+  Value size = math::AbsFOp::create(builder, loc, total);
+  Value infinity =
+      constantLike(builder, loc, sum.getType(), std::numeric_limits<double>::infinity());
+  Value isFinite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, size, infinity);
+  return {arith::SelectOp::create(builder, loc, isFinite, total, sum),
+          arith::SelectOp::create(builder, loc, isFinite, rest, lost)};
 }
 
 /// Cuts a link out of its chain: afterwards nothing uses the sum there. Returns what is added; an
@@ -239,8 +256,7 @@ static Operation *carryMore(OpBuilder &builder, Operation *old, Type type) {
   return loop;
 }
 
-/// How often a loop runs, where that is known.
-static std::optional<int64_t> roundsOf(Operation *loop) {
+std::optional<int64_t> tile::ir::roundsOf(Operation *loop) {
   APInt lower, upper, step;
   int64_t size;
   if (auto blocks = dyn_cast<ForOp>(loop)) {

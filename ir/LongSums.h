@@ -17,6 +17,9 @@ namespace tile::ir {
 /// operand that is the sum so far.
 llvm::DenseMap<mlir::Operation *, unsigned> sumSteps(KernelOp kernel);
 
+/// How often a loop over blocks or integers runs, where that is known.
+std::optional<int64_t> roundsOf(mlir::Operation *loop);
+
 /// Whether a dot has the axes of a product of matrices, which has one accumulator an element.
 bool isMatrixProduct(DotOp dot);
 
@@ -33,6 +36,12 @@ void compensateSums(KernelOp kernel);
 std::pair<mlir::Value, mlir::Value> addCompensated(mlir::OpBuilder &builder, mlir::Location loc,
                                                    mlir::Value sum, mlir::Value lost,
                                                    mlir::Value term);
+/// The same sum with as much of `lost` in it as it can hold, and what of it is left; as they are
+/// where the sum is no finite number. By T. J. Dekker's addition ("A floating-point technique for
+/// extending the available precision", 1971), which takes the sum to be the larger one: where it
+/// isn't, the terms cancel, and the rounding of `lost` is far below that of their magnitudes.
+std::pair<mlir::Value, mlir::Value> settleCompensated(mlir::OpBuilder &builder, mlir::Location loc,
+                                                      mlir::Value sum, mlir::Value lost);
 /// sum + lost, rounded once; the sum where it is infinite.
 mlir::Value compensatedTotal(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum,
                              mlir::Value lost);

@@ -74,6 +74,13 @@ bool tile::codegen::gpu::waitsForLoop(ReduceOp reduce) {
          });
 }
 
+static Type numberType(ReduceOp op) { return getElementTypeOrSelf(op.getInput().getType()); }
+
+/// Whether the states are sums, and behind them what these have lost.
+static bool isPair(ReduceOp op) {
+  return op.getKind() == CombineKind::add && isa<FloatType>(numberType(op));
+}
+
 SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
   SmallVector<Fold> folds;
   bool isRestricted = !domains.restrictsOf(op).empty(); // skipped blocks leave what was
@@ -81,7 +88,7 @@ SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
     Fold &fold = folds.emplace_back();
     if (!isRestricted)
       std::tie(fold.reduce, fold.combine) = foldOf(yielded, carried);
-    fold.isLongSum = !fold.reduce && isLongSum(op, folds.size() - 1);
+    fold.isLongSum = fold.reduce ? isPair(fold.reduce) : isLongSum(op, folds.size() - 1);
     if (!fold.reduce)
       continue;
     for (auto [n, axis] : llvm::enumerate(axesOf(fold.reduce.getInput().getType())))
@@ -89,13 +96,6 @@ SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
         fold.kept.push_back(n);
   }
   return folds;
-}
-
-static Type numberType(ReduceOp op) { return getElementTypeOrSelf(op.getInput().getType()); }
-
-/// Whether the states are sums, and behind them what these have lost.
-static bool isPair(ReduceOp op) {
-  return op.getKind() == CombineKind::add && isa<FloatType>(numberType(op));
 }
 
 CodeBuilder::Values KernelLowering::startOf(const Fold &fold) {
@@ -173,4 +173,64 @@ CodeBuilder::Values KernelLowering::totalOf(ValueRange states) {
   for (size_t r = 0; r < count; ++r)
     totals.push_back(compensatedTotal(b, b.getLoc(), states[r], states[r + count]));
   return totals;
+}
+
+CodeBuilder::Values KernelLowering::settle(ValueRange states) {
+  Values sums, rests;
+  size_t count = states.size() / 2;
+  for (size_t r = 0; r < count; ++r) {
+    auto [sum, rest] = settleCompensated(b, b.getLoc(), states[r], states[r + count]);
+    sums.push_back(sum);
+    rests.push_back(rest);
+  }
+  llvm::append_range(sums, rests);
+  return sums;
+}
+
+void KernelLowering::Carried::append(Values &registers, ValueRange more, bool isLongSum) {
+  parts.push_back({more.size(), isLongSum});
+  llvm::append_range(registers, more);
+}
+
+SmallVector<ValueRange> KernelLowering::Carried::split(ValueRange registers) const {
+  SmallVector<ValueRange> result;
+  for (const Part &part : parts) {
+    result.push_back(registers.take_front(part.count));
+    registers = registers.drop_front(part.count);
+  }
+  return result;
+}
+
+bool KernelLowering::Carried::hasLongSums() const {
+  return llvm::any_of(parts, [](const Part &part) { return part.isLongSum; });
+}
+
+CodeBuilder::Values KernelLowering::loopInRuns(Value lower, Value upper, int64_t step,
+                                               int64_t rounds, ValueRange inits, Loop run) {
+  // Runs are counted: what comes after the last one may be no number of 64 bits.
+  Value zero = b.i64(0), one = b.i64(1), length = b.i64(step * rounds);
+  Value runs = b.add(b.fold<arith::DivUIOp>(b.sub(b.sub(upper, lower), one), length), one);
+  Value isEmpty = b.compare(arith::CmpIPredicate::sge, lower, upper);
+  return b.loop(zero, b.select(isEmpty, zero, runs), one, inits,
+                [&](Value n, ValueRange registers) {
+                  Value begin = b.add(lower, b.mul(n, length)), rest = b.sub(upper, begin);
+                  return run(begin, b.add(begin, b.fold<arith::MinUIOp>(rest, length)), registers);
+                });
+}
+
+CodeBuilder::Values KernelLowering::loopOfSums(std::optional<int64_t> rounds, Value lower,
+                                               Value upper, int64_t step, const Carried &carried,
+                                               ValueRange inits, Loop loop) {
+  // What is lost runs up in one number, and loses as the square of the rounds does.
+  constexpr int64_t most = 256;
+  if (!carried.hasLongSums() || (rounds && *rounds <= most))
+    return loop(lower, upper, inits);
+  auto run = [&](Value begin, Value end, ValueRange registers) {
+    Values result = loop(begin, end, registers), next;
+    for (auto [part, made] : llvm::zip(carried.parts, carried.split(ValueRange(result))))
+      llvm::append_range(next, part.isLongSum ? settle(made) : Values(made));
+    llvm::append_range(next, ArrayRef(result).drop_front(next.size()));
+    return next;
+  };
+  return loopInRuns(lower, upper, step, most, inits, run);
 }

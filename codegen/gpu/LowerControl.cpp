@@ -89,13 +89,11 @@ void KernelLowering::emitFor(ForOp op) {
   }
   SmallVector<Fold> folds = foldsOf(op);
   Values inits;
-  SmallVector<size_t> counts; // registers of each
-  for (auto [fold, init, carried] : llvm::zip(folds, op.getInits(), op.getCarried())) {
+  Carried registers;
+  for (auto [fold, init] : llvm::zip(folds, op.getInits())) {
     Values start = fold.reduce ? startOf(fold) : flatten(init);
-    if (fold.isLongSum)
-      start = startOfSum(start);
-    counts.push_back(start.size());
-    llvm::append_range(inits, start);
+    bool isNumber = !fold.reduce && fold.isLongSum; // of one value yet
+    registers.append(inits, isNumber ? startOfSum(start) : start, fold.isLongSum);
     if (fold.reduce)
       waiting.insert({fold.reduce, fold.combine});
   }
@@ -114,14 +112,6 @@ void KernelLowering::emitFor(ForOp op) {
     startFirstTurns(stages, op);
     inits.push_back(b.integer(b.getI32Type(), 0));
   }
-  auto split = [&](ValueRange registers) {
-    SmallVector<ValueRange> parts;
-    for (size_t count : counts) {
-      parts.push_back(registers.take_front(count));
-      registers = registers.drop_front(count);
-    }
-    return parts;
-  };
   constexpr int64_t few = 128; // registers
   bool isTight = !op.getBody().front().getOps<DotOp>().empty() && registersOfThread(kernel) <= few;
   auto turn = [&](Value index, ValueRange all) {
@@ -137,7 +127,7 @@ void KernelLowering::emitFor(ForOp op) {
       fetched = fetchAhead(ahead, op, b.add(origin, size));
     bindBlock(op, origin);
     bindAhead(ahead, carried.drop_front(numCarried));
-    SmallVector<ValueRange> parts = split(carried);
+    SmallVector<ValueRange> parts = registers.split(carried);
     for (auto [fold, value, part] : llvm::zip(folds, op.getCarried(), parts))
       if (!fold.reduce)
         bind(value, fold.isLongSum ? zerosOf(part.take_front(part.size() / 2)) : Values(part));
@@ -164,15 +154,20 @@ void KernelLowering::emitFor(ForOp op) {
       next.push_back(nextSlot(stages, slot));
     return next;
   };
-  Values last = b.loop(lower, upper, size, inits, turn, /*mayUnroll=*/!isTight);
+  auto loop = [&](Value begin, Value end, ValueRange start) {
+    return b.loop(begin, end, size, start, turn, /*mayUnroll=*/!isTight);
+  };
+  Values last = loopOfSums(roundsOf(op), lower, upper, op.getSize(), registers, inits, loop);
   finishStages(stages);
   ranges.erase(op.getNameAttr());
   if (failed)
     return;
-  SmallVector<ValueRange> parts = split(last);
+  SmallVector<ValueRange> parts = registers.split(last);
   for (auto [fold, part, init, result] : llvm::zip(folds, parts, op.getInits(), op.getResults())) {
-    Values rest = fold.isLongSum ? totalOf(part) : Values(part);
-    bind(result, fold.reduce ? finish(fold, part, init) : rest);
+    if (fold.reduce)
+      bind(result, finish(fold, part, init));
+    else
+      bind(result, fold.isLongSum ? totalOf(part) : Values(part));
   }
   for (const Rescaled &pair : rescaled) {
     auto [maxima, sums] = joinRescaled(pair, parts[pair.maximumNumber], parts[pair.sumNumber]);
@@ -182,44 +177,58 @@ void KernelLowering::emitFor(ForOp op) {
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {
+  constexpr int64_t chain = 32; // terms that add up by themselves
+  constexpr int64_t mostStep = int64_t(1) << 40;
   Values inits;
-  SmallVector<size_t> counts; // values of each
-  SmallVector<bool> isLong;
+  Carried registers;
   for (auto [n, init] : llvm::enumerate(op.getInitArgs())) {
-    isLong.push_back(isLongSum(op, n));
     Values start = flatten(ValueRange(init));
-    if (isLong.back())
-      start = startOfSum(start);
-    counts.push_back(start.size());
-    llvm::append_range(inits, start);
+    bool isLong = isLongSum(op, n);
+    registers.append(inits, isLong ? startOfSum(start) : start, isLong);
   }
-  auto forEach = [&](ValueRange states, llvm::function_ref<void(size_t, ValueRange)> function) {
-    for (auto [n, count] : llvm::enumerate(counts)) {
-      function(n, states.take_front(count));
-      states = states.drop_front(count);
-    }
-  };
+  Value step = scalar(op.getStep());
   auto round = [&](Value index, ValueRange carried) -> Values {
     scalars[op.getInductionVar()] = index;
-    forEach(carried, [&](size_t n, ValueRange part) {
-      bind(op.getRegionIterArg(n),
-           isLong[n] ? zerosOf(part.take_front(part.size() / 2)) : Values(part));
-    });
+    bind(op.getRegionIterArgs(), carried);
     emitBlock(*op.getBody());
-    if (failed)
-      return Values(carried);
-    Values next;
-    forEach(carried, [&](size_t n, ValueRange part) {
-      Values now = flatten(op.getYieldedValues()[n]);
-      llvm::append_range(next, isLong[n] ? addTerms(part, now) : now);
-    });
+    return failed ? Values(carried) : flatten(op.getYieldedValues());
+  };
+  auto addUp = [&](Value begin, Value end, ValueRange carried) {
+    SmallVector<ValueRange> before = registers.split(carried);
+    Values start, next;
+    Carried plain;
+    for (auto [part, sum] : llvm::zip(registers.parts, before))
+      plain.append(start, part.isLongSum ? zerosOf(sum.take_front(part.count / 2)) : Values(sum),
+                   false);
+    Values result = b.loop(begin, end, step, start, round);
+    for (auto [part, sum, made] :
+         llvm::zip(registers.parts, before, plain.split(ValueRange(result))))
+      llvm::append_range(next, part.isLongSum ? addTerms(sum, made) : Values(made));
     return next;
   };
-  Values last = b.loop(scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()),
-                       inits, round);
-  forEach(last, [&](size_t n, ValueRange part) {
-    bind(op.getResult(n), isLong[n] ? totalOf(part) : Values(part));
-  });
+  Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound());
+  std::optional<int64_t> each = getConstantIntValue(op.getStep());
+  Values last;
+  if (!registers.hasLongSums()) {
+    last = b.loop(lower, upper, step, inits, round);
+  } else if (each && *each <= mostStep) {
+    auto chains = [&](Value begin, Value end, ValueRange carried) {
+      return loopInRuns(begin, end, *each, chain, carried, addUp);
+    };
+    std::optional<int64_t> rounds = roundsOf(op);
+    if (rounds)
+      rounds = llvm::divideCeil(*rounds, chain);
+    last = loopOfSums(rounds, lower, upper, *each * chain, registers, inits, chains);
+  } else {
+    last = b.loop(lower, upper, step, inits, [&](Value index, ValueRange carried) {
+      return addUp(index, b.add(index, b.i64(1)), carried);
+    });
+  }
+  if (failed)
+    return;
+  for (auto [part, registers, result] :
+       llvm::zip(registers.parts, registers.split(last), op.getResults()))
+    bind(result, part.isLongSum ? totalOf(registers) : Values(registers));
 }
 
 void KernelLowering::emitIf(scf::IfOp op) {

@@ -264,7 +264,7 @@ private:
     ir::ReduceOp reduce;
     mlir::Operation *combine;
     llvm::SmallVector<unsigned> kept; // axes of the reduction's input
-    bool isLongSum = false;           // that doesn't wait
+    bool isLongSum = false;
   };
   /// What can wait until the loop is done: the folds between threads. By carried value; null
   /// reductions where nothing waits.
@@ -280,6 +280,29 @@ private:
   Values addTerms(mlir::ValueRange before, mlir::ValueRange terms,
                   llvm::ArrayRef<mlir::Value> holds = {});
   Values totalOf(mlir::ValueRange states);
+  /// The same sums, with as much of what they have lost in them as they can hold.
+  Values settle(mlir::ValueRange states);
+  /// The registers of a loop's carried values.
+  struct Carried {
+    struct Part {
+      size_t count;
+      bool isLongSum;
+    };
+    llvm::SmallVector<Part> parts;
+    void append(Values &registers, mlir::ValueRange more, bool isLongSum);
+    llvm::SmallVector<mlir::ValueRange> split(mlir::ValueRange registers) const;
+    bool hasLongSums() const;
+  };
+  /// A loop, given its carried values' registers.
+  using Loop = llvm::function_ref<Values(Value lower, Value upper, mlir::ValueRange registers)>;
+  /// Rounds of a loop in runs of so many, each a loop for itself. `run` gets registers that follow
+  /// the carried values' as they are, and gives them.
+  Values loopInRuns(Value lower, Value upper, int64_t step, int64_t rounds, mlir::ValueRange inits,
+                    Loop run);
+  /// The loop by runs, where it has or may have more rounds than sums of two numbers bear. They
+  /// settle behind each run.
+  Values loopOfSums(std::optional<int64_t> rounds, Value lower, Value upper, int64_t step,
+                    const Carried &carried, mlir::ValueRange inits, Loop loop);
   /// A maximum and the sum that it scales, among a loop's carried values, which each thread folds
   /// by itself (RescaledSums.h).
   struct Rescaled {

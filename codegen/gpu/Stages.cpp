@@ -66,7 +66,8 @@ std::optional<StagedLoad> KernelLowering::stagedLoad(LoadOp load, int64_t start)
   bool isChecked = load.getBounds() == BoundsMode::pad || load.getBounds() == BoundsMode::clamp;
   Access access = accessOf(load.getSource(), load.getMap(), load.getDims(), load.getSyms(),
                            axesOf(load.getType()), source);
-  StagedLoad staged{load};
+  StagedLoad staged;
+  staged.load = load;
   staged.width = std::min(vectorFor(access, isChecked), fragments.neighbours());
   if (staged.width * fragments.elementBytes() < leastBytes)
     return std::nullopt;
