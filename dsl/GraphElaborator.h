@@ -71,7 +71,7 @@ private:
                                      std::optional<ir::ElementType> type);
   std::optional<GraphValue> pointwise(const Expr &expr);
   struct Pointwise;
-  std::string dimensionName(const Pointwise &map, mlir::AffineExpr extent, size_t position) const;
+  std::string dimensionName(mlir::AffineExpr extent, size_t position) const;
   bool findExtents(Pointwise &map);
   void specify(Pointwise &map);
   std::optional<ir::ElementType> build(mlir::ModuleOp module, const Pointwise &map);

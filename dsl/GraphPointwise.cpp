@@ -10,10 +10,28 @@ using namespace tile::dsl;
 struct GraphElaborator::Pointwise {
   const dsl::Expr &expr;
   std::vector<Operand> operands;
+  std::set<std::string> taken;     // names that mean something in the expression, or in the kernel
   SmallVector<AffineExpr> shape;   // of the result, over the graph's dims
   SmallVector<AffineExpr> extents; // the same over the kernel's dims
   ir::KernelSpec spec;
+
+  /// The name, or one that begins with it and that nothing has.
+  std::string unique(const std::string &name) {
+    std::string result = name;
+    for (unsigned n = 2; !taken.insert(result).second; ++n)
+      result = name + "_" + std::to_string(n);
+    return result;
+  }
 };
+
+static void collectNames(const dsl::Expr &expr, std::set<std::string> &names) {
+  if (expr.kind == dsl::Expr::Kind::Name)
+    names.insert(expr.text);
+  for (const dsl::ExprPtr &child : expr.children)
+    collectNames(*child, names);
+  for (const Arg &arg : expr.args)
+    collectNames(*arg.value, names);
+}
 
 /// Finds what the expression reads; calls of kernels in it are made here.
 bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &operands) {
@@ -23,7 +41,7 @@ bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &opera
     std::optional<GraphValue> value = evaluate(expr);
     if (!value)
       return false;
-    operands.push_back({&expr, "t" + std::to_string(operands.size()), *value});
+    operands.push_back({&expr, "", *value});
     return true;
   }
   if (expr.kind == dsl::Expr::Kind::Name) {
@@ -56,20 +74,9 @@ bool GraphElaborator::collect(const dsl::Expr &expr, std::vector<Operand> &opera
 }
 
 /// What the kernel calls a dimension: as the graph does, if it has a name there.
-std::string GraphElaborator::dimensionName(const Pointwise &map, AffineExpr extent,
-                                           size_t position) const {
+std::string GraphElaborator::dimensionName(AffineExpr extent, size_t position) const {
   auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-  std::string name =
-      symbol ? signature.spec.dims[symbol.getPosition()] : "extent" + std::to_string(position);
-  auto isTaken = [&](const std::string &candidate) {
-    return llvm::is_contained(map.spec.dims, candidate) ||
-           llvm::any_of(map.operands,
-                        [&](const Operand &operand) { return operand.name == candidate; });
-  };
-  std::string unique = name;
-  for (unsigned n = 2; isTaken(unique); ++n)
-    unique = name + "_" + std::to_string(n);
-  return unique;
+  return symbol ? signature.spec.dims[symbol.getPosition()] : "extent" + std::to_string(position);
 }
 
 /// The result's extents: the operands' aligned from the right, where only what
@@ -92,7 +99,7 @@ bool GraphElaborator::findExtents(Pointwise &map) {
       if (slot == one) {
         slot = extent;
         map.extents[offset + n] = getAffineSymbolExpr(map.spec.dims.size(), parts.context);
-        map.spec.dims.push_back(dimensionName(map, extent, offset + n));
+        map.spec.dims.push_back(map.unique(dimensionName(extent, offset + n)));
       } else if (before && now && before != now) {
         error(operand.expr->range, "dimension " + std::to_string(n) + " is " +
                                        std::to_string(now.getValue()) + " here and " +
@@ -110,7 +117,6 @@ bool GraphElaborator::findExtents(Pointwise &map) {
 void GraphElaborator::specify(Pointwise &map) {
   AffineExpr one = getAffineConstantExpr(1, parts.context);
   size_t rank = map.shape.size();
-  std::string result = "result";
   for (const Operand &operand : map.operands) {
     ir::ParamSpec param{.name = operand.name,
                         .type = operand.value.type,
@@ -123,9 +129,7 @@ void GraphElaborator::specify(Pointwise &map) {
       param.shape.push_back(extent == one ? one : map.extents[offset + n]);
     map.spec.params.push_back(std::move(param));
   }
-  while (llvm::any_of(map.operands, [&](const Operand &operand) { return operand.name == result; }))
-    result += "_";
-  map.spec.params.push_back({.name = result,
+  map.spec.params.push_back({.name = map.unique("result"),
                              .type = ir::ElementType::F32,
                              .isTensor = true,
                              .mode = ir::ParamMode::Out,
@@ -189,9 +193,13 @@ std::optional<ir::ElementType> GraphElaborator::build(ModuleOp module, const Poi
 }
 
 std::optional<GraphValue> GraphElaborator::pointwise(const dsl::Expr &expr) {
-  Pointwise map{expr, {}, {}, {}, {}};
+  Pointwise map{expr, {}, {}, {}, {}, {}};
   if (!collect(expr, map.operands))
     return std::nullopt;
+  collectNames(expr, map.taken);
+  for (auto [n, operand] : llvm::enumerate(map.operands))
+    if (operand.name.empty()) // a call
+      operand.name = map.unique("t" + std::to_string(n));
   if (llvm::none_of(map.operands, [](const Operand &operand) { return operand.value.isTensor; }))
     return scalarOf(expr, map.operands, std::nullopt);
   if (!findExtents(map))

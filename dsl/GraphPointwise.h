@@ -9,7 +9,7 @@ namespace tile::dsl {
 /// A tensor or scalar that an expression reads; they are in order of first appearance.
 struct GraphElaborator::Operand {
   const dsl::Expr *expr; // first occurrence
-  std::string name;      // parameter of the kernel that is made of the expression
+  std::string name; // parameter of the kernel that is made of the expression; none yet of a call
   GraphValue value;
 };
 
