@@ -42,11 +42,11 @@ Cell cellAt(std::string_view rest, unsigned column) {
   return {std::move(text), std::max(point.length, 1u), columns};
 }
 
-/// A text that may have several lines, as printed: names of files are anything.
-std::string shown(std::string_view text) {
+/// A text as printed, which may have several lines, but a file's name has one: it is anything.
+std::string shown(std::string_view text, bool hasLines = true) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
-    const bool isPlain = text[i] == '\n' || text[i] == '\t';
+    const bool isPlain = hasLines && (text[i] == '\n' || text[i] == '\t');
     const Cell cell = isPlain ? Cell{std::string(1, text[i]), 1, 1} : cellAt(text.substr(i, 4), 0);
     result += cell.text;
     i += cell.bytes;
@@ -156,8 +156,8 @@ private:
   void headline(const Diagnostic &diagnostic) {
     if (diagnostic.file) {
       const SourceFile::Position at = diagnostic.file->position(diagnostic.range.begin);
-      styled(shown(diagnostic.file->name()) + ":" + std::to_string(at.line) + ":" +
-                 std::to_string(at.column) + ": ",
+      styled(shown(diagnostic.file->name(), /*hasLines=*/false) + ":" + std::to_string(at.line) +
+                 ":" + std::to_string(at.column) + ": ",
              "\033[1m");
     }
     switch (diagnostic.severity) {

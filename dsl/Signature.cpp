@@ -154,7 +154,7 @@ static Attribute scheduleValue(Builder &builder, dsl::DiagnosticEngine &diags,
   switch (expr.kind) {
   case dsl::Expr::Kind::Int: {
     std::optional<ir::WideInteger> value = ir::parseInteger(expr.text);
-    if (value && 1 <= *value && *value <= ir::maxTileSize)
+    if (value && *value <= ir::maxTileSize) // 0 is refused by what it is for
       return builder.getI64IntegerAttr(static_cast<int64_t>(*value));
     return refuseNumber();
   }

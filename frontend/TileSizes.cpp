@@ -62,11 +62,16 @@ Outcome<std::monostate> TileSizes::parse(StringRef text) {
 }
 
 void TileSizes::overrideWith(const TileSizes &other) {
-  for (const auto &[binder, size] : other.everywhere)
-    everywhere[binder] = size;
+  auto take = [&](const std::string &kernel, const ByBinder &sizes, ByBinder &into) {
+    for (const auto &[binder, size] : sizes) {
+      into[binder] = size;
+      files.erase({kernel, binder});
+    }
+  };
+  take("", other.everywhere, everywhere);
   for (const auto &[kernel, sizes] : other.byKernel)
-    for (const auto &[binder, size] : sizes)
-      byKernel[kernel][binder] = size;
+    take(kernel, sizes, byKernel[kernel]);
+  files.insert(other.files.begin(), other.files.end());
 }
 
 //===-- Files -------------------------------------------------------------===//
@@ -96,7 +101,9 @@ public:
     if (level == Level::Start || value < 1 || value > uint64_t(ir::maxTileSize))
       return refuse(std::to_string(value));
     auto size = static_cast<int64_t>(value);
-    (level == Level::Kernel ? sizes.byKernel[kernel] : sizes.everywhere)[name] = size;
+    bool isOfKernel = level == Level::Kernel;
+    (isOfKernel ? sizes.byKernel[kernel] : sizes.everywhere)[name] = size;
+    sizes.files[{isOfKernel ? kernel : "", name}] = path;
     return true;
   }
 
@@ -173,6 +180,19 @@ Outcome<std::monostate> TileSizes::readFile(const std::string &path) {
 
 //===-- Their kernels -----------------------------------------------------===//
 
+/// A number that is none for its name, whatever it is given to: the file's fault, or the caller's.
+Failure TileSizes::refused(ir::KernelOp kernel, const std::string &name,
+                           ir::UserError error) const {
+  std::string owner; // what is said of a kernel comes first
+  for (const auto &[named, sizes] : byKernel)
+    if (sizes.count(name) && isMeant(named, kernel))
+      owner = named;
+  auto file = files.find({owner, name});
+  if (file == files.end())
+    return Failure::usage({std::move(error.message), std::move(error.hint)});
+  return Failure::invalid({file->second + ": " + error.message, std::move(error.hint)});
+}
+
 Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   if (everywhere.empty() && byKernel.empty())
     return Done{};
@@ -190,7 +210,7 @@ Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   for (ir::KernelOp kernel : kernels)
     for (const auto &[name, number] : of(kernel).sizes)
       if (auto refusal = ir::refuseNumber(name, ir::isSetting(kernel, name), number))
-        return Failure::usage({std::move(refusal->message), std::move(refusal->hint)});
+        return refused(kernel, name.str(), *std::move(refusal));
   auto isSetting = [](const std::string &name) {
     return llvm::is_contained(ir::countSettings, name);
   };

@@ -21,6 +21,8 @@ struct TileSizes {
   ByBinder everywhere;
   /// By the kernel's name in the source (`matmul`) or its symbol (`matmul.f16`).
   std::map<std::string, ByBinder> byKernel;
+  /// The files that sizes are from, by kernel (none of those for all) and binder.
+  std::map<std::pair<std::string, std::string>, std::string> files;
 
   bool operator==(const TileSizes &) const = default;
 
@@ -37,6 +39,9 @@ struct TileSizes {
   bool isNamed(ir::KernelOp kernel) const;
   /// Those of one kernel.
   ir::Bindings of(ir::KernelOp kernel) const;
+
+private:
+  Failure refused(ir::KernelOp kernel, const std::string &name, ir::UserError error) const;
 };
 
 /// Fails on a number that is no tile size and no setting, whatever the kernel.

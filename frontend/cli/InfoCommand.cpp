@@ -40,16 +40,16 @@ std::string headOf(const dsl::Decl &decl, const dsl::SourceFile &source) {
   return onOneLine(text.take_until([](char c) { return c == '{'; }));
 }
 
-void describe(const dsl::Decl &decl, const dsl::SourceFile &source) {
-  llvm::outs() << "\n" << headOf(decl, source) << "\n";
+void describe(const dsl::Decl &decl, const dsl::SourceFile &source, llvm::raw_ostream &stream) {
+  stream << "\n" << headOf(decl, source) << "\n";
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(decl.doc).rtrim().split(lines, '\n');
   if (!decl.doc.empty())
     for (llvm::StringRef line : lines)
-      llvm::outs() << (line.empty() ? "" : "    ") << line << "\n";
+      stream << (line.empty() ? "" : "    ") << line << "\n";
   for (const dsl::Schedule &schedule : decl.schedules)
-    llvm::outs() << "    "
-                 << onOneLine(sourceText(source, schedule.range.begin, schedule.range.end)) << "\n";
+    stream << "    " << onOneLine(sourceText(source, schedule.range.begin, schedule.range.end))
+           << "\n";
 }
 
 llvm::StringRef wordOf(dsl::Decl::Kind kind) {
@@ -124,7 +124,7 @@ std::string countsOf(const dsl::LoadedFile &file) {
     unsigned n = counts[static_cast<unsigned>(kind)];
     return std::to_string(n) + " " + wordOf(kind).str() + (n == 1 ? "" : "s");
   };
-  return runtime::visible(file.source.name()) + ": " + count(dsl::Decl::Kind::Kernel) + ", " +
+  return file.source.name() + ": " + count(dsl::Decl::Kind::Kernel) + ", " +
          count(dsl::Decl::Kind::Graph) + ", " + count(dsl::Decl::Kind::Map) + ", " +
          count(dsl::Decl::Kind::Fn);
 }
@@ -147,10 +147,13 @@ int describeSource(const std::string &path, const std::string &name, const InfoO
         decls.push_back({&decl, *file});
   }
   if (!options.json) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
     if (name.empty())
-      llvm::outs() << countsOf(**file) << "\n";
+      stream << countsOf(**file) << "\n";
     for (dsl::DeclRef decl : decls)
-      describe(*decl.decl, (*file)->source);
+      describe(*decl.decl, (*file)->source, stream);
+    llvm::outs() << runtime::visible(text);
     return session.finish();
   }
   llvm::json::Array declarations;

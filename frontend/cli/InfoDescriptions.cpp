@@ -4,6 +4,7 @@
 #include "frontend/Fusion.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
+#include "runtime/Text.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -67,14 +68,16 @@ int tile::frontend::cli::describeDevice(const std::string &nameOrPath, const Sou
     printJson(::toJson(*device));
     return success;
   }
-  llvm::outs() << device->name << ": " << device->title << "\n";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << device->name << ": " << device->title << "\n";
   if (device->isGpu)
-    llvm::outs() << "    " << left_justify("target", 30) << device->target << "\n";
+    stream << "    " << left_justify("target", 30) << device->target << "\n";
   for (const auto &[key, figure] : device->figures)
-    llvm::outs() << "    " << left_justify(key, 30)
-                 << left_justify(show(figure.value, figure.unit), 16) << "[" << figure.source
-                 << "]\n";
+    stream << "    " << left_justify(key, 30) << left_justify(show(figure.value, figure.unit), 16)
+           << "[" << figure.source << "]\n";
   for (const auto &[name, source] : device->sources)
-    llvm::outs() << "[" << name << "] " << source << "\n";
+    stream << "[" << name << "] " << source << "\n";
+  llvm::outs() << runtime::visible(text);
   return success;
 }
