@@ -209,6 +209,7 @@ Result<CpuEntry> CpuImage::entry(const Signature &signature, const std::string &
   entry.programs = reinterpret_cast<CpuQueryFunction>(find(symbol + ".programs"));
   entry.scratch = reinterpret_cast<CpuQueryFunction>(find(symbol + ".scratch"));
   entry.work = reinterpret_cast<CpuQueryFunction>(find(symbol + ".work"));
+  entry.apart = reinterpret_cast<CpuQueryFunction>(find(symbol + apartSuffix));
   entry.reports = find(symbol + reportsSuffix) != nullptr;
   if (!entry.kernel || !entry.programs || !entry.scratch || !entry.work)
     return Error{"the code has no kernel " + quote(symbol), ""};

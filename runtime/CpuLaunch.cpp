@@ -20,8 +20,9 @@ namespace {
 
 /// Chunks of kernels with `reduce` outputs: enough for many cores, each with its own copies.
 constexpr int64_t maxReduceChunks = 64;
-/// All those copies together stay below this, unless one of each is more already.
-constexpr int64_t maxPartialBytes = int64_t(1) << 28;
+/// All those copies together stay below this, unless one of each is more already. Up to the second
+/// number their memory is kept for the next launch: new pages take longer than what is added.
+constexpr int64_t maxPartialBytes = int64_t(1) << 28, maxKeptBytes = int64_t(1) << 24;
 /// Chunks a thread, so that slow ones even out.
 constexpr int64_t chunksPerThread = 8;
 /// Cycles that are worth another thread, and a chunk of their own: on 16 cores oneTBB takes 6 to 10
@@ -154,20 +155,20 @@ struct ReduceOutput {
     return elements * size;
   }
 
-  void setIdentity(std::byte *data) const {
+  void setIdentity(std::byte *copy, int64_t lo, int64_t hi) const {
     withType(typeOfCopy(), [&]<typename T>(T) {
       T value = identityOf<T>(combine);
       if (type == DType::Bool)
         value = static_cast<T>(combine == CpuCombine::And || combine == CpuCombine::Mul ||
                                combine == CpuCombine::UMin || combine == CpuCombine::Min);
-      for (int64_t i = 0; i < elements; ++i)
-        std::memcpy(data + i * sizeof(T), &value, sizeof(T));
+      for (int64_t i = lo; i < hi; ++i)
+        std::memcpy(copy + i * sizeof(T), &value, sizeof(T));
     });
   }
 
-  void combineInto(std::byte *into, const std::byte *from) const {
+  void combineInto(std::byte *into, const std::byte *from, int64_t lo, int64_t hi) const {
     withType(typeOfCopy(), [&]<typename T>(T) {
-      for (int64_t i = 0; i < elements; ++i) {
+      for (int64_t i = lo; i < hi; ++i) {
         T a, b;
         std::memcpy(&a, into + i * sizeof(T), sizeof(T));
         std::memcpy(&b, from + i * sizeof(T), sizeof(T));
@@ -178,18 +179,24 @@ struct ReduceOutput {
   }
 
   /// From a copy to the output itself.
-  void finish(std::byte *output, const std::byte *copy) const {
+  void finish(std::byte *output, const std::byte *copy, int64_t lo, int64_t hi) const {
     // Copies of halves are f32 (withType), those of wide sums f64.
     bool isRounded = isFloat(type) && (isWide ? type != DType::F64 : sizeOf(type) < 4);
     if (!isRounded) {
-      std::memcpy(output, copy, static_cast<size_t>(bytes()));
+      auto size = static_cast<int64_t>(sizeOf(type));
+      std::memcpy(output + lo * size, copy + lo * size, static_cast<size_t>((hi - lo) * size));
       return;
     }
     withType(typeOfCopy(), [&]<typename T>(T) {
-      for (int64_t i = 0; i < elements; ++i) {
+      for (int64_t i = lo; i < hi; ++i) {
         T value;
         std::memcpy(&value, copy + i * sizeof(T), sizeof(T));
-        storeDouble(type, output + i * sizeOf(type), static_cast<double>(value));
+        if (type == DType::F32) {
+          auto rounded = static_cast<float>(value);
+          std::memcpy(output + i * sizeof(float), &rounded, sizeof(float));
+        } else {
+          storeDouble(type, output + i * sizeOf(type), static_cast<double>(value));
+        }
       }
     });
   }
@@ -245,74 +252,6 @@ Status runChunk(const CpuEntry &entry, const void *const *params, const CpuArgum
   return status;
 }
 
-/// To fill and to join copies takes no longer than what programs do in that time. Kernel and shape
-/// alone decide, as they do for the order of the sums.
-int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
-                      const std::vector<ReduceOutput> &outputs, int64_t programs) {
-  constexpr double cyclesOfElement = 2;
-  double copy = 1;
-  for (const ReduceOutput &output : outputs)
-    copy += cyclesOfElement * static_cast<double>(output.elements);
-  if (!entry.work)
-    return maxReduceChunks;
-  double work = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
-  double pay = static_cast<double>(programs) * work / copy;
-  return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
-}
-
-Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
-                         const std::vector<ReduceOutput> &outputs, int64_t programs,
-                         int64_t scratchBytes, ThreadPool &pool, int threads,
-                         KernelReports *reports) {
-  int64_t bytes = 0;
-  for (const ReduceOutput &output : outputs) {
-    int64_t padded = (output.bytes() + 63) / 64 * 64;
-    if (padded > std::numeric_limits<int64_t>::max() - bytes)
-      return Error{"the copies of `reduce` outputs don't fit into memory", ""};
-    bytes += padded;
-  }
-  int64_t fitting = std::max<int64_t>(1, maxPartialBytes / std::max<int64_t>(bytes, 1));
-  int64_t paying = copiesThatPay(entry, arguments, outputs, programs);
-  int64_t chunks = std::max<int64_t>(1, std::min({programs, maxReduceChunks, fitting, paying}));
-  Result<AlignedBytes> partials = allocateAligned(
-      static_cast<uint64_t>(bytes) * static_cast<uint64_t>(chunks), "copies of `reduce` outputs");
-  if (!partials)
-    return partials.takeError();
-
-  FirstError errors;
-  auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
-    std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
-    std::byte *copy = partials->get() + chunk * bytes;
-    for (const ReduceOutput &output : outputs) {
-      params[output.param] = copy;
-      output.setIdentity(copy);
-      copy += (output.bytes() + 63) / 64 * 64;
-    }
-    Status status =
-        runChunk(entry, params.data(), arguments, {chunk, lo, hi}, scratchBytes, reports);
-    if (!status)
-      errors.set(status.takeError());
-  };
-  pool.parallelChunks(programs, chunks, run, threads);
-  if (Status status = errors.status(); !status)
-    return status;
-  int64_t offset = 0;
-  for (const ReduceOutput &output : outputs) {
-    std::byte *first = partials->get() + offset;
-    // In pairs, then pairs of those: a sum of many rounds few times.
-    for (int64_t apart = 1; apart < chunks; apart *= 2)
-      for (int64_t chunk = 0; chunk + apart < chunks; chunk += 2 * apart)
-        output.combineInto(first + chunk * bytes, first + (chunk + apart) * bytes);
-    auto *into = static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
-    output.finish(into, first);
-    offset += (output.bytes() + 63) / 64 * 64;
-  }
-  std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
-  params.push_back(nullptr); // where a CpuReport would be: nothing is said any more
-  entry.kernel(params.data(), arguments.dims.data(), cpuAfterAll, cpuAfterAll, nullptr);
-  return {};
-}
-
 /// How many threads are worth waking, and how many chunks are worth being shared out.
 struct Division {
   int threads;
@@ -333,12 +272,193 @@ Division divide(const CpuEntry &entry, const CpuArguments &arguments, int64_t pr
   return {threads, std::min(programs, static_cast<int64_t>(chunks))};
 }
 
+//===-- Programs that add to the same elements -------------------------------===//
+
+/// To fill and to join copies takes this share at most of what programs take. Kernel and shape
+/// alone decide, as they do for the order of the sums.
+constexpr double shareOfCopies = 0.25, cyclesOfElement = 2;
+
+int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
+                      const std::vector<ReduceOutput> &outputs, int64_t programs) {
+  double copy = 1;
+  for (const ReduceOutput &output : outputs)
+    copy += cyclesOfElement * static_cast<double>(output.elements);
+  if (!entry.work)
+    return maxReduceChunks;
+  double work = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
+  double pay = shareOfCopies * static_cast<double>(programs) * work / copy;
+  return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
+}
+
+/// The copies of a launch's `reduce` outputs, and which programs combine into which.
+class Copies {
+public:
+  Copies(const CpuArguments &arguments, const std::vector<ReduceOutput> &outputs, ThreadPool &pool)
+      : arguments(arguments), outputs(outputs), pool(pool) {}
+
+  /// As many as pay, and as keep so many programs busy of which `apart` in a row share one.
+  Status allocate(const CpuEntry &entry, int64_t programs, int64_t apart);
+  int64_t size() const { return count; }
+
+  /// The kernel's parameters, with a copy in the place of the outputs.
+  std::vector<const void *> paramsOf(int64_t copy) const;
+  void fill(int64_t copy) { fill(copy, 0, 1); }
+  void fillAll();
+  /// All copies into one, and that into the outputs.
+  void join();
+
+private:
+  void fill(int64_t copy, int64_t part, int64_t parts);
+  std::byte *begin(int64_t copy, size_t output) const {
+    return memory + copy * bytes + offsets[output];
+  }
+  std::byte *outputOf(const ReduceOutput &output) const {
+    return static_cast<std::byte *>(const_cast<void *>(arguments.params[output.param]));
+  }
+  void inParts(FunctionRef<void(int64_t part, int64_t parts)> function);
+
+  const CpuArguments &arguments;
+  const std::vector<ReduceOutput> &outputs;
+  ThreadPool &pool;
+  ScratchScope scope;
+  AlignedBytes owned;
+  std::byte *memory = nullptr;
+  int64_t count = 0, bytes = 0; // of each copy
+  std::vector<int64_t> offsets; // of each output in a copy
+};
+
+Status Copies::allocate(const CpuEntry &entry, int64_t programs, int64_t apart) {
+  for (const ReduceOutput &output : outputs) {
+    int64_t padded = (output.bytes() + 63) / 64 * 64;
+    offsets.push_back(bytes);
+    if (padded > std::numeric_limits<int64_t>::max() - bytes)
+      return Error{"the copies of `reduce` outputs don't fit into memory", ""};
+    bytes += padded;
+  }
+  int64_t fitting = std::max<int64_t>(1, maxPartialBytes / std::max<int64_t>(bytes, 1));
+  int64_t paying = copiesThatPay(entry, arguments, outputs, programs);
+  int64_t busy = (maxReduceChunks + apart - 1) / apart;
+  count = std::max<int64_t>(1, std::min({programs / apart, busy, fitting, paying}));
+  uint64_t all = static_cast<uint64_t>(bytes) * static_cast<uint64_t>(count);
+  if (all <= maxKeptBytes) {
+    Result<std::byte *> scratch = scope.allocate(all);
+    if (!scratch)
+      return scratch.takeError();
+    memory = *scratch;
+    return {};
+  }
+  Result<AlignedBytes> allocated = allocateAligned(all, "copies of `reduce` outputs");
+  if (!allocated)
+    return allocated.takeError();
+  owned = *std::move(allocated);
+  memory = owned.get();
+  return {};
+}
+
+std::vector<const void *> Copies::paramsOf(int64_t copy) const {
+  std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
+  for (size_t n = 0; n < outputs.size(); ++n)
+    params[outputs[n].param] = begin(copy, n);
+  return params;
+}
+
+/// Calls `function` for as many parts of all elements as are worth a thread.
+void Copies::inParts(FunctionRef<void(int64_t part, int64_t parts)> function) {
+  double cycles = 0;
+  for (const ReduceOutput &output : outputs)
+    cycles += cyclesOfElement * static_cast<double>(output.elements * count);
+  int64_t parts = 1;
+  if (cycles >= leastSharedCycles)
+    parts = static_cast<int64_t>(std::clamp<double>(cycles / leastCycles, 1, pool.numThreads()));
+  pool.parallelChunks(parts, parts, [&](int64_t part, int64_t, int64_t) { function(part, parts); });
+}
+
+void Copies::fill(int64_t copy, int64_t part, int64_t parts) {
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    int64_t elements = outputs[n].elements;
+    outputs[n].setIdentity(begin(copy, n), elements / parts * part,
+                           part + 1 < parts ? elements / parts * (part + 1) : elements);
+  }
+}
+
+void Copies::fillAll() {
+  inParts([&](int64_t part, int64_t parts) {
+    for (int64_t copy = 0; copy < count; ++copy)
+      fill(copy, part, parts);
+  });
+}
+
+void Copies::join() {
+  inParts([&](int64_t part, int64_t parts) {
+    for (size_t n = 0; n < outputs.size(); ++n) {
+      const ReduceOutput &output = outputs[n];
+      int64_t lo = output.elements / parts * part;
+      int64_t hi = part + 1 < parts ? lo + output.elements / parts : output.elements;
+      // In pairs, then pairs of those: a sum of many rounds few times.
+      for (int64_t apart = 1; apart < count; apart *= 2)
+        for (int64_t copy = 0; copy + apart < count; copy += 2 * apart)
+          output.combineInto(begin(copy, n), begin(copy + apart, n), lo, hi);
+      output.finish(outputOf(output), begin(0, n), lo, hi);
+    }
+  });
+}
+
+/// Programs in a row that have other elements of all outputs share a copy, and threads share them
+/// out. Each element's sum is made in the order of the programs, copy by copy.
+Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
+                         const std::vector<ReduceOutput> &outputs, int64_t programs,
+                         int64_t scratchBytes, ThreadPool &pool, const Division &division,
+                         KernelReports *reports) {
+  int64_t apart = 1;
+  if (entry.apart && !reports && programs > 0)
+    apart = std::max<int64_t>(1, entry.apart(arguments.params.data(), arguments.dims.data()));
+  Copies copies(arguments, outputs, pool);
+  if (Status status = copies.allocate(entry, programs, apart); !status)
+    return status;
+  int64_t rows = programs / apart, count = copies.size();
+  int64_t parts = std::clamp<int64_t>((division.chunks + count - 1) / count, 1, apart);
+  if (parts > 1)
+    copies.fillAll();
+
+  FirstError errors;
+  auto run = [&](int64_t number, int64_t, int64_t) {
+    int64_t copy = number / parts, part = number % parts;
+    if (parts == 1)
+      copies.fill(copy);
+    std::vector<const void *> params = copies.paramsOf(copy);
+    auto runPrograms = [&](int64_t lo, int64_t hi) {
+      Status status =
+          runChunk(entry, params.data(), arguments, {number, lo, hi}, scratchBytes, reports);
+      if (!status)
+        errors.set(status.takeError());
+    };
+    // As parallelChunks cuts: the first ones are longer by one.
+    auto begin = [](int64_t n, int64_t all, int64_t ranges) {
+      return all / ranges * n + std::min(n, all % ranges);
+    };
+    int64_t first = begin(copy, rows, count), last = begin(copy + 1, rows, count);
+    if (parts == 1)
+      return runPrograms(first * apart, last * apart);
+    for (int64_t row = first; row < last; ++row)
+      runPrograms(row * apart + begin(part, apart, parts),
+                  row * apart + begin(part + 1, apart, parts));
+  };
+  pool.parallelChunks(count * parts, count * parts, run, division.threads);
+  if (Status status = errors.status(); !status)
+    return status;
+  copies.join();
+  std::vector<const void *> params(arguments.params.begin(), arguments.params.end());
+  params.push_back(nullptr); // where a CpuReport would be: nothing is said any more
+  entry.kernel(params.data(), arguments.dims.data(), cpuAfterAll, cpuAfterAll, nullptr);
+  return {};
+}
+
 Status runAll(const CpuEntry &entry, const CpuArguments &arguments,
               const std::vector<ReduceOutput> &outputs, int64_t programs, int64_t scratchBytes,
               ThreadPool &pool, KernelReports *reports) {
-  auto [threads, chunks] = divide(entry, arguments, programs, pool);
+  Division division = divide(entry, arguments, programs, pool);
   if (!outputs.empty())
-    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, pool, threads,
+    return runWithReductions(entry, arguments, outputs, programs, scratchBytes, pool, division,
                              reports);
   FirstError errors;
   auto run = [&](int64_t chunk, int64_t lo, int64_t hi) {
@@ -347,7 +467,7 @@ Status runAll(const CpuEntry &entry, const CpuArguments &arguments,
     if (!status)
       errors.set(status.takeError());
   };
-  pool.parallelChunks(programs, chunks, run, threads);
+  pool.parallelChunks(programs, division.chunks, run, division.threads);
   return errors.status();
 }
 

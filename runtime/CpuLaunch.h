@@ -28,9 +28,10 @@ struct CpuArguments {
 /// Runs every program once, on `pool` (null: the pool of this process).
 ///
 /// `reduce` outputs need not be initialized: they start at the identity. Each chunk of programs
-/// combines into a copy of its own, and the copies are combined in the order of the chunks. How
-/// programs form chunks follows from their number and the outputs' sizes alone, so the result is
-/// the same bit for bit whatever the number of threads.
+/// combines into a copy of its own, and the copies are combined in the order of the chunks;
+/// programs that have other elements share one. How programs form chunks follows from their number
+/// and the outputs' sizes alone, so the result is the same bit for bit whatever the number of
+/// threads.
 ///
 /// Where an assertion of the kernel fails, the error names its place, and the outputs hold
 /// anything. Prints come in the order of the programs, those of failed ones and before included.

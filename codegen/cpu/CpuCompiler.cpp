@@ -175,6 +175,12 @@ FailureOr<CpuCode> CpuCompiler::load(KernelOp kernel, llvm::StringRef object) co
   entry.programs = programsAddress->toPtr<tile::runtime::CpuQueryFunction>();
   entry.scratch = scratchAddress->toPtr<tile::runtime::CpuQueryFunction>();
   entry.work = workAddress->toPtr<tile::runtime::CpuQueryFunction>();
+  if (!entry.reduceOutputs.empty()) {
+    auto apartAddress = (*jit)->lookup(name + tile::runtime::apartSuffix);
+    if (!apartAddress)
+      return report(kernel, apartAddress.takeError());
+    entry.apart = apartAddress->toPtr<tile::runtime::CpuQueryFunction>();
+  }
   auto state = std::make_unique<CpuCode::State>();
   state->jit = std::move(*jit);
   return CpuCode(std::move(state), std::move(entry));

@@ -55,7 +55,7 @@ public:
   mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel, bool optimized = true) const;
   mlir::FailureOr<std::string> emitAssembly(ir::KernelOp kernel) const;
   /// The bytes of an ELF object with the functions NAME, NAME.programs,
-  /// NAME.scratch and NAME.work (see CpuEntry.h).
+  /// NAME.scratch and NAME.work, of `reduce` outputs NAME.apart (see CpuEntry.h).
   mlir::FailureOr<std::string> emitObject(ir::KernelOp kernel) const;
   /// All that `emitObject`'s result depends on, as text: the kernel, the processor and its
   /// features, the options, LLVM's version and this compiler's sources. Empty if there is no such

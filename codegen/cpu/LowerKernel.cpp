@@ -79,6 +79,8 @@ public:
     emitPrograms();
     emitScratch();
     emitWork();
+    if (hasReduceOutputs())
+      emitApart();
     if (hasReports(kernel))
       emitReportsSymbol();
     return failure(failed);
@@ -100,6 +102,9 @@ private:
   void emitPrograms();
   void emitScratch();
   void emitWork();
+  bool hasReduceOutputs();
+  /// The function CpuEntry::apart.
+  void emitApart();
   /// How often a block of the kernel's runs in a program, as far as bounds tell.
   Value roundsOf(ScalarLowering &scalars, Block *block);
   /// Tells loaders that the kernel speaks.
@@ -325,6 +330,55 @@ void KernelFunctions::emitWork() {
     constexpr double most = 1e18;
     Value limited = arith::MinimumFOp::create(b, total, b.number(b.getF64Type(), most));
     return std::pair(Value(arith::FPToSIOp::create(b, b.getI64Type(), limited)), b.i1(false));
+  });
+}
+
+//===-- Programs that share a copy of `reduce` outputs --------------------===//
+
+bool KernelFunctions::hasReduceOutputs() {
+  return llvm::any_of(llvm::seq<unsigned>(0, kernel.getNumArguments()),
+                      [&](unsigned n) { return kernel.getParamMode(n) == ParamMode::Reduce; });
+}
+
+/// The binders of which other numbers update other elements of all outputs.
+static llvm::SmallBitVector bindersApart(KernelOp kernel) {
+  Block &programs = kernel.getParallel().getBody().front();
+  llvm::SmallBitVector apart(programs.getNumArguments(), !kernel.isGrid());
+  llvm::SmallDenseSet<Value> outputs;
+  kernel.walk([&](UpdateOp op) {
+    llvm::SmallBitVector own(programs.getNumArguments());
+    for (AffineExpr expr : op.getMap().getResults()) {
+      Value index;
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        index = op.getDims()[dim.getPosition()];
+      else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        index = op.getSyms()[symbol.getPosition()];
+      if (auto binder = dyn_cast_or_null<BlockArgument>(index);
+          binder && binder.getOwner() == &programs)
+        own.set(binder.getArgNumber());
+    }
+    // Two updates of one output may meet.
+    if (!outputs.insert(op.getTarget()).second)
+      own.reset();
+    apart &= own;
+  });
+  return apart;
+}
+
+void KernelFunctions::emitApart() {
+  emitQuery(tile::runtime::apartSuffix, [&](ScalarLowering &scalars) {
+    ParallelOp parallel = kernel.getParallel();
+    llvm::SmallBitVector isApart = bindersApart(kernel);
+    Value count = b.i64(1), overflow = b.i1(false), isLast = b.i1(false);
+    for (unsigned n = isApart.size(); n-- > 0;) {
+      Value blocks = blockCount(b, scalars.scalar(parallel.getLower()[n]),
+                                scalars.scalar(parallel.getUpper()[n]), parallel.getSizes()[n]);
+      if (!isApart[n])
+        isLast = b.either(isLast, b.compare(CmpIPredicate::ne, blocks, b.i64(1)));
+      else
+        count = checkedMul(count, b.select(isLast, b.i64(1), blocks), overflow);
+    }
+    return std::pair(count, overflow);
   });
 }
 

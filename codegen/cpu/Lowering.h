@@ -454,8 +454,9 @@ private:
 bool hasWideSums(ir::KernelOp kernel);
 
 /// A module with the kernel's functions, in the LLVM dialect and arith: `NAME`
-/// with the signature of CpuKernelFunction, `NAME.programs`, `NAME.scratch` and `NAME.work`
-/// with that of CpuQueryFunction. `orders` gets those of the kernel's sums.
+/// with the signature of CpuKernelFunction, `NAME.programs`, `NAME.scratch`, `NAME.work` and, with
+/// `reduce` outputs, `NAME.apart` with that of CpuQueryFunction. `orders` gets those of the
+/// kernel's sums.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lowerKernel(ir::KernelOp kernel, const TargetInfo &target, FoldOrders &orders);
 

@@ -39,6 +39,8 @@ struct CpuReduceOutput {
 /// In an image the function that runs programs has the kernel's name; with this behind it if it has
 /// wide sums, so that a runtime that knows no such sums doesn't find it.
 inline constexpr const char *wideSumsSuffix = ".wide";
+/// The function CpuEntry::apart, which kernels have that have `reduce` outputs.
+inline constexpr const char *apartSuffix = ".apart";
 
 /// One compiled kernel. Who made it keeps the code alive.
 struct CpuEntry {
@@ -47,6 +49,9 @@ struct CpuEntry {
   CpuQueryFunction scratch = nullptr;
   /// About how many cycles one program takes: to start no more threads than pay. Null: unknown.
   CpuQueryFunction work = nullptr;
+  /// How many programs in a row combine into other elements of all `reduce` outputs, each than the
+  /// others: their number divides that of all programs. Null: nothing is known of it.
+  CpuQueryFunction apart = nullptr;
   uint32_t numParams = 0;
   uint32_t numDims = 0;
   std::vector<CpuReduceOutput> reduceOutputs;

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <set>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 using namespace tile::runtime;
@@ -114,6 +116,52 @@ TEST(CpuLaunchTest, SumsDoNotDependOnThreads) {
   EXPECT_NEAR(results[0], exact, 1e-2);
   for (float result : results)
     EXPECT_EQ(std::memcmp(&result, &results[0], sizeof(float)), 0);
+}
+
+/// out[p mod dims[1]] += x[p], and notes where out is.
+void sumOfColumns(const void *const *params, const int64_t *dims, int64_t lo, int64_t hi, void *) {
+  if (lo == cpuAfterAll)
+    return;
+  auto *x = static_cast<const float *>(params[0]);
+  auto *out = static_cast<double *>(const_cast<void *>(params[1]));
+  auto *places = static_cast<std::atomic<const void *> *>(const_cast<void *>(params[2]));
+  for (int64_t p = lo; p < hi; ++p) {
+    out[p % dims[1]] += x[p];
+    places[p] = out;
+  }
+}
+
+TEST(CpuLaunchTest, ProgramsOfOtherElementsShareACopy) {
+  CpuEntry entry = entryOf(sumOfColumns, noScratch, 3);
+  entry.programs = [](const void *const *, const int64_t *dims) { return dims[0] * dims[1]; };
+  entry.apart = [](const void *const *, const int64_t *dims) { return dims[1]; };
+  entry.numDims = 2;
+  entry.hasWideSums = true;
+  entry.reduceOutputs = {{1, CpuCombine::Add, "f32"}};
+  std::mt19937 random(std::random_device{}());
+  // Rows, columns, and the copies that there are at most.
+  for (auto [rows, columns, most] :
+       {std::tuple(1, 5000, 1), {7, 1001, 1}, {313, 5, 13}, {9, 1, 9}}) {
+    std::vector<float> x(rows * columns);
+    std::vector<double> exact(columns);
+    for (size_t n = 0; n < x.size(); ++n)
+      exact[n % columns] += x[n] = std::uniform_real_distribution<float>(-1, 1)(random);
+    std::vector<float> first;
+    for (int threads : {1, 2, 7}) {
+      ThreadPool pool(threads);
+      std::vector<float> out(columns, NAN);
+      std::vector<std::atomic<const void *>> places(x.size());
+      const void *params[] = {x.data(), out.data(), places.data()};
+      int64_t dims[] = {rows, columns}, elements[] = {0, columns, 0};
+      ASSERT_TRUE(launchCpu(entry, {params, dims, elements}, &pool));
+      for (int64_t n = 0; n < columns; ++n)
+        ASSERT_NEAR(out[n], exact[n], 1e-7 * (1 + std::abs(exact[n])));
+      EXPECT_LE(std::set<const void *>(places.begin(), places.end()).size(), size_t(most));
+      if (first.empty())
+        first = out;
+      EXPECT_EQ(std::memcmp(out.data(), first.data(), columns * sizeof(float)), 0);
+    }
+  }
 }
 
 TEST(CpuLaunchTest, NothingGivesTheIdentity) {
