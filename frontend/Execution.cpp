@@ -3,6 +3,7 @@
 #include "frontend/Execution.h"
 
 #include "codegen/Reports.h"
+#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CrashReport.h"
 #include "frontend/DeviceDescription.h"
@@ -228,6 +229,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
       return Failure::environment(pool.takeError());
     Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads(), tuned);
   }
+  auto likely = device == Device::Cpu ? codegen::likelyDims(kernel, dims) : DictionaryAttr();
   DictionaryAttr divisors;
   std::vector<int64_t> dependsOn;
   std::vector<std::string> open;
@@ -243,6 +245,8 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
     auto divisor = divisors ? divisors.getAs<IntegerAttr>(name) : IntegerAttr();
     dependsOn.push_back(bound != bindings.dims.end() ? bound->second : -1);
     dependsOn.push_back(divisor ? divisor.getInt() : 1);
+    auto hint = likely ? likely.getAs<IntegerAttr>(name) : IntegerAttr();
+    dependsOn.push_back(hint ? hint.getInt() : -1);
   }
   TileSizes::ByBinder key = byBinder(bindings.sizes);
   for (const std::string &binder : open) // other code than of the same size that was asked for
@@ -268,6 +272,8 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
       return Failure::reported();
   }
   if (device == Device::Cpu) {
+    if (!likely.empty())
+      (*fresh->kernel)->setAttr(codegen::likelyDimsAttrName, likely);
     FailureOr<codegen::CpuCode> code = compiler.jit(fresh->kernel.get(), {.sanitizes = sanitizes});
     if (failed(code))
       return Failure::reported();

@@ -73,6 +73,8 @@ public:
   /// After `choose`: whether some sum may add up in another order where the binder's size is the
   /// other one.
   bool decidesOrder(StringAttr binder, int64_t size, int64_t other);
+  /// After `choose`: of a program, those of all contractions.
+  double cyclesOfContractions();
 
 private:
   std::optional<int64_t> evaluate(Value value);
@@ -89,6 +91,12 @@ private:
   void chooseForContractions();
   double length(StringAttr axis);
   double blocksOf(ForOp loop);
+  /// What a program takes for a contraction: cycles, and bytes that it works on.
+  struct DotCycles {
+    double multiply = 0, move = 0, bytes = 0;
+    double sum = 0; // of products, in vectors
+  };
+  DotCycles cyclesOf(const Contraction &dot);
   double costOfContractions();
   double descend(ArrayRef<AxisInfo *> open);
   double programs() const;
@@ -185,16 +193,26 @@ void Chooser::collectArithmetic(Operation *op) {
 }
 
 void Chooser::collectRoles() {
+  // The most elements of a tensor whose rows an axis goes along, and of one that it goes across.
+  llvm::MapVector<StringAttr, std::pair<double, double>> along;
   auto innermost = [&](AffineMap map, ValueRange operands) {
     if (map.getNumResults() == 0)
       return;
-    for (auto [d, value] : llvm::enumerate(operands))
-      if (isa<SpanType>(value.getType()) &&
-          map.getResult(map.getNumResults() - 1).isFunctionOfDim(d)) {
-        AxisInfo &axis = axes[axisOf(value)];
-        axis.isInner = true;
-        axis.isRowEnd |= map.getNumResults() > 1;
+    double elements = 1;
+    for (Value value : operands)
+      if (isa<SpanType>(value.getType()))
+        elements *= static_cast<double>(axes[axisOf(value)].extent);
+    for (auto [d, value] : llvm::enumerate(operands)) {
+      if (!isa<SpanType>(value.getType()))
+        continue;
+      auto &[most, mostAcross] = along[axisOf(value)];
+      if (!map.getResult(map.getNumResults() - 1).isFunctionOfDim(d)) {
+        mostAcross = std::max(mostAcross, elements);
+        continue;
       }
+      most = std::max(most, elements);
+      axes[axisOf(value)].isRowEnd |= map.getNumResults() > 1;
+    }
   };
   kernel.walk([&](Operation *op) {
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
@@ -222,6 +240,10 @@ void Chooser::collectRoles() {
       (isColumn ? axes[axis].isColumn : axes[axis].isRow) = true;
     }
   });
+  // Of what is stored for each row it is no matter in which order it comes.
+  constexpr double muchMore = 16;
+  for (const auto &[name, elements] : along)
+    axes[name].isInner = elements.first > 0 && elements.second < muchMore * elements.first;
 }
 
 void Chooser::collectCandidates() {
@@ -405,11 +427,9 @@ double Chooser::blocksOf(ForOp loop) {
   return least;
 }
 
-/// Cycles until all cores are done: of a program, for each contraction the
-/// multiply-adds of its full register tiles, the packing of what they read, and
-/// the result once for each block of depth; more where all that exceeds the
-/// second-level cache.
-double Chooser::costOfContractions() {
+/// Cycles of a program: the multiply-adds of full register tiles, the packing of what they read,
+/// and the result once for each block of depth.
+Chooser::DotCycles Chooser::cyclesOf(const Contraction &dot) {
   auto product = [&](ArrayRef<StringAttr> names) {
     double result = 1;
     for (StringAttr name : names)
@@ -418,29 +438,53 @@ double Chooser::costOfContractions() {
   };
   auto roundUp = [](double x, double step) { return std::ceil(x / step) * step; };
   const auto level2Bytes = static_cast<double>(machine.level2Bytes);
+  double rows = product(dot.rows), columns = product(dot.columns), depth = length(dot.depth);
+  double block = std::min(depth, 256.0), times = 1, lanes = 64 / dot.bytes;
+  for (ForOp loop : dot.loops)
+    times *= blocksOf(loop);
+  double result = dot.bytes * rows * columns;
+  // A result that is far from the core is prefetched, but not for nothing.
+  double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
+  return {.multiply = times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes),
+          .move =
+              times * depth * (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block),
+          .bytes = 0.75 * result + dot.bytes * block * (rows + columns),
+          .sum = times * depth * rows * columns / lanes};
+}
+
+/// Without rows or columns it is a sum of products, which reads two vectors for each.
+double Chooser::cyclesOfContractions() {
+  double cycles = 0;
+  for (const Contraction &dot : dots) {
+    DotCycles own = cyclesOf(dot);
+    bool isSum = dot.rows.empty() || dot.columns.empty();
+    cycles += isSum ? own.sum : own.multiply + own.move;
+  }
+  return cycles;
+}
+
+/// Cycles until all cores are done; more where what a program works on exceeds the second-level
+/// cache.
+double Chooser::costOfContractions() {
   double compute = 0, memory = 0, bytes = 0;
   for (const Contraction &dot : dots) {
-    double rows = product(dot.rows), columns = product(dot.columns), depth = length(dot.depth);
-    double block = std::min(depth, 256.0), times = 1;
-    for (ForOp loop : dot.loops)
-      times *= blocksOf(loop);
-    double lanes = 64 / dot.bytes, result = dot.bytes * rows * columns;
-    compute += times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes);
-    // A result that is far from the core is prefetched, but not for nothing.
-    double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
-    memory += times * depth * (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block);
-    bytes += 0.75 * result + dot.bytes * block * (rows + columns);
+    DotCycles own = cyclesOf(dot);
+    compute += own.multiply;
+    memory += own.move;
+    bytes += own.bytes;
   }
   for (const Arithmetic &op : arithmetic) {
     if (op.cost == 1)
       continue; // as good as part of packing
-    double elements = product(op.axes);
+    double elements = 1;
+    for (StringAttr name : op.axes)
+      elements *= length(name);
     for (ForOp loop : op.loops)
       elements *= blocksOf(loop);
     constexpr double vectorLanes = 16;
     compute += elements * op.cost / vectorLanes;
   }
-  double excess = std::max(1.0, bytes / (0.8 * level2Bytes));
+  double excess = std::max(1.0, bytes / (0.8 * static_cast<double>(machine.level2Bytes)));
   double program = compute * std::sqrt(excess) + memory * excess + 2000;
   return std::ceil(programs() / machine.threads) * program;
 }
@@ -569,14 +613,21 @@ llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<in
   }
 }
 
+double tile::codegen::contractionCycles(KernelOp kernel, ArrayRef<int64_t> dims,
+                                        const llvm::StringMap<int64_t> &sizes,
+                                        const CpuMachine &machine) {
+  Chooser chooser(kernel, dims, sizes, machine);
+  chooser.choose();
+  return chooser.cyclesOfContractions();
+}
+
 //===-- Short axes --------------------------------------------------------===//
 
-void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
-  if (kernel->hasAttr(pinnedAttrName))
-    return;
+/// Those dims, by name, of which code for any length would waste most of its lanes.
+static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> dims) {
   auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
   if (llvm::none_of(dims, isShort))
-    return;
+    return {};
   llvm::SmallDenseSet<Attribute> names;
   for (StringAttr name : dimsOfOpenAxes(kernel))
     names.insert(name);
@@ -584,7 +635,34 @@ void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindi
     if (AffineMap shape = kernel.getParamShape(n); shape && shape.getNumResults() > 1)
       if (auto last = dyn_cast<AffineSymbolExpr>(shape.getResults().back()))
         names.insert(kernel.getDims()[last.getPosition()]);
+  Builder b(kernel.getContext());
+  SmallVector<NamedAttribute> found;
   for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
     if (isShort(value) && names.contains(name))
-      bindings.dims.try_emplace(name.getValue(), value);
+      found.emplace_back(name, b.getI64IntegerAttr(value));
+  return found;
+}
+
+/// Whether other code for it might make sums in another order than a plan has for them.
+static bool hasPinnedSums(KernelOp kernel) {
+  auto isSum = [](Operation *op) {
+    return isa<ReduceOp, DotOp, ScanOp, UpdateOp, ForOp, LoopLikeOpInterface>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  return kernel->hasAttr(pinnedAttrName) && kernel.walk(isSum).wasInterrupted();
+}
+
+void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
+  if (hasPinnedSums(kernel))
+    return;
+  for (NamedAttribute dim : shortDims(kernel, dims))
+    bindings.dims.try_emplace(dim.getName().getValue(), cast<IntegerAttr>(dim.getValue()).getInt());
+}
+
+DictionaryAttr tile::codegen::likelyDims(KernelOp kernel, ArrayRef<int64_t> dims) {
+  SmallVector<NamedAttribute> found;
+  if (hasPinnedSums(kernel))
+    found = shortDims(kernel, dims);
+  return DictionaryAttr::get(kernel.getContext(), found);
 }

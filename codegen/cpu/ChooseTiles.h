@@ -31,6 +31,10 @@ llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t
                                      const llvm::StringMap<int64_t> &given,
                                      const CpuMachine &machine);
 
+/// About how many cycles each program takes for contractions, where all binders have these sizes.
+double contractionCycles(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                         const llvm::StringMap<int64_t> &sizes, const CpuMachine &machine);
+
 /// A kernel has this attribute if its sums are made in orders that a plan knows, in one kernel as
 /// in several. These kernels have different dims, so that the code must not hang on them.
 inline constexpr llvm::StringLiteral pinnedAttrName = "tile.pinned";
@@ -38,6 +42,11 @@ inline constexpr llvm::StringLiteral pinnedAttrName = "tile.pinned";
 /// Binds those dims, known as above, of which code for any length would waste most of its lanes: a
 /// whole axis, or a tensor's innermost one, that is at most half a vector long.
 void bindShortDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
+
+/// The same dims of a pinned kernel with sums, with their values: sums of code that knows them
+/// might be others. As the attribute `likelyDimsAttrName` they only tell which way lanes are many.
+mlir::DictionaryAttr likelyDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
+inline constexpr llvm::StringLiteral likelyDimsAttrName = "tile.likely";
 
 } // namespace tile::codegen
 

@@ -1,5 +1,6 @@
 //===- Nest.cpp - loop nests that pull values in --------------------------===//
 
+#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/Lowering.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -208,8 +209,30 @@ int64_t BodyLowering::extentOf(StringAttr axis) const {
   return cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
 }
 
-bool BodyLowering::isShort(StringAttr axis) const {
+/// Calls `leaf` for each tile that `isThere` and each load that computing a value reads. What is
+/// to be kept, and isn't there yet, is computed of its operands.
+static void forEachRead(const Plan &plan, Value value, llvm::function_ref<bool(Value)> isThere,
+                        llvm::function_ref<void(Value)> leaf) {
+  plan.forEachLeaf(value, [&](Value read) {
+    if (isThere(read) || !plan.keeps(read) || read.getDefiningOp<LoadOp>())
+      return leaf(read);
+    for (Value operand : read.getDefiningOp()->getOperands())
+      forEachRead(plan, operand, isThere, leaf);
+  });
+}
+
+int64_t BodyLowering::likelyExtentOf(StringAttr axis) const {
   int64_t extent = extentOf(axis);
+  auto likely = kernel->getAttrOfType<DictionaryAttr>(likelyDimsAttrName);
+  auto dim = domains.boundsOf(axis).second.getDefiningOp<DimOp>();
+  auto known = likely && dim ? likely.getAs<IntegerAttr>(dim.getNameAttr()) : IntegerAttr();
+  if (!known)
+    return extent;
+  return ShapedType::isDynamic(extent) ? known.getInt() : std::min(extent, known.getInt());
+}
+
+bool BodyLowering::isShort(StringAttr axis) const {
+  int64_t extent = likelyExtentOf(axis);
   return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
 }
 
@@ -217,6 +240,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
                                           std::optional<Access> written, const Buffer *into) {
   StringAttr best;
   int bestScore = 0;
+  auto isThere = [&](Value value) { return bufferOf(value) != nullptr; };
   for (StringAttr axis : candidates) {
     int score = 1; // without any access at all, lanes are still worth it
     auto addStride = [&](Stride stride, int weight) {
@@ -230,7 +254,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
       // Lanes that have to be gathered pay where enough is computed of them.
       if (llvm::is_contained(axesOf(value.getType()), axis))
         score += plan.costOf(value) / 4;
-      plan.forEachLeaf(value, [&](Value leaf) {
+      forEachRead(plan, value, isThere, [&](Value leaf) {
         if (Buffer *buffer = bufferOf(leaf))
           addBuffer(*buffer, 4);
         else if (auto load = leaf.getDefiningOp<LoadOp>())
@@ -244,7 +268,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
     if (into)
       addBuffer(*into, 6);
     if (isShort(axis))
-      score = extentOf(axis) == 1 ? 0 : std::min(score, 1);
+      score = likelyExtentOf(axis) == 1 ? 0 : std::min(score, 1);
     if (score >= bestScore && score > 0) {
       best = axis;
       bestScore = score;
@@ -451,9 +475,10 @@ SmallVector<StringAttr> BodyLowering::orderOfKept(Value value) const {
   if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); }))
     return SmallVector<StringAttr>(axes);
   StringAttr last = axes.back();
+  auto isThere = [&](Value read) { return bufferOf(read) != nullptr; };
   auto score = [&](StringAttr axis) {
     int inOrder = 0;
-    plan.forEachLeaf(value, [&](Value leaf) {
+    forEachRead(plan, value, isThere, [&](Value leaf) {
       if (Buffer *buffer = bufferOf(leaf))
         inOrder += buffer->axes.back() == axis;
       else if (auto load = leaf.getDefiningOp<LoadOp>())

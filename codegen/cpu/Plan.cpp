@@ -74,9 +74,7 @@ static bool isReadAcross(LoadOp load) {
         continue;
       if (auto store = dyn_cast<StoreOp>(user)) {
         StringAttr along = innermostAxis(store.getMap(), store.getDims());
-        if (!along || along == inner || !isLong(along))
-          return false;
-        isAcross = true;
+        isAcross |= along && along != inner && isLong(along);
       } else if (Plan::isRoot(user) || isa<LoadOp>(user) || isExpansion(user)) {
         return false;
       } else {
@@ -107,7 +105,9 @@ struct Planner {
     int cost = isa<BroadcastOp>(op) ? 0 : tile::codegen::costOf(op);
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
-        cost += isa<LoadOp>(op) ? 8 : costOfPulled(operand); // a gather
+        cost += isa<LoadOp>(op)          ? 8 // a gather
+                : kept.contains(operand) ? 1
+                                         : costOfPulled(operand);
     return costs[value] = std::min(cost, 1000);
   }
 
@@ -131,8 +131,11 @@ struct Planner {
       // Which takes one element after the other: what is dear is computed before, in vectors.
       repeats |= isa<AtomicOp>(user);
     }
-    constexpr int dear = 6; // about a store and a load
-    bool keep = costOfPulled(value) > dear && (users.size() > 1 || repeats);
+    // Packing for a dot goes along the axis that is contracted, however short, in whole vectors.
+    bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
+    constexpr int dear = 6, veryDear = 32; // about a store and a load; two functions
+    int cost = costOfPulled(value);
+    bool keep = (cost > dear && (users.size() > 1 || repeats)) || (cost >= veryDear && isPacked);
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
       // at once, or in the very nest that stores it.
@@ -164,4 +167,8 @@ Plan::Plan(KernelOp kernel) {
   Planner planner(kept, costs);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
+  // What is kept was counted where it is used: now it is read there.
+  costs.clear();
+  for (Value value : pulled)
+    planner.costOfPulled(value);
 }

@@ -73,6 +73,25 @@ tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.s
   tile.return
 })";
 
+/// s[i] = Σ x[i, :]
+constexpr const char *rowSums = R"(
+!in = tensor<?x?xf32, #tile.axes<"i", "N">>
+!i = tensor<?xf32, #tile.axes<"i">>
+tile.kernel @sums(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+                  %s: memref<?xf32> {tile.name = "s", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %t = tile.load %x at affine_map<(d0, d1) -> (d0, d1)>(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !in
+    %r = tile.reduce <add> %t over ["N"] : !in -> !i
+    tile.store %r, %s at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?xf32>, (!tile.span<"i">)
+  }
+  tile.return
+})";
+
 /// y[j, i] = x[i, j] / Σ x[i, :], with blocks along both.
 constexpr const char *acrossRows = R"(
 #mn = affine_map<()[m, n] -> (m, n)>
@@ -218,6 +237,14 @@ TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {
   EXPECT_GE(choose(columns(/*isWhole=*/false), {8192, 64})["i"], 64);
 }
 
+/// That a sum is stored for each row makes no program of many rows.
+TEST_F(ChooseTilesTest, RowsOfSumsFillCores) {
+  machine.threads = 8;
+  for (auto [rows, length] : {std::pair(32, 32768), {256, 4096}, {1023, 1025}})
+    EXPECT_GE((rows - 1) / choose(rowSums, {rows, length})["i"] + 1, 32) << rows;
+  EXPECT_GE(choose(rowSums, {100000, 4})["i"], 64);
+}
+
 /// Sums of rows, for each block of a row, would be made as often as a row has blocks.
 TEST_F(ChooseTilesTest, WhatBlocksShareIsComputedOnceForEachThread) {
   auto blocks = [&](int64_t rows, int64_t length) {
@@ -246,6 +273,47 @@ TEST_F(ChooseTilesTest, ShortAxesAreBound) {
   EXPECT_TRUE(bound(rows, {}).empty());
   EXPECT_EQ(bound(product(), {4, 4, 4}).lookup("N"), 4);
   EXPECT_FALSE(bound(product(), {4, 4, 4}).contains("M"));
+}
+
+/// Code under a plan is told of them, and stays that of any length.
+TEST_F(ChooseTilesTest, ShortAxesUnderAPlanAreLikely) {
+  module = mlir::parseSourceString<mlir::ModuleOp>(rows, &context);
+  KernelOp kernel = *module->getOps<KernelOp>().begin();
+  EXPECT_TRUE(likelyDims(kernel, {1000, 3}).empty());
+  kernel->setAttr(pinnedAttrName, mlir::UnitAttr::get(&context));
+  Bindings bindings;
+  bindShortDims(kernel, {1000, 3}, bindings);
+  EXPECT_TRUE(bindings.dims.empty());
+  auto likely = likelyDims(kernel, {1000, 3});
+  ASSERT_EQ(likely.size(), 1u);
+  EXPECT_EQ(likely.getAs<mlir::IntegerAttr>("N").getInt(), 3);
+  EXPECT_TRUE(likelyDims(kernel, {1000, 9}).empty());
+  // Without a sum there is none to stay what it is.
+  kernel.walk([](ReduceOp reduce) {
+    mlir::OpBuilder b(reduce);
+    auto zero = mlir::arith::ConstantOp::create(b, reduce.getLoc(), b.getF32FloatAttr(0));
+    reduce.replaceAllUsesWith(
+        BroadcastOp::create(b, reduce.getLoc(), reduce.getType(), zero).getResult());
+    reduce.erase();
+  });
+  EXPECT_TRUE(likelyDims(kernel, {1000, 3}).empty());
+  bindShortDims(kernel, {1000, 3}, bindings);
+  EXPECT_EQ(bindings.dims.lookup("N"), 3);
+}
+
+/// Packing and storing take longer than the multiply-adds where a contraction is short, and full
+/// register tiles are taken for few rows.
+TEST_F(ChooseTilesTest, ShortContractionsCostMoreThanTheirArithmetic) {
+  module = mlir::parseSourceString<mlir::ModuleOp>(product(), &context);
+  KernelOp kernel = *module->getOps<KernelOp>().begin();
+  auto cycles = [&](int64_t m, int64_t k, int64_t n) {
+    llvm::StringMap<int64_t> sizes = {{"i", 96}, {"j", 1024}, {"k", 256}};
+    double least = static_cast<double>(m * k * n) / 32; // two vectors of 16 at a time
+    return contractionCycles(kernel, {m, k, n}, sizes, machine) / least;
+  };
+  EXPECT_LT(cycles(96, 1024, 1024), 2);
+  EXPECT_GT(cycles(96, 4, 1024), 3);
+  EXPECT_GT(cycles(1, 1024, 1024), 4);
 }
 
 /// Whatever machine chooses, a sum goes over the same blocks; the other sizes are its own.

@@ -35,3 +35,24 @@ tile.kernel @narrow(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", t
   }
   tile.return
 }
+
+// -----
+
+// What is stored as it lies, too, is copied once for both.
+
+// CHECK-LABEL: define internal void @both.body(
+// CHECK-NOT: masked.gather
+// CHECK: load <16 x float>
+// CHECK: call <16 x float> @llvm.masked.gather
+// CHECK: ret void
+tile.kernel @both(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s1, s0)>, tile.type = "f32"}, %arg1: memref<?x?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}, %arg2: memref<?x?xf32> {tile.mode = "out", tile.name = "z", tile.shape = affine_map<()[s0, s1] -> (s1, s0)>, tile.type = "f32"}) attributes {dims = ["M", "N"]} {
+  %c0_i64 = arith.constant 0 : i64
+  %0 = tile.dim "M"
+  %1 = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0_i64 to %0 by 64, %j = tiles "j" %c0_i64 to %1 by 64) {
+    %2 = tile.load %arg0 at affine_map<(d0, d1) -> (d1, d0)>(%i, %j) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 64>) -> tensor<64x64xf32, #tile.axes<"j", "i">>
+    tile.store %2, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%i, %j) [] : tensor<64x64xf32, #tile.axes<"j", "i">>, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 64>)
+    tile.store %2, %arg2 at affine_map<(d0, d1) -> (d1, d0)>(%i, %j) [] : tensor<64x64xf32, #tile.axes<"j", "i">>, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 64>)
+  }
+  tile.return
+}
