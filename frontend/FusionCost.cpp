@@ -44,6 +44,26 @@ static constexpr double shareOfPhases = 0.18;
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
 
+/// Of a CPU's cores so many are sure to be there; a launch that wakes one takes so long there: 1.7
+/// µs were measured where none is woken (docs/performance.md).
+static constexpr double fewCores = 2, launchOnFewCores = 2e-6;
+
+FusionCost::FusionCost(const DeviceDescription &device, TileSizes sizes)
+    : device(device), sizes(std::move(sizes)) {
+  double share = fewCores / device.figure("multiprocessors");
+  if (device.isGpu || !(share < 1))
+    return;
+  DeviceDescription few = device;
+  few.figures["multiprocessors"].value = fewCores;
+  if (double each = few.figure("core_bandwidth"); each > 0)
+    few.figures["memory_bandwidth"].value = fewCores * each;
+  few.figures["launch"].value = std::min(few.launchSeconds(), launchOnFewCores);
+  for (auto &[name, figure] : few.figures)
+    if (figure.unit == "FLOP/s")
+      figure.value *= share;
+  onFewCores = std::make_shared<FusionCost>(few);
+}
+
 double FusionCost::launchSeconds() const { return device.launchSeconds(); }
 
 double FusionCost::bandwidth() const { return device.bandwidth() > 0 ? device.bandwidth() : 1e11; }
@@ -65,13 +85,15 @@ double FusionCost::bytesAtATime(ArrayRef<ir::TensorLife> tensors,
   return unit * static_cast<double>(planBuffers(requests, order).bytes);
 }
 
+codegen::CpuMachine FusionCost::machine() const {
+  return {std::max(1, static_cast<int>(device.figure("multiprocessors")))};
+}
+
 llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings given = sizes.of(kernel);
   if (device.isGpu)
     return codegen::gpu::sizesInCode(kernel, dims, given.sizes, device.target);
-  for (const auto &[binder, size] :
-       codegen::chooseTiles(kernel, dims, given.sizes,
-                            {std::max(1, static_cast<int>(device.figure("multiprocessors")))}))
+  for (const auto &[binder, size] : codegen::chooseTiles(kernel, dims, given.sizes, machine()))
     given.sizes.try_emplace(binder, size);
   return given.sizes;
 }
@@ -171,6 +193,42 @@ static double shareLost(double ctas, double multiprocessors) {
   return std::ceil(ctas / multiprocessors) * multiprocessors / ctas;
 }
 
+ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
+                                    double cycles) const {
+  double multiprocessors = device.figure("multiprocessors"), ctas = work.programs * shape.ctas;
+  double vector = device.operations(Unit::Vector, runtime::DType::F32),
+         clock = device.figure("clock");
+  double compute = work.computeSeconds(device), multiply = 0;
+  if (device.isGpu) {
+    multiply = contractionSeconds(work, shape);
+  } else if (clock > 0 && multiprocessors > 0) {
+    Work rest = work;
+    for (const Work::Contraction &contraction : work.contractions)
+      rest.operations.erase({Unit::Matrix, contraction.type});
+    // Not all loops around a contraction are known to the cycles.
+    multiply = std::max(compute - rest.computeSeconds(device),
+                        cycles * work.programs / (clock * multiprocessors));
+    compute = rest.computeSeconds(device);
+  }
+  if (vector > 0)
+    compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
+               work.functions / vector;
+  if (vector > 0 && !device.isGpu)
+    compute += operationsOfReductionOnCpu * work.reduced / vector;
+  if (!llvm::is_contained(shape.contractions, ir::ContractionPath::Pipeline)) {
+    bool isScalar = llvm::is_contained(shape.contractions, ir::ContractionPath::Scalar);
+    compute *= waiting(shape.warps, ctas, shape);
+    multiply *= waiting(isScalar ? shape.multiplyingWarps : shape.warps, ctas, shape);
+  }
+  double again = std::max(0.0, work.bytesAccessed - work.bytes());
+  ir::LaunchTimes times;
+  times.launch = device.launchSeconds();
+  times.memory = memorySeconds(work.bytes() + work.restOfPieces, again, ctas, shape);
+  times.compute = (compute + multiply) * shareLost(ctas, multiprocessors);
+  times.all = secondsOf(times.launch, times.memory, times.compute);
+  return times;
+}
+
 ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   llvm::StringMap<int64_t> blocks = tileSizes(kernel, dims);
   unsigned count = kernel.getNumArguments();
@@ -207,31 +265,21 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.operations = work.totalOperations();
   double moved = work.bytes() + work.restOfPieces;
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
-  double ctas = work.programs * shape.ctas;
-  double compute = work.computeSeconds(device);
   cost.leastMemorySeconds = (moved + again / cacheSpeedup) / bandwidth();
-  cost.leastComputeSeconds = compute;
+  cost.leastComputeSeconds = work.computeSeconds(device);
   cost.programs = work.programs;
-  cost.fillsDevice = !(ctas < device.figure("multiprocessors"));
+  cost.fillsDevice = !(work.programs * shape.ctas < device.figure("multiprocessors"));
   cost.contractions = shape.contractions.size();
   cost.wholeScalars = shape.wholeScalars;
   cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
   cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
-  double multiply = device.isGpu ? contractionSeconds(work, shape) : 0;
-  if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0)
-    compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
-               work.functions / rate;
-  if (double rate = device.operations(Unit::Vector, runtime::DType::F32); rate > 0 && !device.isGpu)
-    compute += operationsOfReductionOnCpu * work.reduced / rate;
-  if (cost.pipelines == 0) {
-    compute *= waiting(shape.warps, ctas, shape);
-    multiply *= waiting(cost.scalars > 0 ? shape.multiplyingWarps : shape.warps, ctas, shape);
-  }
-  compute = (compute + multiply) * shareLost(ctas, device.figure("multiprocessors"));
-  double memory = memorySeconds(moved, again, ctas, shape);
-  cost.launchSeconds = device.launchSeconds();
-  cost.memorySeconds = memory;
-  cost.computeSeconds = compute;
-  cost.seconds = secondsOf(cost.launchSeconds, memory, compute);
+  double cycles = device.isGpu ? 0 : codegen::contractionCycles(kernel, dims, blocks, machine());
+  ir::LaunchTimes times = timesOf(work, shape, cycles);
+  cost.launchSeconds = times.launch;
+  cost.memorySeconds = times.memory;
+  cost.computeSeconds = times.compute;
+  cost.seconds = times.all;
+  if (onFewCores)
+    cost.onFewCores = onFewCores->timesOf(work, shape, cycles);
   return cost;
 }

@@ -12,20 +12,21 @@
 #ifndef TILE_FRONTEND_FUSIONCOST_H
 #define TILE_FRONTEND_FUSIONCOST_H
 
+#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/TileSizes.h"
 #include "frontend/Work.h"
 #include "ir/CostModel.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace tile::frontend {
 
 class FusionCost : public ir::CostModel {
 public:
   /// `sizes` are tile sizes that were asked for.
-  explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {})
-      : device(device), sizes(std::move(sizes)) {}
+  explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {});
 
   /// What a launch takes whose start, memory and arithmetic take so long alone.
   static double secondsOf(double launch, double memory, double compute) {
@@ -43,6 +44,8 @@ public:
                       std::vector<std::vector<uint32_t>> dependencies) override;
 
 private:
+  /// Of a CPU.
+  codegen::CpuMachine machine() const;
   codegen::gpu::KernelShape shapeOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                     const llvm::StringMap<int64_t> &blocks, const Work &work) const;
   /// Makes blocks smaller until threads can hold their tiles, as the compiler does; what it then
@@ -51,6 +54,9 @@ private:
                                 llvm::StringMap<int64_t> &blocks, const Work &work,
                                 bool &isSmaller) const;
   double contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
+  /// What a launch takes on this device. `cycles` are those of a program's contractions on a CPU.
+  ir::LaunchTimes timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
+                          double cycles) const;
   double memorySeconds(double bytes, double again, double ctas,
                        const codegen::gpu::KernelShape &shape) const;
   /// How much longer arithmetic takes where so many of a program's warps keep a multiprocessor busy
@@ -59,6 +65,8 @@ private:
 
   DeviceDescription device;
   TileSizes sizes;
+  /// Of a CPU with more cores: the same with few of them.
+  std::shared_ptr<const FusionCost> onFewCores;
 };
 
 } // namespace tile::frontend

@@ -24,6 +24,20 @@ namespace tile::ir {
 /// copies; a warp's; those of plain threads.
 enum class ContractionPath { Pipeline, WarpMma, Scalar };
 
+/// Seconds of a launch: all, and what its start, the memory and the arithmetic would take alone;
+/// they may overlap.
+struct LaunchTimes {
+  double all = 0, launch = 0, memory = 0, compute = 0;
+
+  LaunchTimes &operator+=(const LaunchTimes &other) {
+    all += other.all;
+    launch += other.launch;
+    memory += other.memory;
+    compute += other.compute;
+    return *this;
+  }
+};
+
 struct KernelCost {
   /// Each element that is read or written counts once.
   double bytesRead = 0, bytesWritten = 0;
@@ -33,6 +47,8 @@ struct KernelCost {
   double seconds = 0;
   /// What the start, the memory and the arithmetic would take alone; they may overlap.
   double launchSeconds = 0, memorySeconds = 0, computeSeconds = 0;
+  /// The same on a device with few cores, where plans for this one run, too; none of others.
+  std::optional<LaunchTimes> onFewCores;
   /// What memory and arithmetic take at least, on all of the device and by its fastest units.
   double leastMemorySeconds = 0, leastComputeSeconds = 0;
   /// How many there are of a launch, the most of several; and whether all launches have enough of
@@ -47,6 +63,7 @@ struct KernelCost {
   std::string obstacle;
 
   double bytes() const { return bytesRead + bytesWritten; }
+  LaunchTimes times() const { return {seconds, launchSeconds, memorySeconds, computeSeconds}; }
   /// Operations for each byte.
   double intensity() const { return operations / bytes(); }
   /// What takes longest: "memory", "compute" or "launch"; "-" where nothing is known.
@@ -65,6 +82,8 @@ struct KernelCost {
     launchSeconds += other.launchSeconds;
     memorySeconds += other.memorySeconds;
     computeSeconds += other.computeSeconds;
+    if (other.onFewCores)
+      onFewCores = onFewCores.value_or(LaunchTimes()) += *other.onFewCores;
     leastMemorySeconds += other.leastMemorySeconds;
     leastComputeSeconds += other.leastComputeSeconds;
     programs = std::max(programs, other.programs);
@@ -77,17 +96,25 @@ struct KernelCost {
   }
 };
 
+inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart,
+                           bool isInContraction) {
+  double serial = together.launch + together.memory + together.compute;
+  double hidden = std::max(0.0, serial - together.all);
+  double added = std::max(0.0, together.compute - apart.compute);
+  return apart.all * (isInContraction ? 0.98 : 1) - together.all - std::min(added / 2, hidden);
+}
+
 /// Seconds that one kernel saves beside those that it takes the place of. Of what it computes more
 /// than they do, because many programs compute the same, half is not counted on to hide behind the
 /// memory. Where something comes into a contraction's loop a fiftieth of the time is not counted
-/// on, either: no model of such loops is as exact.
+/// on, either: no model of such loops is as exact. Where few cores may run it, the less of both
+/// counts: arithmetic that many cores hide takes a few of them longer than a launch.
 inline double savedSeconds(const KernelCost &together, const KernelCost &apart,
                            bool isInContraction) {
-  double serial = together.launchSeconds + together.memorySeconds + together.computeSeconds;
-  double hidden = std::max(0.0, serial - together.seconds);
-  double added = std::max(0.0, together.computeSeconds - apart.computeSeconds);
-  return apart.seconds * (isInContraction ? 0.98 : 1) - together.seconds -
-         std::min(added / 2, hidden);
+  double saved = savedSeconds(together.times(), apart.times(), isInContraction);
+  if (!together.onFewCores || !apart.onFewCores)
+    return saved;
+  return std::min(saved, savedSeconds(*together.onFewCores, *apart.onFewCores, isInContraction));
 }
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:

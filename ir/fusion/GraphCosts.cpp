@@ -79,6 +79,8 @@ KernelCost GraphCosts::costWithCopies(CallOp call) {
       KernelCost copy;
       copy.bytesRead = copy.bytesWritten = bytes;
       copy.seconds = copy.memorySeconds = copy.leastMemorySeconds = seconds;
+      if (cost.onFewCores)
+        copy.onFewCores = copy.times();
       cost += copy;
     }
   return cost;
