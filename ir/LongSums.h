@@ -28,9 +28,9 @@ bool isMatrixProduct(DotOp dot);
 /// tile to which a loop over integers adds.
 bool isLongSum(mlir::Operation *loop, unsigned carried);
 
-/// Makes loops carry sums of f32 in f64, and beside those of f64 what their roundings lose.
-/// What is no long sum is left as it is.
-void compensateSums(KernelOp kernel);
+/// How many rounds of a loop may add to a carried float as it stands, before what they have added
+/// goes on in more digits; 0 if it is no long sum.
+int64_t roundsOfChain(mlir::Operation *loop, unsigned carried);
 
 /// (sum, lost) + term, where `lost` is the sum of what roundings take from the sum.
 std::pair<mlir::Value, mlir::Value> addCompensated(mlir::OpBuilder &builder, mlir::Location loc,

@@ -14,6 +14,10 @@
 // In a sum over several axes each row is a chain or several, and the last ones of a few
 // rows make one chain more: of short rows, too, little is added in f64.
 //
+// A loop that only adds to a carried value runs in groups of rounds: in a group it adds to
+// a chain, which begins with 0, or with what the loop begins with. A loop of one group has
+// nothing else to do.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lowering.h"
@@ -170,4 +174,121 @@ Values BodyLowering::chains(const Range &range, Value end, Round round, LevelBod
   Values last = b.repeat(inits, head, addToAll, types);
   all.assign(last.begin() + 1, last.begin() + 1 + opened);
   return joinCopies(unroll, Values(ValueRange(last).drop_front(1 + opened)));
+}
+
+//===-- Sums that loops carry ---------------------------------------------===//
+
+BodyLowering::CarriedSums BodyLowering::carriedSums(Operation *loop, ArrayRef<Buffer *> tiles) {
+  CarriedSums result;
+  unsigned nextScalar = 0;
+  for (auto [n, tile] : llvm::enumerate(tiles)) {
+    unsigned scalar = tile ? 0 : nextScalar++;
+    int64_t rounds = roundsOfChain(loop, static_cast<unsigned>(n));
+    if (rounds == 0)
+      continue;
+    Type type = getElementTypeOrSelf(loop->getResult(n).getType());
+    CarriedSum sum;
+    sum.fold = simpleFold(b.number(type, 0), nullptr, nullptr, tile);
+    sum.fold.isSum = true;
+    sum.chain = tile;
+    sum.scalar = scalar;
+    Values none = openSums(sum.fold, sum.fold.start, /*isAlone=*/true);
+    if (!tile)
+      llvm::append_range(result.all, none);
+    else
+      for (Value value : none)
+        sum.all.push_back(newBuffer(value.getType(), tile->axes));
+    result.rounds = result.sums.empty() ? rounds : std::min(result.rounds, rounds);
+    result.sums.push_back(std::move(sum));
+  }
+  return result;
+}
+
+void BodyLowering::overTile(const Buffer &tile, llvm::function_ref<void()> body) {
+  StringAttr vectorAxis = chooseVectorAxis(tile.axes, {}, std::nullopt, &tile);
+  nest(withLast(tile.axes, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+    body();
+    return Values();
+  });
+}
+
+void BodyLowering::addCarried(const CarriedSums &sums, Values &scalars, Values &all, Value isFirst,
+                              bool isLast) {
+  size_t next = 0;
+  for (const CarriedSum &sum : sums.sums) {
+    Value zero = sum.fold.start[0];
+    if (!sum.chain) {
+      size_t count = openSums(sum.fold, zero, /*isAlone=*/true).size();
+      Value &chain = scalars[sum.scalar];
+      Values added = addChain(sum.fold, ValueRange(all).slice(next, count), chain);
+      chain = isLast ? b.select(isFirst, chain, closeSums(sum.fold, added)[0]) : zero;
+      llvm::copy(added, all.begin() + next);
+      next += count;
+      continue;
+    }
+    auto addTile = [&] {
+      overTile(*sum.chain, [&] {
+        Values before;
+        for (Buffer *buffer : sum.all) {
+          Value element = readBuffer(*buffer);
+          Value none = b.number(element.getType(), 0);
+          before.push_back(isLast ? element : b.select(isFirst, none, element));
+        }
+        Values added = addChain(sum.fold, before, readBuffer(*sum.chain));
+        if (!isLast)
+          for (auto [buffer, value] : llvm::zip(sum.all, added))
+            writeBuffer(*buffer, value);
+        writeBuffer(*sum.chain, isLast ? closeSums(sum.fold, added)[0] : zero);
+      });
+      return Values();
+    };
+    if (isLast)
+      b.branch(
+          isFirst, [] { return Values(); }, addTile);
+    else
+      addTile();
+  }
+}
+
+Values BodyLowering::loopOfChains(Value lower, Value upper, Value step, Values inits,
+                                  const CarriedSums &sums, CodeBuilder::LoopBody body) {
+  if (sums.sums.empty())
+    return b.loop(lower, upper, step, inits, body);
+  // A chain ends where a round does; where that isn't sure, with each of them.
+  APInt known;
+  bool isKnown = matchPattern(step, m_ConstantInt(&known)) && known.isStrictlyPositive() &&
+                 known.getSExtValue() <= INT64_MAX / sums.rounds;
+  Value length = isKnown ? b.i64(known.getSExtValue() * sums.rounds) : step;
+  auto chainEnd = [&](Value from) {
+    Value rest = b.sub(b.maxS(upper, from), from);
+    Value isLast = b.compare(arith::CmpIPredicate::ule, rest, length);
+    return b.add(from, b.select(isLast, rest, length));
+  };
+  Value firstEnd = chainEnd(lower);
+  Values state = {lower, firstEnd};
+  llvm::append_range(state, inits);
+  llvm::append_range(state, sums.all);
+  auto head = [&](ValueRange state) -> std::pair<Value, Values> {
+    Values passed = {state[1]};
+    llvm::append_range(passed,
+                       b.loop(state[0], state[1], step, state.slice(2, inits.size()), body));
+    llvm::append_range(passed, state.drop_front(2 + inits.size()));
+    return {b.compare(arith::CmpIPredicate::slt, state[1], upper), passed};
+  };
+  auto add = [&](ValueRange passed, bool isLast) {
+    Values scalars(passed.slice(1, inits.size())), all(passed.drop_front(1 + inits.size()));
+    Value isFirst = b.compare(arith::CmpIPredicate::eq, passed[0], firstEnd);
+    addCarried(sums, scalars, all, isFirst, isLast);
+    return std::pair(scalars, all);
+  };
+  auto next = [&](ValueRange passed) {
+    auto [scalars, all] = add(passed, /*isLast=*/false);
+    Values next = {passed[0], chainEnd(passed[0])};
+    llvm::append_range(next, scalars);
+    llvm::append_range(next, all);
+    return next;
+  };
+  SmallVector<Type> types(ValueRange(state).drop_front().getTypes());
+  Values last = b.repeat(state, head, next, types);
+  return add(last, /*isLast=*/true).first;
 }

@@ -283,7 +283,8 @@ void BodyLowering::emitFor(ForOp op) {
   Value size = b.i64(op.getSize());
   SmallVector<Buffer *> tiles = enterCarried(op.getInits(), op);
   Values inits = scalarsAmong(op.getInits());
-  Values last = b.loop(lower, upper, size, inits, [&](Value base, ValueRange carried) {
+  CarriedSums sums = carriedSums(op, tiles);
+  Values last = loopOfChains(lower, upper, size, inits, sums, [&](Value base, ValueRange carried) {
     blocks[op.getNameAttr()] = {base, b.add(base, b.minS(size, b.sub(upper, base)))};
     setCarried(op.getCarried(), tiles, carried);
     // What the conditions are made of comes first: they say whether to go on.
@@ -322,16 +323,18 @@ void BodyLowering::emitFor(ForOp op) {
 void BodyLowering::emitCount(scf::ForOp op) {
   SmallVector<Buffer *> tiles = enterCarried(op.getInitArgs(), op);
   Values inits = scalarsAmong(op.getInitArgs());
-  Values last = b.loop(scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()),
-                       inits, [&](Value index, ValueRange carried) {
-                         scalars[op.getInductionVar()] = index;
-                         setCarried(op.getRegionIterArgs(), tiles, carried);
-                         emitBlock(*op.getBody());
-                         ValueRange yielded = op.getBody()->getTerminator()->getOperands();
-                         Values next = scalarsAmong(yielded);
-                         assignTiles(yielded, tiles);
-                         return next;
-                       });
+  CarriedSums sums = carriedSums(op, tiles);
+  Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound());
+  Value step = scalar(op.getStep());
+  Values last = loopOfChains(lower, upper, step, inits, sums, [&](Value index, ValueRange carried) {
+    scalars[op.getInductionVar()] = index;
+    setCarried(op.getRegionIterArgs(), tiles, carried);
+    emitBlock(*op.getBody());
+    ValueRange yielded = op.getBody()->getTerminator()->getOperands();
+    Values next = scalarsAmong(yielded);
+    assignTiles(yielded, tiles);
+    return next;
+  });
   setCarried(op.getResults(), tiles, last);
 }
 

@@ -59,11 +59,34 @@ Values BodyLowering::joinAll(ArrayRef<Fold> folds, ValueRange x, ValueRange y) {
 }
 
 Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> folds) {
+  int64_t chain = chainOf(reduction, folds);
+  Values results;
+  if (chain == 0 || reduction.inner.size() > 1 || reduction.isDear) {
+    emitReduction(reduction, folds, chain, results);
+    return results;
+  }
+  // Short axes have code of their own. Which of both runs doesn't vary in the nest.
+  StringAttr axis = reduction.inner.front();
+  auto [lo, hi] = rangeOf(axis);
+  int64_t step = reduction.copies * (axis == reduction.vectorAxis ? target.lanes() : 1);
+  Value isLong = b.compare(arith::CmpIPredicate::sge, b.sub(hi, lo), b.i64((chain + 1) * step));
+  int before = nests;
+  auto emitWith = [&](int64_t chain) {
+    nests = before; // of both only one runs
+    apart([&] { emitReduction(reduction, folds, chain, results); });
+    return reduction.outer.empty() ? results : Values();
+  };
+  Values chosen = b.branch(
+      isLong, [&] { return emitWith(chain); }, [&] { return emitWith(0); });
+  return reduction.outer.empty() ? chosen : results;
+}
+
+void BodyLowering::emitReduction(const Reduction &reduction, ArrayRef<Fold> folds, int64_t chain,
+                                 Values &results) {
   StringAttr vectorAxis = reduction.vectorAxis;
   bool isInner = llvm::is_contained(reduction.inner, vectorAxis);
   SmallVector<StringAttr> inner = withLast(reduction.inner, vectorAxis);
   auto join = [&](ValueRange x, ValueRange y) { return joinAll(folds, x, y); };
-  Values results;
   nest(withLast(reduction.outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
     int width = isInner ? target.lanes() : widthAt(reduction.outer);
     Values start;
@@ -74,8 +97,9 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
       if (folds[n].begin) // it has a single value as its state
         start[n] = b.splat(folds[n].begin(), width);
     Unroll unroll = {reduction.copies, start, join};
-    unroll.chain = chainOf(reduction, folds);
+    unroll.chain = chain;
     unroll.isAlone = inner.size() == 1;
+    unroll.mayBeShort = reduction.isDear;
     auto addToAll = [&](ValueRange all, ValueRange chain) { return addChain(folds, all, chain); };
     auto close = [&](ValueRange all) { return closeSums(folds, all); };
     unroll.add = addToAll;
@@ -87,9 +111,9 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
           next.push_back(b.splat(value, width));
       return next;
     };
-    Values first = unroll.chain ? openSums(folds, start, unroll.isAlone) : start;
+    Values first = chain ? openSums(folds, start, unroll.isAlone) : start;
     Values sums = nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
-    if (unroll.chain && !unroll.isAlone)
+    if (chain && !unroll.isAlone)
       sums = closeRows(folds, start.size(), sums);
     if (isInner)
       sums = horizontal(sums, join);
@@ -103,8 +127,10 @@ Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> fo
     }
     return Values();
   });
-  return results;
 }
+
+/// What a step may cost whose code is there once more: less than a function.
+static constexpr int cheapTwice = 15;
 
 int BodyLowering::copiesFor(Value pulled, Axes inner, StringAttr vectorAxis) {
   StringAttr last = withLast(inner, vectorAxis).back();
@@ -140,6 +166,8 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
   reduction.copies = pinned ? static_cast<int>(std::max<int64_t>(1, pinned->copies))
                             : copiesFor(pulled[0], inner, reduction.vectorAxis);
   reduction.vectors = vectorsFor(reduction.vectorAxis, pulled);
+  reduction.isDear =
+      llvm::any_of(pulled, [&](Value value) { return plan.costOf(value) > cheapTwice; });
   auto *place = llvm::find(inner, reduction.vectorAxis);
   orders[op] = {place == inner.end() ? -1 : place - inner.begin(), reduction.copies};
   return reduction;
@@ -275,8 +303,11 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
     return step(state);
   };
   Reduction reduction{SmallVector<StringAttr>(axesOf(first.getType())),
-                      SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()), vectorAxis,
-                      static_cast<int>(orderOf(first).copies), vectorsFor(vectorAxis, value)};
+                      SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()),
+                      vectorAxis,
+                      static_cast<int>(orderOf(first).copies),
+                      vectorsFor(vectorAxis, value),
+                      plan.costOf(value) > cheapTwice};
   Values totals = reductionNest(reduction, folds);
   for (auto [reduce, fold, total] : llvm::zip(llvm::reverse(fitting), folds, totals)) {
     setResult(reduce.getResult(), fold.into, total);

@@ -2,7 +2,6 @@
 
 #include "codegen/Reports.h"
 #include "codegen/cpu/Lowering.h"
-#include "ir/LongSums.h"
 #include "runtime/artifact/CpuEntry.h"
 #include "runtime/artifact/CpuReport.h"
 
@@ -401,17 +400,7 @@ bool tile::codegen::hasWideSums(KernelOp kernel) {
 FailureOr<OwningOpRef<ModuleOp>>
 tile::codegen::lowerKernel(KernelOp kernel, const TargetInfo &target, FoldOrders &orders) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  // The kernel stays as it is: orders are those of its ops, not of their copies.
-  OwningOpRef<KernelOp> copy = kernel.clone();
-  SmallVector<Operation *> originals;
-  kernel.walk([&](Operation *op) { originals.push_back(op); });
-  llvm::DenseMap<Operation *, Operation *> originalOf;
-  copy->walk([&](Operation *op) { originalOf[op] = originals[originalOf.size()]; });
-  compensateSums(*copy);
-  FoldOrders ofCopies;
-  if (failed(KernelFunctions(*copy, target, *module, ofCopies).emit()))
+  if (failed(KernelFunctions(kernel, target, *module, orders).emit()))
     return failure();
-  for (const auto &[op, order] : ofCopies)
-    orders[originalOf.at(op)] = order;
   return module;
 }

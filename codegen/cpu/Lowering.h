@@ -226,6 +226,8 @@ private:
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
   void keep(mlir::Value value, Buffer *into);
+  /// A nest over the elements of a tile in scratch.
+  void overTile(const Buffer &tile, llvm::function_ref<void()> body);
   /// How a value that is kept lies in scratch: along an axis that fills vectors, as what it is
   /// computed of.
   llvm::SmallVector<mlir::StringAttr> orderOfKept(mlir::Value value) const;
@@ -252,6 +254,8 @@ private:
     /// No other axis is gone through: what comes out is the sum. Else it is what goes into the next
     /// row.
     bool isAlone = false;
+    /// It may be one chain, after all.
+    bool mayBeShort = false;
     llvm::function_ref<Values(mlir::ValueRange all)> close = nullptr;
   };
   /// The coordinates of a level.
@@ -366,9 +370,13 @@ private:
     mlir::SmallVector<mlir::StringAttr> outer, inner;
     mlir::StringAttr vectorAxis;
     int copies = 1, vectors = 1;
+    bool isDear = false; // its code is there once only
   };
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
+  /// With chains of so many rounds, or, with 0, in one.
+  void emitReduction(const Reduction &reduction, llvm::ArrayRef<Fold> folds, int64_t chain,
+                     Values &results);
   Values joinAll(llvm::ArrayRef<Fold> folds, mlir::ValueRange x, mlir::ValueRange y);
   Values joinCopies(const Unroll &unroll, Values states);
 
@@ -390,6 +398,26 @@ private:
   /// last one, which it returns.
   Values chains(const Range &range, mlir::Value end, Round round, LevelBody body,
                 const Unroll &unroll, Values &all);
+  /// A float that a loop carries and only adds to: its carried value is a chain.
+  struct CarriedSum {
+    Fold fold;
+    Buffer *chain = nullptr; // of a tile; else it is a scalar
+    unsigned scalar = 0;     // with this number among those that are carried
+    llvm::SmallVector<Buffer *, 2> all;
+  };
+  struct CarriedSums {
+    int64_t rounds = 0; // of a chain
+    llvm::SmallVector<CarriedSum> sums;
+    Values all; // of the scalars
+  };
+  CarriedSums carriedSums(mlir::Operation *loop, llvm::ArrayRef<Buffer *> tiles);
+  /// Adds the chains to all before them, of which the first has none, and starts them anew, or
+  /// makes them the sums.
+  void addCarried(const CarriedSums &sums, Values &scalars, Values &all, mlir::Value isFirst,
+                  bool isLast);
+  /// CodeBuilder::loop, for such sums, too.
+  Values loopOfChains(mlir::Value lower, mlir::Value upper, mlir::Value step, Values inits,
+                      const CarriedSums &sums, CodeBuilder::LoopBody body);
   /// How often to unroll a nest that folds this value over these axes.
   int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
   /// The nest of a reduction or dot that adds up these values: in the order that is asked for, else

@@ -92,22 +92,13 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   };
   if (!unroll->isAlone)
     return addRow(*unroll, carried, lastChain);
-  Values all(carried);
+  Values all(carried), last = lastChain(all);
+  auto close = [&] { return unroll->close(unroll->add(all, last)); };
+  if (!unroll->mayBeShort)
+    return close();
   Value length = b.i64(unroll->chain * width * unroll->copies);
   Value isLong = b.compare(CmpIPredicate::slt, length, b.sub(end, lo));
-  if (many.isChain) { // dear rounds, whose code is there once
-    Values last = lastChain(all);
-    return b.branch(
-        isLong, [&] { return unroll->close(unroll->add(all, last)); }, [&] { return last; });
-  }
-  Values sums;
-  auto emitLong = [&] {
-    Values last = lastChain(all);
-    sums = unroll->close(unroll->add(all, last));
-  };
-  auto emitShort = [&] { sums = oneChain(unroll->start); };
-  return b.branch(
-      isLong, [&] { return apart(emitLong), sums; }, [&] { return apart(emitShort), sums; });
+  return b.branch(isLong, close, [&] { return last; });
 }
 
 void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void()> body) {

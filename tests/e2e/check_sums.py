@@ -83,6 +83,8 @@ KERNELS = {
     "two_of_blocks": (lambda x: [("s", np.concatenate([x, x * x], axis=1), 1), ("d", -x, 1)], "rows"),
     "down_in_blocks": (columns, "columns"), "down_by_rows": (columns, "columns"), "by_first": (by_first, "rows"),
     "together": (rows, "rows"), "one_by_one": (rows, "rows"), "doubles_together": (rows, "rows"), "numbers": (rows, "rows"), "nested": (nested, "rows"),
+    "in_steps": (lambda x: [("s", x[:, ::len(x)], 1)], "rows"),
+    "few_by_few": (lambda x: [("s", x[:, :x.shape[1] // 16 * 16], 1)], "rows"),
     "doubles": (rows, "rows"), "halves": (rows, "rows"),
 }
 # Shapes by how many terms there are, of what has long rows, long columns or both.
@@ -90,7 +92,7 @@ SHAPES = {"rows": lambda n: [(1, n), (3, n // 3)], "columns": lambda n: [(n, 1),
           "square": lambda n: [(int(n**0.5), int(n**0.5) + 3), (n // 5, 5), (5, n // 5)]}
 # The longest that each device adds up, and the longest of those that are slow by nature.
 LONGEST = {"cpu": (10**7 + 13, 10**6 + 7), "cuda": (10**7 + 13, 10**6 + 7), "interp": (10**5 + 9, 10**4 + 3)}
-SLOW = {"numbers", "nested", "both", "one_by_one", "down_by_rows"}
+SLOW = {"numbers", "nested", "in_steps", "few_by_few", "both", "one_by_one", "down_by_rows"}
 
 
 def judge(name, actual, terms, axis, type, average):
