@@ -157,7 +157,10 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
       bool isSum = memory.kind == CombineKind::add;
       memory.wide.assign(memory.size, isSum ? 0 : 1);
       if (memory.errors && isSum)
-        memory.terms.assign(memory.size, TermSum::inRuns(64)); // of programs
+        // Of programs; the CPU has f64 for what is narrower.
+        memory.terms.assign(memory.size, options.errorsOfGpu || *number == Number::F64
+                                             ? TermSum::inRuns(64)
+                                             : TermSum::inF64());
       else if (memory.errors)
         memory.factors.resize(memory.size);
       memories[kernel.getArgument(param)] = std::move(memory);

@@ -131,9 +131,10 @@ private:
         double share = bounds[n].shared / error;
         Bound part = std::isinf(most) || std::isinf(error)
                          ? undecided
-                         : Bound{roundUp(most * (1 - share)), roundUp(most * share)};
-        change = isStepOfFold ? addIndependent(change, part)
-                              : Bound{change.own + part.own, change.shared + part.shared};
+                         : Bound{roundUp(most * (1 - share)), roundUp(most * share),
+                                 roundUp(most / error * bounds[n].deviation)};
+        change = isStepOfFold || change.isExact() ? addIndependent(change, part)
+                                                  : addDependent(change, part);
       };
       (effect(std::integral_constant<size_t, N>()), ...);
       if (isComparison)
@@ -143,10 +144,12 @@ private:
         if (takesSign && std::isnan(static_cast<double>(std::get<1>(args))))
           change = undecided;
       if constexpr (std::is_same_v<ResultT, double>) {
+        // At zero all have the same.
+        bool isAtZero = change.isExact() && ((static_cast<double>(std::get<N>(args)) == 0) && ...);
         change = roundBound(result.number, value, change, isFree);
         // The function's own results are numbers of the type: nothing more is rounded.
-        if (ulps > 0 && std::isfinite(value))
-          change.own = roundUp(change.own + ulps * ulpOf(result.number, value));
+        if (ulps > 0 && std::isfinite(value) && !isAtZero)
+          change = addDependent(change, ownBound(ulps * ulpOf(result.number, value)));
       }
       result.setBound(index, change);
     }

@@ -17,8 +17,7 @@ using namespace tile::ir::interpreter;
 // millions of elements sums of many are off by five to six deviations.
 constexpr double deviations = 6, deviationOfHalfUlp = 0.577;
 constexpr double growth = deviations * deviationOfHalfUlp;
-// Bounds of terms are what they are off by at most, which is some two deviations or more.
-constexpr double growthOfTerms = 2.5;
+constexpr double deviationsOfBound = deviations / growthOfErrors;
 // Cascades add up no more terms than this one by one, before they go on with more digits or in
 // pairs.
 constexpr double longestChain = 32;
@@ -46,6 +45,10 @@ double interpreter::ulpOf(Number number, double value) {
   return std::ldexp(1.0, exponent + 1 - static_cast<int>(llvm::APFloat::semanticsPrecision(type)));
 }
 
+double interpreter::deviationOf(Bound bound) {
+  return bound.deviation > 0 ? double(bound.deviation) : bound.own / deviationsOfBound;
+}
+
 static double rounded(Number number, double value) {
   char bytes[8];
   writeFloat(number, bytes, value);
@@ -70,9 +73,10 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
     return isInexact ? ownBound(ulp) : Bound();
   // Roundings in other places are independent of what was before them.
   if (isFree && error >= 2 * ulp)
-    return {roundUp(std::hypot(double(before.own), ulp)), before.shared};
+    return addIndependent(before, ownBound(ulp));
   if (number == Number::F64) // doubles don't show the ends
-    return {roundUp(before.own + ulp), before.shared};
+    return {roundUp(before.own + ulp), before.shared,
+            roundUp(std::hypot(deviationOf(before), ulp / deviationsOfBound))};
   double spread = std::max(distance(rounded(number, value + error), at),
                            distance(rounded(number, value - error), at));
   if (isFree && isInexact)
@@ -81,7 +85,10 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
   // errors, as it does where many small ones meet.
   float most = roundUp(spread);
   float shared = bitWidth(number) < 32 && error < 2 * ulp ? most : std::min(before.shared, most);
-  return {most - shared, shared};
+  // Both results are rounded: that is two even spreads more, and less where few of them tip over.
+  double deviation = deviationOf(before), own = most - shared;
+  deviation = std::hypot(deviation, std::sqrt(std::min(ulp / 6, 0.8 * deviation) * ulp));
+  return {roundUp(own), shared, roundUp(std::min(deviation, own / deviationsOfBound))};
 }
 
 double interpreter::errorOfStep(Number number, double before, double after) {
@@ -91,12 +98,17 @@ double interpreter::errorOfStep(Number number, double before, double after) {
     return 0;
   double ulp = ulpOf(number, size), coarse = std::ldexp(ulp, spareBits);
   bool isCoarse = std::fmod(before, coarse) == 0 && std::fmod(after, coarse) == 0;
-  return isCoarse ? 0 : growth * ulp;
+  return isCoarse ? 0 : ulp;
 }
 
 Bound interpreter::addIndependent(Bound x, Bound y) {
   return {roundUp(std::hypot(double(x.own), double(y.own))),
-          roundUp(double(x.shared) + double(y.shared))};
+          roundUp(double(x.shared) + double(y.shared)),
+          roundUp(std::hypot(deviationOf(x), deviationOf(y)))};
+}
+
+Bound interpreter::addDependent(Bound x, Bound y) {
+  return {x.own + y.own, x.shared + y.shared, roundUp(deviationOf(x) + deviationOf(y))};
 }
 
 //===-- Functions ---------------------------------------------------------===//
@@ -164,7 +176,7 @@ static int precisionOf(Number number) { return number == Number::F64 ? 53 : 24; 
 void TermSum::add(double term, Bound bound) {
   if (!bound.isExact()) {
     own += bound.own;
-    ownSquares += double(bound.own) * bound.own;
+    variance += deviationOf(bound) * deviationOf(bound);
     shared += bound.shared;
     sharedSquares += double(bound.shared) * bound.shared;
   }
@@ -190,8 +202,11 @@ void TermSum::addProduct(double x, Bound ofX, double y, Bound ofY) {
   Bound error;
   if (!ofX.isExact() || !ofY.isExact())
     error = {roundUp(a * ofY.own + ofX.own * (b + ofY.own)),
-             roundUp(a * ofY.shared + ofX.shared * (b + ofY.shared))};
+             roundUp(a * ofY.shared + ofX.shared * (b + ofY.shared)),
+             roundUp(std::hypot(a * deviationOf(ofY), deviationOf(ofX) * (b + ofY.own)))};
   add(x * y, error);
+  if (x != 0 && y != 0) // of the product as it is, which a double may not hold
+    lowestBit = std::min(lowestBit, lowestBitOf(x) + lowestBitOf(y));
   hasProducts = true;
 }
 
@@ -208,9 +223,19 @@ void TermSum::addInOrder(double coarserBy) {
   coarseness = std::max(coarseness, static_cast<float>(coarserBy));
 }
 
+void TermSum::roundPart(Number number, double term) {
+  double error = errorOfStep(number, 0, term);
+  parts += error;
+  partSquares += error * error;
+}
+
 Bound TermSum::errorsOfTerms(bool isShared) const {
-  return {roundUp(std::min(own, growthOfTerms * std::sqrt(ownSquares))),
-          roundUp(isShared ? shared : std::min(shared, growth * std::sqrt(sharedSquares)))};
+  bool isOfParts = count > 1;
+  double deviation =
+      std::sqrt(variance + isOfParts * partSquares / (deviationsOfBound * deviationsOfBound));
+  return {roundUp(std::min(own + isOfParts * parts, deviations * deviation)),
+          roundUp(isShared ? shared : std::min(shared, growth * std::sqrt(sharedSquares))),
+          roundUp(deviation)};
 }
 
 double TermSum::sizeOfPartialSums() const {
@@ -228,14 +253,18 @@ double TermSum::sizeOfPartialSums() const {
                    (levels + hasProducts) * squares);
 }
 
-double TermSum::roundingError(Number number) const {
-  int precision = precisionOf(number);
+Bound TermSum::roundingError(Number number) const {
+  int precision = precisionOf(isWide ? Number::F64 : number);
   double all = magnitude + std::fabs(infinite);
   // A first term costs no rounding, and the last one that of the result, if it is of this type.
   double steps = double(count) + (start != 0) - (bitWidth(number) < 32 || hasProducts ? 1 : 2);
   int kept = precision - static_cast<int>(std::log2(std::max(coarseness, 1.0f)));
-  if (steps <= 0 || !std::isfinite(all) || all < std::ldexp(1.0, lowestBit + kept))
-    return 0;
+  if (all == 0 || !std::isfinite(all) || all < std::ldexp(1.0, lowestBit + kept))
+    return {};
+  // The sum here is rounded twice, and few digits are between a double and its ties.
+  Bound twice = number == Number::F64 ? ownBound(ulpOf(number, total)) : Bound();
+  if (steps <= 0)
+    return twice;
   // What is rounded alike each time is off to the same side.
   bool isAlike = 2 * repeated > count;
   // Half ulps are counted; language.md promises 4 · (2 + log₂ n) ulp.
@@ -246,8 +275,11 @@ double TermSum::roundingError(Number number) const {
     typical *= coarseness;
   if (coarseness > 1)
     typical += coarseness * steps / termsAtOnce * std::fabs(total);
-  return std::ldexp(isAlike ? most : std::min(typical, steps * all * std::max(coarseness, 1.0f)),
-                    -precision);
+  double error = isAlike ? most : std::min(typical, steps * all * std::max(coarseness, 1.0f));
+  Bound bound = ownBound(std::ldexp(error, -precision));
+  if (!isAlike && coarseness <= 1)
+    bound.deviation = roundUp(std::ldexp(typical / deviations, -precision));
+  return bound;
 }
 
 Bound TermSum::finish(Number number, bool isShared) const {
@@ -258,7 +290,7 @@ Bound TermSum::finish(Number number, bool isShared) const {
       magnitude >= std::ldexp(1.0, llvm::APFloat::semanticsMaxExponent(type)))
     return undecided;
   Bound bound = addIndependent(startBound, errorsOfTerms(isShared));
-  bound = addIndependent(bound, ownBound(roundingError(number)));
+  bound = addIndependent(bound, roundingError(number));
   return roundBound(number, total, bound, /*isFree=*/false);
 }
 

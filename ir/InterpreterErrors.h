@@ -28,16 +28,25 @@ namespace tile::ir::interpreter {
 /// of a decision can't be told: anything is right there.
 struct Bound {
   float own = 0, shared = 0;
+  /// Of what it is off by itself, where that is made of so many errors that it is far less than
+  /// `own` as a rule; 0 where nothing is known of it.
+  float deviation = 0;
 
   double total() const { return double(own) + double(shared); }
   bool isExact() const { return own == 0 && shared == 0; }
 };
+
+/// Where nothing is known of errors but their bounds, these are some two deviations or more; sums
+/// of many are off by six deviations at most, so many times the root of the bounds' squares.
+constexpr double growthOfErrors = 2.5;
 
 constexpr Bound undecided = {std::numeric_limits<float>::infinity(), 0};
 
 /// As a float, rounded up.
 float roundUp(double error);
 inline Bound ownBound(double error) { return {roundUp(error), 0}; }
+/// The deviation of what a value is off by itself.
+double deviationOf(Bound bound);
 
 /// |x − y|; 0 for equal infinities and of two NaN, infinite where only one of both is finite.
 double distance(double x, double y);
@@ -49,13 +58,15 @@ double ulpOf(Number number, double value);
 /// to the type. With `isFree` also what stood before it was rounded in other places.
 Bound roundBound(Number number, double value, Bound before, bool isFree);
 
-/// What one of many steps from number to number, whose order is open, may be off by: each rounds
-/// where others don't. Nothing where both are whole multiples of what the type doesn't round at
-/// their size, as small integers are.
+/// What a step from number to number is off by, whose order is open: each rounds where others
+/// don't. Nothing where both are whole multiples of what the type doesn't round at their size, as
+/// small integers are.
 double errorOfStep(Number number, double before, double after);
 
 /// Of independent errors, and of one that all share.
 Bound addIndependent(Bound x, Bound y);
+/// Of errors that may be one.
+Bound addDependent(Bound x, Bound y);
 
 /// How far functions of the backends are from the interpreter's, in whole ulp of f32 or f64; 0 for
 /// those that are rounded correctly, or are the same.
@@ -71,6 +82,9 @@ double functionUlps(mlir::Operation *op, Number number, const FunctionErrors &er
 class TermSum {
 public:
   void add(double term, Bound bound);
+  /// The term is a part of what there is to add, which others cut into other parts: these are
+  /// rounded, too.
+  void roundPart(Number number, double term);
   /// A product, which may be rounded before it is added.
   void addProduct(double x, Bound ofX, double y, Bound ofY);
   /// What the sum begins with.
@@ -83,6 +97,12 @@ public:
     sum.runs = number;
     return sum;
   }
+  /// They add up in f64, whatever the type.
+  static TermSum inF64() {
+    TermSum sum;
+    sum.isWide = true;
+    return sum;
+  }
 
   /// Of the sum of all in the type. With `isShared` the shared errors of the terms are those of one
   /// place.
@@ -92,8 +112,8 @@ public:
 
 private:
   Bound errorsOfTerms(bool isShared) const;
-  /// What rounding partial sums to the type amounts to; 0 if all are exact.
-  double roundingError(Number number) const;
+  /// What rounding partial sums to the type amounts to; none if all are exact.
+  Bound roundingError(Number number) const;
   /// The root of the sum of the squares of all partial sums, if the terms come in any order.
   double sizeOfPartialSums() const;
 
@@ -102,7 +122,7 @@ private:
   /// `magnitude` is that of the finite terms, and `infinite` the sum of the others, all with the
   /// start.
   double start = 0, total = 0, magnitude = 0, infinite = 0, squares = 0, last = 0;
-  double own = 0, ownSquares = 0, shared = 0, sharedSquares = 0;
+  double own = 0, variance = 0, shared = 0, sharedSquares = 0, parts = 0, partSquares = 0;
   Bound startBound;
   /// Of terms other than 0; those as large as the one before.
   int64_t count = 0, repeated = 0;
@@ -110,7 +130,7 @@ private:
   /// 0 for a cascade.
   float coarseness = 0;
   int runs = 0;
-  bool hasProducts = false, isAbove = false, isBelow = false;
+  bool hasProducts = false, isAbove = false, isBelow = false, isWide = false;
 };
 
 /// The factors of a product whose order is open.

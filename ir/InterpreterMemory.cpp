@@ -239,17 +239,34 @@ LogicalResult Machine::executeStore(StoreOp op) {
   });
 }
 
+/// Whether a value is made of what a program adds up or folds, so that with tiles of other sizes it
+/// is another part of the whole.
+static bool isPartial(Value value) {
+  SmallVector<Value> open = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (!op || isa<LoadOp>(op))
+      continue;
+    if (isa<ReduceOp, DotOp>(op) || op->getNumRegions() > 0)
+      return true;
+    for (Value operand : op->getOperands())
+      if (seen.insert(operand).second)
+        open.push_back(operand);
+  }
+  return false;
+}
+
 /// What else combines than by sums and products is one of its terms, or made of bits.
 static void noteTerm(Memory &memory, int64_t element, const Tile &value, int64_t from,
-                     bool isElsewhere) {
+                     bool isElsewhere, bool isPartial) {
   Bound bound = isElsewhere ? undecided : value.boundAt(from);
   float &error = memory.errors[element];
   if (!memory.terms.empty()) {
-    // Of tiles of other sizes programs have other parts of the sum, which are rounded, too.
     double term = value.asDouble(from);
-    if (isFloat(memory.sumNumber))
-      bound = addIndependent(bound, ownBound(errorOfStep(memory.sumNumber, 0, term)));
     memory.terms[element].add(term, bound);
+    if (isPartial && isFloat(memory.sumNumber))
+      memory.terms[element].roundPart(memory.sumNumber, term);
   } else if (!memory.factors.empty())
     memory.factors[element].add(value.asDouble(from), bound);
   else if (memory.kind == CombineKind::add)
@@ -272,6 +289,7 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
   if (failed(walk.check(op, box)))
     return failure();
   Extents strides = value.stridesAlong(box.axes), at;
+  bool isPart = memory.errors && isPartial(op.getValue());
   return box.forEach([&](int64_t, ArrayRef<int64_t> position) {
     walk.at(position, at);
     if (!isInside(memory, at)) {
@@ -286,7 +304,7 @@ LogicalResult Machine::executeUpdate(UpdateOp op) {
     int64_t from = offsetOf(position, strides);
     const char *term = value.at(from);
     if (memory.errors)
-      noteTerm(memory, element, value, from, walk.error(position) > 0);
+      noteTerm(memory, element, value, from, walk.error(position) > 0, isPart);
     if (!memory.wide.empty()) {
       memory.wide[element] =
           combineWide(memory.kind, memory.wide[element], readFloat(value.number, term));
@@ -389,8 +407,9 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
       double before = memory.errors[number];
       if (isFloat(memory.number) && !isSelection(op.getKind()))
         before = std::hypot(before,
-                            errorOfStep(memory.number, readFloat(memory.number, result.at(index)),
-                                        readFloat(memory.number, element)));
+                            growthOfErrors * errorOfStep(memory.number,
+                                                         readFloat(memory.number, result.at(index)),
+                                                         readFloat(memory.number, element)));
       memory.errors[number] =
           walk.error(position) > 0 ? undecided.own : roundUp(before + changed.total());
     }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures how sharp the tolerance of --check is, on every kernel of samples/ and tests/e2e/kernels/.
 
-    check_margins.py TILEC [SAMPLE...] [--seeds N] [--first SEED] [--least R] [--elements N] [--server PROGRAM]
+    check_margins.py TILEC [SAMPLE...] [--seeds N] [--sweeps N] [--first SEED] [--least R] [--elements N] [--server PROGRAM]
                      [--device cpu|cuda] [--jobs N] [--json FILE]
 
 Each kernel runs on those of its shapes that are small, with fresh seeds for its random inputs, and --check tells
-how much of what is allowed the worst element of an output takes. Of each output, over all seeds:
+how much of what is allowed the worst element of an output takes. What is allowed holds for all tile sizes, so that kernels
+of which the default ones show less than R run with others, too (--sweep-tiles), with a few of the seeds. Of each output, over all seeds:
 
   - none is off by more than is allowed;
   - where some are off, the worst takes at least R of it (1/4 for 1,000 seeds; fewer find less), or at most 2 ulp are
@@ -53,6 +54,10 @@ def types_of(case):
     return "/".join(sorted(names & {"f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"}))
 
 
+def key_of(case, entry):
+    return case.source.parent.name, case.kernel, types_of(case), entry["output"]
+
+
 class Margin:
     """Of one output of a kernel, over all its runs."""
 
@@ -88,6 +93,7 @@ def main():
     parser.add_argument("tilec")
     parser.add_argument("samples", nargs="*", help="names of folders; all by default")
     parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--sweeps", type=int, default=2, help="seeds with which other tile sizes run, too")
     parser.add_argument("--first", type=int, default=int.from_bytes(os.urandom(3), "little"))
     parser.add_argument("--least", type=float, default=0.25)
     parser.add_argument("--elements", type=int, default=1000, help="inputs of a small shape have no more in all")
@@ -105,7 +111,7 @@ def main():
     margins, failures = collections.defaultdict(Margin), []
 
     def run(job):
-        case, seed = job
+        case, seed, sweep = job
         words = ["run", case.source, "--entry", case.kernel, "--json", "--check", "--device", options.device]
         for size in case.sizes:
             words += ["--set", size]
@@ -113,12 +119,10 @@ def main():
             words += ["--in", f"{name}={seeded(spec, 100 * seed + number)}"]
         for name, value in case.dims.items():
             words += ["--dim", f"{name}={value}"]
-        return case, seed, runs.run(words, case.source.parent)
+        return case, seed, runs.run(words + ["--sweep-tiles"] * sweep, case.source.parent)
 
-    with tempfile.TemporaryDirectory() as place:
-        os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
-        runs = tilec_runs.runs_of(tilec, options.server, options.device)
-        jobs = ((case, options.first + seed) for seed in range(options.seeds) for case in cases)
+    def run_all(cases, seeds, sweep):
+        jobs = ((case, options.first + seed, sweep) for seed in range(seeds) for case in cases)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for case, seed, ran in pool.map(run, jobs):
                 report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
@@ -128,8 +132,18 @@ def main():
                     failures.append(f"{case}, seed {seed}: exit code {ran.returncode}\n{ran.stderr or ran.stdout}")
                     continue
                 for entry in report["check"]:
-                    key = case.source.parent.name, case.kernel, types_of(case), entry["output"]
-                    margins[key].add(entry, f"{case}, seed {seed}")
+                    margins[key_of(case, entry)].add(entry, f"{case}, seed {seed}")
+                for other in report.get("sweep", []):
+                    for entry in other["outputs"]:
+                        margins[key_of(case, entry)].add(entry, f"{case} {other['sizes']}, seed {seed}")
+
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
+        runs = tilec_runs.runs_of(tilec, options.server, options.device)
+        run_all(cases, options.seeds, False)
+        if options.least > 0 and options.sweeps > 0:
+            low = {key[:3] for key, margin in margins.items() if margin.problem(options.least) and not margin.broken}
+            run_all([case for case in cases if key_of(case, {"output": ""})[:3] in low], options.sweeps, True)
         runs.close()
     for (sample, kernel, types, output), margin in sorted(margins.items()):
         if problem := margin.problem(options.least):

@@ -170,6 +170,56 @@ TEST_F(ToleranceTest, FaultsOfSumsAreFound) {
   EXPECT_EQ(missed(ran.expected, ran.bounds, 8), 0);
 }
 
+/// What the interpreter adds up has few digits more than a double, which is rounded twice there.
+TEST_F(ToleranceTest, ProductsOfDoublesMayTip) {
+  Run ran = run("kernel k(a: f64[M, K], b: f64[N, K]) -> (c: f64[M, N]) {\n  parallel i in "
+                "tiles(M), j in tiles(N) {\n    c[i, j] = dot(a[i, :], b[j, :], K)\n  }\n}\n",
+                {normal(DType::F64, {301, 1}), normal(DType::F64, {203, 1})});
+  EXPECT_EQ(missed(ran.expected, ran.bounds, 2.5), 0);
+}
+
+TEST_F(ToleranceTest, FunctionsAreExactAtZero) {
+  Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[M, N]) {\n  parallel i in tiles(M) {\n    let "
+                "e = exp(x[i, :] - max(x[i, :], N))\n    y[i, :] = e * cos(x[i, :] * 0) / sum(e, "
+                "N)\n  }\n}\n",
+                {normal(DType::F32, {37, 1})});
+  EXPECT_TRUE(ran.bounds.empty());
+}
+
+/// Partial sums of f32 outputs add up in f64 on the CPU: what is rounded is what they are made of.
+TEST_F(ToleranceTest, OutputsThatAddNumbersAreExact) {
+  Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[N] reduce +) {\n  parallel i in each(M), j in "
+                "tiles(N) {\n    y[j] += x[i, j]\n  }\n}\n",
+                {normal(DType::F32, {101, 37})});
+  EXPECT_EQ(missed(ran.expected, ran.bounds, 1.5), 0);
+}
+
+/// Errors of many sums that are summed up again are no more in step than they were: a bound of a
+/// bound is as sharp as the first.
+TEST_F(ToleranceTest, SumsOfSumsAreAsSharp) {
+  auto depth = [&](int layers) {
+    std::string body = "    let h0 = x[i, a]\n", from = "a", to = "b";
+    for (int n = 1; n <= layers; ++n) {
+      std::string number = std::to_string(n), before = std::to_string(n - 1);
+      body += "    let h" + number + " = dot(h" + before + ", w[" + from + ", " + to + "], " +
+              from + ")\n";
+      std::swap(from, to);
+    }
+    return run("kernel k(x: f32[M, N], w: f32[N, N]) -> (y: f32[M, N]) {\n  parallel i in "
+               "tiles(M) {\n    let a = whole(N)\n    let b = whole(N)\n" +
+                   body + "    y[i, " + from + "] = h" + std::to_string(layers) + "\n  }\n}\n",
+               {normal(DType::F32, {16, 64}), normal(DType::F32, {64, 64}, 0.125)});
+  };
+  auto meanBound = [](const Run &ran) {
+    double sum = 0;
+    for (float bound : ran.bounds)
+      sum += bound;
+    return sum / static_cast<double>(ran.bounds.size());
+  };
+  // Four layers have four times the variance of one.
+  EXPECT_LE(meanBound(depth(4)), 3 * meanBound(depth(1)));
+}
+
 TEST_F(ToleranceTest, RoundingToHalvesInsideIsAllowedForWhereItMayTip) {
   // Of some elements of p the sums of f32 decide to which side bf16 rounds them.
   Run ran =
