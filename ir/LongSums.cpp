@@ -218,8 +218,10 @@ std::pair<Value, Value> tile::ir::addCompensated(OpBuilder &builder, Location lo
 
 static Value constantLike(OpBuilder &builder, Location loc, Type type, double value) {
   bool isTile = isa<RankedTensorType>(type); // whose extents may be open
-  Type element = isTile ? getElementTypeOrSelf(type) : type;
-  Value number = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, value));
+  TypedAttr attribute = builder.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto lanes = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(lanes, Attribute(attribute));
+  Value number = arith::ConstantOp::create(builder, loc, attribute);
   return isTile ? Value(BroadcastOp::create(builder, loc, type, number)) : number;
 }
 
