@@ -36,7 +36,9 @@ def main():
     graphs = problems = told = 0
     for path in sorted(file for folder in folders for file in pathlib.Path(folder).rglob("*.tile")):
         for graph, generics in GRAPH.findall(path.read_text(errors="replace")):
-            binds = [word for name, first in re.findall(r"(\w+)(?:: *(\w+)(?: *\| *\w+)*)?", generics) for word in ("--bind", f"{name}={first or 'f32'}")]
+            types = [generic for generic in generics.split(",") if not generic.strip().startswith("const ")]
+            binds = [word for name, first in re.findall(r"(\w+)(?:: *(\w+)(?: *\| *\w+)*)?", ",".join(types))
+                     for word in ("--bind", f"{name}={first or 'f32'}")]
             for device in "h200", "cpu":
                 made = subprocess.run([tilec, "fuse", f"{path}:{graph}", f"--device={device}", "--explain=json", *binds], capture_output=True,
                                       text=True, timeout=300)
