@@ -59,14 +59,14 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
   if (before.isExact() && !isFree)
     return {};
   double error = before.total(), at = rounded(number, value);
+  if (!std::isfinite(error))
+    return undecided;
   if (!std::isfinite(at)) {
     if (error == 0)
       return {};
     return ownBound(std::max(distance(rounded(number, value + error), at),
                              distance(rounded(number, value - error), at)));
   }
-  if (!std::isfinite(error))
-    return undecided;
   double ulp = ulpOf(number, at);
   bool isInexact = number == Number::F64 || at != value;
   if (error == 0)
@@ -301,6 +301,7 @@ void FactorProduct::add(double factor, Bound bound) {
   lowestBits += factor == 0 ? 0 : lowestBitOf(factor);
   if (!bound.isExact())
     relative += bound.total() / std::fabs(factor);
+  isOfNumbers &= std::isfinite(factor);
   if (factor != 0 && std::isfinite(factor)) {
     double exponent = std::log2(std::fabs(factor));
     (exponent < 0 ? shrinks : grows) += exponent;
@@ -310,8 +311,9 @@ void FactorProduct::add(double factor, Bound bound) {
 Bound FactorProduct::finish(Number number, double product) const {
   Number computed = bitWidth(number) < 32 ? Number::F32 : number;
   const llvm::fltSemantics &type = semantics(computed);
-  // Some orders may leave the type's range on their way.
-  if (std::isfinite(product) && grows > llvm::APFloat::semanticsMaxExponent(type))
+  // Some orders may leave the type's range on their way, and others keep smaller products for a
+  // factor of 0.
+  if (isOfNumbers && grows > llvm::APFloat::semanticsMaxExponent(type))
     return undecided;
   int precision = precisionOf(number);
   double bits = double(lowestBits) + precision, steps = double(std::max<int64_t>(count - 1, 0));

@@ -144,6 +144,7 @@ private:
   int64_t lowestBits = 0, count = 0;
   /// The exponents of what partial products are at most and at least.
   double grows = 0, shrinks = 0;
+  bool isOfNumbers = true; // no factor is infinite or NaN
 };
 
 } // namespace tile::ir::interpreter

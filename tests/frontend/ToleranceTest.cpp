@@ -178,6 +178,17 @@ TEST_F(ToleranceTest, ProductsOfDoublesMayTip) {
   EXPECT_EQ(missed(ran.expected, ran.bounds, 2.5), 0);
 }
 
+/// Of blocks of another size no product leaves the range, and 0 times a number is 0, not NaN.
+TEST_F(ToleranceTest, ProductsBeyondTheRangeAreOpen) {
+  Run made = ran("kernel k(x: f64[M, N]) -> (y: f64[M]) {\n  parallel i in tiles(M) {\n    var v "
+                 "= zeros(f64, i)\n    for k in tiles(N) {\n      v *= prod(max(1e30, x[i, k]), "
+                 "k)\n    }\n    y[i] = v\n  }\n} schedule { k = 16 }\n",
+                 {normal(DType::F64, {5, 48})});
+  ASSERT_EQ(made.bounds.size(), 5u);
+  for (float bound : made.bounds)
+    EXPECT_TRUE(std::isinf(bound)) << bound;
+}
+
 TEST_F(ToleranceTest, FunctionsAreExactAtZero) {
   Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[M, N]) {\n  parallel i in tiles(M) {\n    let "
                 "e = exp(x[i, :] - max(x[i, :], N))\n    y[i, :] = e * cos(x[i, :] * 0) / sum(e, "
