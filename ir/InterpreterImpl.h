@@ -252,6 +252,7 @@ private:
   /// Bounds the result of an addition to what a loop carries by all terms so far.
   LogicalResult boundSumStep(mlir::Operation *op, ArrayRef<const Tile *> operands,
                              unsigned sumSoFar, Tile &result);
+  int64_t piecesOf(mlir::Operation *op, mlir::Value term, int64_t numSums) const;
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);

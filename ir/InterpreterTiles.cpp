@@ -402,6 +402,17 @@ static bool addsInOrder(Operation *op, ArrayRef<unsigned> terms, bool isGpu) {
   return !isOfSpan && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+/// Of how many elements along a loop's block its round adds the sum: other blocks have others.
+int64_t Machine::piecesOf(Operation *op, Value term, int64_t numSums) const {
+  auto reduce = term.getDefiningOp<ReduceOp>();
+  if (!reduce || reduce->getBlock() != op->getBlock() || reduce.getKind() != CombineKind::add ||
+      !isa<ForOp>(op->getParentOp()))
+    return 1;
+  auto input = values.find(reduce.getInput());
+  return input == values.end() || numSums == 0 ? 1
+                                               : std::max<int64_t>(input->second.size / numSums, 1);
+}
+
 LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operands,
                                     unsigned sumSoFar, Tile &result) {
   if (failed(makeBounds(op, result, options.tracksErrors)))
@@ -418,6 +429,7 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
       result.shareAlong(operand->axes.empty() ? result.axes
                                               : ArrayRef<StringAttr>(operand->sharedAlong));
   bool isInOrder = addsInOrder(op, factors, options.errorsOfGpu);
+  int64_t pieces = factors.size() == 1 ? piecesOf(op, op->getOperand(factors[0]), result.size) : 1;
   for (int64_t index = 0; index < result.size; ++index) {
     if (!result.contains(index))
       continue;
@@ -432,9 +444,11 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
     if (isInOrder)
       terms.addInOrder(1);
     auto valueOf = [&](unsigned n) { return operands[n]->asDouble(at(n)); };
-    if (factors.size() == 1)
+    if (factors.size() == 1) {
       terms.add(valueOf(factors[0]), boundOf(factors[0]));
-    else
+      if (valueOf(factors[0]) != 0)
+        terms.cutLast(pieces);
+    } else
       terms.addProduct(valueOf(factors[0]), boundOf(factors[0]), valueOf(factors[1]),
                        boundOf(factors[1]));
     result.setBound(index, terms.finish(result.number, /*isShared=*/true));
