@@ -219,6 +219,18 @@ void TermSum::begin(double value, Bound bound) {
   lowestBit = std::min(lowestBit, lowestBitOf(value));
 }
 
+void TermSum::cutLast(double term, const TermSum &of) {
+  if (of.count < 2 || !std::isfinite(term) || of.infinite != 0)
+    return;
+  count += of.count - (term != 0);
+  repeated += of.repeated;
+  squares += of.squares - term * term;
+  magnitude += of.magnitude - std::fabs(term);
+  lowestBit = std::min(lowestBit, of.lowestBit);
+  isAbove |= of.isAbove;
+  isBelow |= of.isBelow;
+}
+
 void TermSum::addInOrder(double coarserBy) {
   coarseness = std::max(coarseness, static_cast<float>(coarserBy));
 }

@@ -82,8 +82,8 @@ double functionUlps(mlir::Operation *op, Number number, const FunctionErrors &er
 class TermSum {
 public:
   void add(double term, Bound bound);
-  /// The last term is a sum of so many by itself, of which others add up fewer at a time.
-  void cutLast(int64_t pieces) { count += pieces - 1; }
+  /// The last term is a sum of others, of which blocks of other sizes add up fewer at a time.
+  void cutLast(double term, const TermSum &of);
   /// The term is a part of what there is to add, which others cut into other parts: these are
   /// rounded, too.
   void roundPart(Number number, double term);

@@ -65,6 +65,8 @@ struct Tile : Box {
   std::shared_ptr<std::vector<Wide>> wide;
   /// What is known of its terms, if errors are tracked.
   std::shared_ptr<std::vector<TermSum>> terms;
+  /// Of sums that a reduction makes, theirs; null elsewhere.
+  std::shared_ptr<std::vector<TermSum>> parts;
   /// A Bound an element; null: other executions have the same bits.
   std::shared_ptr<std::vector<char>> bounds;
   /// Axes along which the shared errors come from one place.
@@ -252,7 +254,6 @@ private:
   /// Bounds the result of an addition to what a loop carries by all terms so far.
   LogicalResult boundSumStep(mlir::Operation *op, ArrayRef<const Tile *> operands,
                              unsigned sumSoFar, Tile &result);
-  int64_t piecesOf(mlir::Operation *op, mlir::Value term, int64_t numSums) const;
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);

@@ -152,6 +152,8 @@ static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile
     result.setBound(index, isSum ? terms[index].finish(result.number, isShared)
                                  : factors[index].finish(result.number, sum));
   }
+  if (isSum)
+    result.parts = std::make_shared<std::vector<TermSum>>(std::move(terms));
 }
 
 /// Another execution has the greatest of what is off, which lies between the greatest of the upper
@@ -402,15 +404,10 @@ static bool addsInOrder(Operation *op, ArrayRef<unsigned> terms, bool isGpu) {
   return !isOfSpan && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
-/// Of how many elements along a loop's block its round adds the sum: other blocks have others.
-int64_t Machine::piecesOf(Operation *op, Value term, int64_t numSums) const {
+/// Whether a loop's round adds the sum of its block: other blocks have other sums.
+static bool isSumOfBlock(Operation *op, Value term) {
   auto reduce = term.getDefiningOp<ReduceOp>();
-  if (!reduce || reduce->getBlock() != op->getBlock() || reduce.getKind() != CombineKind::add ||
-      !isa<ForOp>(op->getParentOp()))
-    return 1;
-  auto input = values.find(reduce.getInput());
-  return input == values.end() || numSums == 0 ? 1
-                                               : std::max<int64_t>(input->second.size / numSums, 1);
+  return reduce && reduce->getBlock() == op->getBlock() && isa<ForOp>(op->getParentOp());
 }
 
 LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operands,
@@ -429,7 +426,7 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
       result.shareAlong(operand->axes.empty() ? result.axes
                                               : ArrayRef<StringAttr>(operand->sharedAlong));
   bool isInOrder = addsInOrder(op, factors, options.errorsOfGpu);
-  int64_t pieces = factors.size() == 1 ? piecesOf(op, op->getOperand(factors[0]), result.size) : 1;
+  bool isCut = factors.size() == 1 && isSumOfBlock(op, op->getOperand(factors[0]));
   for (int64_t index = 0; index < result.size; ++index) {
     if (!result.contains(index))
       continue;
@@ -446,8 +443,8 @@ LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operan
     auto valueOf = [&](unsigned n) { return operands[n]->asDouble(at(n)); };
     if (factors.size() == 1) {
       terms.add(valueOf(factors[0]), boundOf(factors[0]));
-      if (valueOf(factors[0]) != 0)
-        terms.cutLast(pieces);
+      if (isCut && operands[factors[0]]->parts)
+        terms.cutLast(valueOf(factors[0]), (*operands[factors[0]]->parts)[at(factors[0])]);
     } else
       terms.addProduct(valueOf(factors[0]), boundOf(factors[0]), valueOf(factors[1]),
                        boundOf(factors[1]));

@@ -178,6 +178,15 @@ TEST_F(ToleranceTest, ProductsOfDoublesMayTip) {
   EXPECT_EQ(missed(ran.expected, ran.bounds, 2.5), 0);
 }
 
+/// A block's sum may be exact, and what smaller blocks add to the same sum is rounded each time.
+TEST_F(ToleranceTest, SumsOfBlocksAreCutElsewhere) {
+  Run made = run("kernel k(x: bf16[M, 8], s: f32[M]) -> (y: f32[M]) {\n  parallel j in tiles(M) "
+                 "{\n    var v = s[j]\n    for i in tiles(8) {\n      v += sum(f32(x[j, i]), "
+                 "i)\n    }\n    y[j] = v\n  }\n} schedule { i = 8 }\n",
+                 {normal(DType::BF16, {4001, 8}), normal(DType::F32, {4001})}, /*tile=*/1);
+  EXPECT_TRUE(made.comparison.ok());
+}
+
 /// Of blocks of another size no product leaves the range, and 0 times a number is 0, not NaN.
 TEST_F(ToleranceTest, ProductsBeyondTheRangeAreOpen) {
   Run made = ran("kernel k(x: f64[M, N]) -> (y: f64[M]) {\n  parallel i in tiles(M) {\n    var v "
