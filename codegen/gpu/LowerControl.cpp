@@ -177,14 +177,16 @@ void KernelLowering::emitFor(ForOp op) {
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {
-  constexpr int64_t chain = 32; // terms that add up by themselves
   constexpr int64_t mostStep = int64_t(1) << 40;
   Values inits;
   Carried registers;
+  int64_t chain = std::numeric_limits<int64_t>::max(); // rounds whose terms add up by themselves
   for (auto [n, init] : llvm::enumerate(op.getInitArgs())) {
     Values start = flatten(ValueRange(init));
-    bool isLong = isLongSum(op, n);
-    registers.append(inits, isLong ? startOfSum(start) : start, isLong);
+    int64_t rounds = roundsOfChain(op, n);
+    registers.append(inits, rounds > 0 ? startOfSum(start) : start, rounds > 0);
+    if (rounds > 0)
+      chain = std::min(chain, rounds);
   }
   Value step = scalar(op.getStep());
   auto round = [&](Value index, ValueRange carried) -> Values {
@@ -211,7 +213,7 @@ void KernelLowering::emitCount(scf::ForOp op) {
   Values last;
   if (!registers.hasLongSums()) {
     last = b.loop(lower, upper, step, inits, round);
-  } else if (each && *each <= mostStep) {
+  } else if (each && *each > 0 && *each <= mostStep) {
     auto chains = [&](Value begin, Value end, ValueRange carried) {
       return loopInRuns(begin, end, *each, chain, carried, addUp);
     };
