@@ -44,7 +44,7 @@ static constexpr double shareOfPhases = 0.18;
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
 
-/// Of a CPU's cores so many are sure to be there; a launch that wakes one takes so long there: 1.7
+/// So many of a CPU's cores are sure to be there, and a launch that wakes one takes so long: 1.7
 /// µs were measured where none is woken, on two cores of an EPYC.
 static constexpr double fewCores = 2, launchOnFewCores = 2e-6;
 

@@ -22,26 +22,33 @@ bool tile::ir::isSetting(KernelOp kernel, StringRef name) {
 
 //===-- Numbers -----------------------------------------------------------===//
 
-Refusal tile::ir::refuseNumber(StringRef name, bool isSetting, int64_t number) {
+static Refusal refuseCount(StringRef name, int64_t number) {
   std::string hint = ("without `" + name + "` the compiler chooses").str();
   auto refuse = [&](const Twine &text) {
     return UserError{(text + ", not " + Twine(number)).str(), hint};
   };
-  if (isSetting && name == "stages" && (number < 1 || number > mostStages))
-    return refuse("a loop has 1 to " + Twine(mostStages) + " stages");
   bool isPower = number > 0 && llvm::isPowerOf2_64(number);
-  if (isSetting && name == "cluster" && !(isPower && number <= mostBlocks))
+  if (name == "cluster" && !(isPower && number <= mostBlocks))
     return refuse("a cluster has 1, 2, 4, 8 or 16 blocks");
-  if (isSetting && name == "warps" && !(isPower && number <= mostWarps))
+  if (name == "warps" && !(isPower && number <= mostWarps))
     return refuse("a program has 1, 2, 4, 8, 16 or 32 warps");
-  if (isSetting && name == "split" && !(isPower && number <= 8))
+  if (name == "split" && !(isPower && number <= 8))
     return refuse("a contraction is split in 1, 2, 4 or 8");
-  if (number < 1 || number > maxTileSize)
-    return UserError{("`" + name + "` is " + Twine(number) +
-                      ": a schedule's numbers are from 1 to " + Twine(maxTileSize))
-                         .str(),
-                     ""};
+  if (name == "stages" && (number < 1 || number > mostStages))
+    return refuse("a loop has 1 to " + Twine(mostStages) + " stages");
   return std::nullopt;
+}
+
+Refusal tile::ir::refuseNumber(StringRef name, bool isSetting, int64_t number) {
+  if (isSetting)
+    if (Refusal refusal = refuseCount(name, number))
+      return refusal;
+  if (number >= 1 && number <= maxTileSize)
+    return std::nullopt;
+  return UserError{("`" + name + "` is " + Twine(number) + ": a schedule's numbers are from 1 to " +
+                    Twine(maxTileSize))
+                       .str(),
+                   ""};
 }
 
 //===-- Entries -----------------------------------------------------------===//

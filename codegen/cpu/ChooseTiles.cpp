@@ -240,7 +240,7 @@ void Chooser::collectRoles() {
       (isColumn ? axes[axis].isColumn : axes[axis].isRow) = true;
     }
   });
-  // Of what is stored for each row it is no matter in which order it comes.
+  // What is stored once for each row may come in any order: it is little.
   constexpr double muchMore = 16;
   for (const auto &[name, elements] : along)
     axes[name].isInner = elements.first > 0 && elements.second < muchMore * elements.first;
@@ -623,7 +623,7 @@ double tile::codegen::contractionCycles(KernelOp kernel, ArrayRef<int64_t> dims,
 
 //===-- Short axes --------------------------------------------------------===//
 
-/// Those dims, by name, of which code for any length would waste most of its lanes.
+/// Gives those dims, by name, of which code for any length would waste most of its lanes.
 static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> dims) {
   auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
   if (llvm::none_of(dims, isShort))

@@ -43,8 +43,8 @@ inline constexpr llvm::StringLiteral pinnedAttrName = "tile.pinned";
 /// whole axis, or a tensor's innermost one, that is at most half a vector long.
 void bindShortDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
 
-/// The same dims of a pinned kernel with sums, with their values: sums of code that knows them
-/// might be others. As the attribute `likelyDimsAttrName` they only tell which way lanes are many.
+/// Gives the same dims of a pinned kernel with sums, with their values: code that knows them might
+/// make other sums. As the attribute `likelyDimsAttrName` they only tell which way lanes are many.
 mlir::DictionaryAttr likelyDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
 inline constexpr llvm::StringLiteral likelyDimsAttrName = "tile.likely";
 

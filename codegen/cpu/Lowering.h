@@ -232,7 +232,7 @@ private:
   /// computed of.
   llvm::SmallVector<mlir::StringAttr> orderOfKept(mlir::Value value) const;
   int64_t extentOf(mlir::StringAttr axis) const; // dynamic if it is no constant
-  /// The same, or what it is likely to be.
+  /// Gives the same, or what it is likely to be.
   int64_t likelyExtentOf(mlir::StringAttr axis) const;
   /// An extent of at most half a vector wastes its lanes.
   bool isShort(mlir::StringAttr axis) const;

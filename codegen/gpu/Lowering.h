@@ -280,7 +280,7 @@ private:
   Values addTerms(mlir::ValueRange before, mlir::ValueRange terms,
                   llvm::ArrayRef<mlir::Value> holds = {});
   Values totalOf(mlir::ValueRange states);
-  /// The same sums, with as much of what they have lost in them as they can hold.
+  /// Gives the same sums, with as much of what they have lost in them as they can hold.
   Values settle(mlir::ValueRange states);
   /// The registers of a loop's carried values.
   struct Carried {
