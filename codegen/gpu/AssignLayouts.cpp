@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/BuildPipeline.h"
+#include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
@@ -109,6 +110,8 @@ struct Walk {
   Axes order;
   bool isUnit = false;
   unsigned elementBytes = 4;
+  /// Neighbours that can be moved together, as far as addresses and ends go.
+  int64_t together = 64;
 };
 } // namespace
 
@@ -150,17 +153,6 @@ static Walk walkOf(AffineMap map, ValueRange dims, Type element) {
   return walk;
 }
 
-/// Of a load, store, update or atomic operation.
-template <typename OpT>
-static Walk walkOf(OpT op) {
-  Value memory;
-  if constexpr (std::is_same_v<OpT, LoadOp>)
-    memory = op.getSource();
-  else
-    memory = op.getTarget();
-  return walkOf(op.getMap(), op.getDims(), cast<MemRefType>(memory.getType()).getElementType());
-}
-
 //===-- The assignment ----------------------------------------------------===//
 
 namespace {
@@ -168,7 +160,8 @@ class Assignment {
 public:
   Assignment(KernelOp kernel, unsigned warps, unsigned blocks,
              const std::optional<GivenLayout> &given)
-      : kernel(kernel), domains(kernel), warps(warps), blocks(blocks), isGiven(given.has_value()) {
+      : kernel(kernel), domains(kernel), divisors(kernel, domains), warps(warps), blocks(blocks),
+        isGiven(given.has_value()) {
     SmallVector<GivenLayout, 0> all =
         given ? SmallVector<GivenLayout, 0>{*given} : layoutsOfDots(kernel, warps);
     for (const GivenLayout &one : all)
@@ -181,6 +174,9 @@ public:
 private:
   using Key = std::vector<StringRef>; // sorted
   static Key keyOf(ArrayRef<StringAttr> axes);
+  /// Of a load, store, update or atomic operation.
+  template <typename OpT>
+  Walk walkOf(OpT op) const;
   void vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes);
   void collectVotes();
   LogicalResult checkExtents();
@@ -212,6 +208,7 @@ private:
 
   KernelOp kernel;
   Domains domains;
+  Divisors divisors;
   unsigned warps, blocks;
   bool isGiven;
   struct Votes {
@@ -221,6 +218,11 @@ private:
   std::map<Key, Votes> votes;
   /// Axes along which elements of tiles with such axes meet.
   std::map<Key, std::set<StringRef>> joined;
+  /// Axes of tiles of which a thread has neighbours even if it can't move them together: sums of a
+  /// contraction, which read fewer of its operands then, and these, which would be of four times as
+  /// many rows; what is scanned, of which it does a part without the others; random numbers, four
+  /// of which are made at once.
+  std::set<Key> neighbourly;
   std::map<Key, std::pair<Axes, Layout>> layouts;
   Key ofPipeline; // the axes of its sums, if there is one
   llvm::DenseMap<Value, Layout> chosen;
@@ -259,13 +261,37 @@ LogicalResult Assignment::checkExtents() {
   return failure(result.wasInterrupted());
 }
 
+template <typename OpT>
+Walk Assignment::walkOf(OpT op) const {
+  Value memory;
+  if constexpr (std::is_same_v<OpT, LoadOp>)
+    memory = op.getSource();
+  else
+    memory = op.getTarget();
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  Walk walk = ::walkOf(op.getMap(), op.getDims(), element);
+  auto parameter = dyn_cast<BlockArgument>(memory);
+  if (!walk.isUnit || !parameter)
+    return walk;
+  SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
+  Divisors::Place place{op.getMap(), op.getDims(), op.getSyms(), strides};
+  StringAttr axis = walk.order.front();
+  for (unsigned n = 0; n < place.dims.size(); ++n)
+    if (isa<SpanType>(place.dims[n].getType()) && axisOf(place.dims[n]) == axis)
+      walk.together = Divisors::areNeighbours(place, n)
+                          ? std::min(divisors.ofAddress(place, n), divisors.ofEnd(axis))
+                          : 1;
+  return walk;
+}
+
 /// The access of the most bytes decides, by its widest elements: a thread has 16 bytes of those
-/// together, and less of narrower ones, so that the threads of a warp are neighbours in all.
+/// together, and less of narrower ones, so that the threads of a warp are neighbours in all. What
+/// can't be moved together no thread has together: each access of a warp is of neighbours then.
 void Assignment::vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes) {
   if (axes.empty())
     return;
   Votes &here = votes[keyOf(axes)];
-  if (walk.isUnit && bytes > here.bytes) {
+  if (walk.isUnit && std::pair(bytes, walk.together) > std::pair(here.bytes, here.best.together)) {
     here.best = walk;
     here.bytes = bytes;
   }
@@ -283,6 +309,11 @@ void Assignment::collectVotes() {
     });
     if (auto atomic = dyn_cast<AtomicOp>(op); atomic && isTile(atomic.getResult()))
       vote(atomic.getAxisList().names, walkOf(atomic), elementsOf(atomic.getType()));
+    if (isa<DotOp, ScanOp, PhiloxOp>(op))
+      neighbourly.insert(keyOf(axesOf(op->getResult(0).getType())));
+    if (auto dot = dyn_cast<DotOp>(op))
+      for (Value operand : {dot.getLhs(), dot.getRhs()})
+        neighbourly.insert(keyOf(axesOf(operand.getType())));
     if (auto along = dyn_cast<AlongAxes>(op))
       for (Value operand : along.getOperandsAlong())
         for (StringAttr axis : along.getAxesAlong())
@@ -312,6 +343,8 @@ Layout Assignment::blocked(ArrayRef<StringAttr> axes, const Walk &walk) const {
   int64_t perThread = std::max<int64_t>(1, elements / (32 * int64_t(warps * blocks)));
   auto vector = static_cast<int64_t>(llvm::bit_floor(
       static_cast<uint64_t>(std::min<int64_t>(accessBytes / walk.elementBytes, perThread))));
+  if (!neighbourly.contains(keyOf(axes)))
+    vector = std::min(vector, walk.together);
   // Warps have rows of their own where a row is short: reductions along it stay in a warp then.
   // Those along columns alone stay in a thread if warps share out the row.
   constexpr int64_t shortRow = 1024;

@@ -214,8 +214,8 @@ void KernelLowering::emitPhiloxOp(PhiloxOp op) {
     if (drawsAlong(op, axes[draws.axis], movesElements, rest))
       break;
   bool isKnown = draws.axis < axes.size();
-  bool isAligned = isKnown && originDivisor(axes[draws.axis]) % 4 == 0 &&
-                   llvm::all_of(rest, [&](Value term) { return divisorOf(term) % 4 == 0; });
+  bool isAligned = isKnown && divisors.ofOrigin(axes[draws.axis]) % 4 == 0 &&
+                   llvm::all_of(rest, [&](Value term) { return divisors.of(term) % 4 == 0; });
   if (isAligned) {
     drawAligned(draws, open);
     open.clear();

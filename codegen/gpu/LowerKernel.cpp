@@ -71,7 +71,7 @@ void KernelLowering::bind(ValueRange values, ValueRange registers) {
 
 KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function,
                                const GpuModel &model, int64_t room)
-    : b(b), kernel(kernel), function(function), domains(kernel),
+    : b(b), kernel(kernel), function(function), domains(kernel), divisors(kernel, domains),
       prologue(&function.getBody().front()), room(room) {
   target.vectorBits = 32;
   target.isThread = target.hasRareCalls = true;
@@ -100,7 +100,6 @@ void KernelLowering::bindParameters() {
     report = behind.front();
     behind = behind.drop_front();
   }
-  DictionaryAttr divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
   bool isEarly = startsEarly(kernel);
   for (auto [n, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
     Value given = prologue->getArgument(n);
@@ -115,30 +114,18 @@ void KernelLowering::bindParameters() {
     tensor.isInvariant = kernel.getParamMode(n) == ParamMode::In;
     tensor.isEarly = isEarly;
     tensor.isContended = kernel.isGrid() && kernel.getParamMode(n) == ParamMode::InOut;
-    SmallVector<int64_t> extentDivisors;
     SmallVector<Index> none;
     for (auto [d, expr] : llvm::enumerate(kernel.getParamShape(n).getResults())) {
       Value extent = type.isDynamicDim(d) ? materialize(evaluate(expr, none, dims))
                                           : b.i64(type.getDimSize(d));
       tensor.extents.push_back(extent);
-      int64_t divisor = 1;
-      if (!type.isDynamicDim(d))
-        divisor = type.getDimSize(d) ? type.getDimSize(d) & -type.getDimSize(d) : 64;
-      else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr); symbol && divisors)
-        if (auto known = divisors.getAs<IntegerAttr>(
-                cast<StringAttr>(kernel.getDims()[symbol.getPosition()]).getValue()))
-          divisor = known.getInt();
-      extentDivisors.push_back(std::min<int64_t>(divisor, 64));
     }
     Value stride = b.i64(1);
-    int64_t divisor = 1;
     tensor.strides.resize(tensor.extents.size());
-    tensor.strideDivisors.resize(tensor.extents.size());
+    tensor.strideDivisors = divisors.ofStrides(n);
     for (size_t d = tensor.extents.size(); d-- > 0;) {
       tensor.strides[d] = stride;
-      tensor.strideDivisors[d] = divisor;
       stride = b.mul(stride, tensor.extents[d]);
-      divisor = std::min<int64_t>(64, divisor * extentDivisors[d]);
     }
   }
   if (!copies.empty()) {

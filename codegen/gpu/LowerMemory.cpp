@@ -79,82 +79,31 @@ Value KernelLowering::addressOf(const Access &access, ArrayRef<Index> indices) {
 
 //===-- Vectors -----------------------------------------------------------===//
 
-int64_t KernelLowering::divisorOf(AffineExpr expr, const Access &access) const {
-  constexpr int64_t most = 64;
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    Value value = access.dims[dim.getPosition()];
-    if (!isa<SpanType>(value.getType()))
-      return 1;
-    // Threads' parts are multiples of the registers that one of them has together.
-    unsigned position = llvm::find(access.axes, axisOf(value)) - access.axes.begin();
-    return std::min(originDivisor(axisOf(value)), access.layout.contiguity(position));
-  }
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return divisorOf(access.symSources[symbol.getPosition()]);
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() ? std::min(most, constant.getValue() & -constant.getValue()) : most;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t left = divisorOf(binary.getLHS(), access), right = divisorOf(binary.getRHS(), access);
-  if (expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mod)
-    return std::min(left, right);
-  return expr.getKind() == AffineExprKind::Mul ? std::min(most, left * right) : 1;
-}
-
-/// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum
-/// leaves of a modulus: neighbours that begin at a multiple of their number, as the modulus is one
-/// (divisorOf), have neighbouring rests.
-static bool isPlainIn(AffineExpr expr, unsigned dim) {
-  if (auto only = dyn_cast<AffineDimExpr>(expr))
-    return only.getPosition() == dim;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && expr.getKind() == AffineExprKind::Mod)
-    return isPlainIn(binary.getLHS(), dim) && !binary.getRHS().isFunctionOfDim(dim);
-  if (!binary || expr.getKind() != AffineExprKind::Add)
-    return false;
-  return (isPlainIn(binary.getLHS(), dim) && !binary.getRHS().isFunctionOfDim(dim)) ||
-         (isPlainIn(binary.getRHS(), dim) && !binary.getLHS().isFunctionOfDim(dim));
-}
-
 int64_t KernelLowering::vectorFor(const Access &access, bool isChecked) {
-  if (access.map.getNumResults() == 0)
-    return 1;
-  AffineExpr last = access.map.getResults().back();
+  Divisors::Place place{access.map, access.dims, access.symSources, access.tensor.strideDivisors};
+  auto positionOf = [&](StringAttr axis) {
+    return static_cast<unsigned>(llvm::find(access.axes, axis) - access.axes.begin());
+  };
   // The span along which registers are neighbours.
   std::optional<unsigned> along;
-  unsigned position = 0;
-  for (auto [n, dim] : llvm::enumerate(access.dims))
-    if (isa<SpanType>(dim.getType()) && isPlainIn(last, n)) {
-      position = llvm::find(access.axes, axisOf(dim)) - access.axes.begin();
-      if (access.layout.contiguity(position) > 1)
-        along = n;
-    }
+  for (unsigned n = 0; n < access.dims.size(); ++n)
+    if (Divisors::areNeighbours(place, n) &&
+        access.layout.contiguity(positionOf(axisOf(access.dims[n]))) > 1)
+      along = n;
   if (!along || isChecked)
     return 1;
   StringAttr axis = axisOf(access.dims[*along]);
-  auto usesAxis = [&](AffineExpr expr) {
-    for (auto [n, dim] : llvm::enumerate(access.dims)) {
-      bool has = isa<SpanType>(dim.getType()) ? axisOf(dim) == axis
-                                              : llvm::is_contained(axesOf(dim.getType()), axis);
-      if (has && n != *along && expr.isFunctionOfDim(n))
-        return true;
-    }
-    return false;
-  };
-  int64_t bytes = std::max(1u, memoryType(access.tensor.element).getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(16 / bytes, access.layout.contiguity(position));
-  for (auto [d, expr] : llvm::enumerate(access.map.getResults())) {
-    bool isLast = d + 1 == access.map.getNumResults();
-    if (usesAxis(expr) || (!isLast && expr.isFunctionOfDim(*along)))
-      return 1;
-    width = std::min(width, isLast ? divisorOf(expr, access) : access.tensor.strideDivisors[d]);
-  }
-  // One mask for all: the end of the axis does not fall between them.
-  if (limitFor(axis, access.layout, position))
-    width = std::min(width, limitDivisor(axis));
   for (RestrictOp restrict : domains.restrictsOn(access.axes))
     for (Value span : restrict.getDims())
       if (axisOf(span) == axis)
         return 1;
+  unsigned position = positionOf(axis);
+  int64_t bytes = std::max(1u, memoryType(access.tensor.element).getIntOrFloatBitWidth() / 8);
+  int64_t width =
+      std::min({16 / bytes, access.layout.contiguity(position), divisors.ofAddress(place, *along)});
+  // One mask for all: the end of the axis does not fall between them.
+  if (limitFor(axis, access.layout, position))
+    width = std::min(width, divisors.ofEnd(axis));
   return std::max<int64_t>(1, width);
 }
 

@@ -10,6 +10,7 @@
 #define TILE_CODEGEN_GPU_LOWERING_H
 
 #include "codegen/Elementwise.h"
+#include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/Shortage.h"
@@ -341,9 +342,6 @@ private:
   Value materialize(Index index);
   Index evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Index> dims, llvm::ArrayRef<Value> syms);
   /// The greatest power of two known to divide a value, at most 64.
-  int64_t divisorOf(Value value) const;
-  int64_t originDivisor(mlir::StringAttr axis) const;
-  int64_t limitDivisor(mlir::StringAttr axis) const;
   /// How many coordinates the axis has here, as i32; null if the layout covers no more.
   Value limitFor(mlir::StringAttr axis, const Layout &layout, unsigned position);
   /// Whether each register holds an element of the domain; null registers: always.
@@ -364,7 +362,6 @@ private:
   Value addressOf(const Access &access, llvm::ArrayRef<Index> indices);
   /// How many registers from an aligned one on one access may take.
   int64_t vectorFor(const Access &access, bool isChecked);
-  int64_t divisorOf(mlir::AffineExpr expr, const Access &access) const;
   /// The mask and that all indices are inside the tensor.
   Value insideOf(const Access &access, llvm::ArrayRef<Index> indices, Value mask);
   /// Applies a load's bounds: may change indices and the mask.
@@ -616,6 +613,7 @@ private:
   mlir::LLVM::LLVMFuncOp function;
   TargetInfo target;
   ir::Domains domains;
+  Divisors divisors;
   mlir::Block *prologue;
   Value lane, warp, thread, blockRank; // i32; the block's number in its cluster
   unsigned warps, blocks;

@@ -129,54 +129,6 @@ Index KernelLowering::evaluate(AffineExpr expr, ArrayRef<Index> dimValues, Array
   }
 }
 
-//===-- Divisors ----------------------------------------------------------===//
-
-static constexpr int64_t mostDivisor = 64;
-
-static int64_t powerIn(int64_t value) {
-  return value == 0 ? mostDivisor : std::min(mostDivisor, value & -value);
-}
-
-int64_t KernelLowering::divisorOf(Value value) const {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return powerIn(constant.getSExtValue());
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return 1;
-  if (auto dim = dyn_cast<DimOp>(op)) {
-    auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
-    auto known = divisors ? divisors.getAs<IntegerAttr>(dim.getName()) : IntegerAttr();
-    return known ? powerIn(known.getInt()) : 1;
-  }
-  auto ofOperand = [&](unsigned n) { return divisorOf(op->getOperand(n)); };
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
-    return std::min(ofOperand(0), ofOperand(1));
-  if (isa<arith::MulIOp>(op))
-    return std::min(mostDivisor, ofOperand(0) * ofOperand(1));
-  if (isa<BroadcastOp, ConvertOp>(op))
-    return ofOperand(0);
-  return 1;
-}
-
-int64_t KernelLowering::originDivisor(StringAttr axis) const {
-  auto [lower, upper] = domains.boundsOf(axis.getValue());
-  int64_t ofLower = divisorOf(lower);
-  if (!domains.isBlock(axis.getValue()))
-    return ofLower;
-  int64_t size = cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
-  return std::min(ofLower, powerIn(size));
-}
-
-int64_t KernelLowering::limitDivisor(StringAttr axis) const {
-  auto [lower, upper] = domains.boundsOf(axis.getValue());
-  int64_t divisor = std::min(originDivisor(axis), divisorOf(upper));
-  if (!domains.isBlock(axis.getValue()))
-    return divisor;
-  int64_t size = cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
-  return std::min(divisor, powerIn(size));
-}
-
 //===-- Masks -------------------------------------------------------------===//
 
 Value KernelLowering::limitFor(StringAttr axis, const Layout &layout, unsigned position) {
@@ -189,8 +141,8 @@ Value KernelLowering::limitFor(StringAttr axis, const Layout &layout, unsigned p
   int64_t length = isConstant ? std::max<int64_t>(0, (high - low).getSExtValue()) : 0;
   if (domains.isBlock(axis.getValue())) {
     int64_t size = cast<SpanType>(domains.spanOf(axis.getValue()).getType()).getExtent();
-    bool isWhole =
-        isConstant ? length % size == 0 : std::min(divisorOf(upper), divisorOf(lower)) % size == 0;
+    bool isWhole = isConstant ? length % size == 0
+                              : std::min(divisors.of(upper), divisors.of(lower)) % size == 0;
     if (isWhole && size == covered)
       return {};
   } else if (isConstant && length == covered) {
@@ -208,7 +160,7 @@ CodeBuilder::Values KernelLowering::domainMask(Axes axes, const Layout &layout) 
     if (!limit)
       continue;
     // The end doesn't fall between neighbours that begin at a multiple of what divides it.
-    int64_t group = std::min(layout.contiguity(position), limitDivisor(axis)), first = 0;
+    int64_t group = std::min(layout.contiguity(position), divisors.ofEnd(axis)), first = 0;
     for (int64_t r = 0; r < count; ++r) {
       first = r % group ? first : r;
       mask[r] = b.both(mask[r],

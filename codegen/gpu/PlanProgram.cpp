@@ -3,6 +3,7 @@
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
@@ -236,13 +237,8 @@ static constexpr int64_t forFolds = 8 << 10;
 /// Whether the end of an axis may fall between any two elements, so that each has a mask.
 static bool hasMaskForEach(KernelOp kernel, AxisOp axis) {
   constexpr int64_t together = 4;
-  int64_t extent = axis.getSpan().getType().getExtent();
-  if (!ShapedType::isDynamic(extent))
-    return extent % together != 0;
-  auto divisors = kernel->getAttrOfType<DictionaryAttr>(tile::codegen::divisorsAttrName);
-  auto dim = axis.getUpper().getDefiningOp<DimOp>();
-  auto divisor = divisors && dim ? divisors.getAs<IntegerAttr>(dim.getName()) : IntegerAttr();
-  return !divisor || divisor.getInt() % together != 0;
+  Domains domains(kernel);
+  return Divisors(kernel, domains).ofEnd(axis.getSpan().getType().getName()) % together != 0;
 }
 
 /// Elements of each tensor that a thread has at a time of a row in chunks: fewer where several

@@ -1,6 +1,7 @@
 //===- Products.cpp - loops that multiply matrices ------------------------===//
 
 #include "codegen/gpu/Products.h"
+#include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Settings.h"
@@ -24,10 +25,9 @@ bool tile::codegen::gpu::hasCopiedRows(KernelOp kernel, unsigned number, ArrayRe
     if (!symbol)
       return false;
     unsigned dim = symbol.getPosition();
-    auto divisors = kernel->getAttrOfType<DictionaryAttr>(divisorsAttrName);
-    auto known = divisors ? divisors.getAs<IntegerAttr>(cast<StringAttr>(kernel.getDims()[dim]))
-                          : IntegerAttr();
-    divisor = dim < dims.size() && dims[dim] >= 0 ? dims[dim] : known ? known.getInt() : 1;
+    divisor = dim < dims.size() && dims[dim] >= 0
+                  ? dims[dim]
+                  : divisorOfDim(kernel, cast<StringAttr>(kernel.getDims()[dim]));
   }
   return divisor * type.getElementTypeBitWidth() / 8 % copyBytes == 0;
 }

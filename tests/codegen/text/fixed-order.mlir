@@ -35,7 +35,7 @@ tile.kernel @alone(
 tile.kernel @beside(
     %x: memref<333x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (333, m)>},
     %y: memref<333x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (333, m)>})
-    attributes {dims = ["M"], schedule = {warps = 8}, tile.fixed_order} {
+    attributes {dims = ["M"], schedule = {warps = 8}, tile.divisors = {M = 16 : i64}, tile.fixed_order} {
   %c0 = arith.constant 0 : i64
   %c333 = arith.constant 333 : i64
   %M = tile.dim "M"

@@ -6,7 +6,7 @@
 // CHECK-LABEL: tile.kernel @costly_bias(
 // CHECK: math.sin %{{.*}} : tensor<256xf32, #[[OWN]]>
 // CHECK-NEXT: tile_gpu.convert %{{.*}} : tensor<256xf32, #[[OWN]]> to
-tile.kernel @costly_bias(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}, %arg1: memref<?xf32> {tile.mode = "in", tile.name = "b", tile.shape = affine_map<()[s0, s1] -> (s1)>, tile.type = "f32"}, %arg2: memref<?x?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}) attributes {dims = ["M", "N"], schedule = {i = 8 : i64, j = 256 : i64, warps = 4 : i64}} {
+tile.kernel @costly_bias(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}, %arg1: memref<?xf32> {tile.mode = "in", tile.name = "b", tile.shape = affine_map<()[s0, s1] -> (s1)>, tile.type = "f32"}, %arg2: memref<?x?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}) attributes {dims = ["M", "N"], schedule = {i = 8 : i64, j = 256 : i64, warps = 4 : i64}, tile.divisors = {N = 16 : i64}} {
   %c0_i64 = arith.constant 0 : i64
   %0 = tile.dim "M"
   %1 = tile.dim "N"

@@ -1,0 +1,56 @@
+//===- Divisors.h - what addresses and ends are multiples of --------------===//
+//
+// An access moves neighbours together where its address is a multiple of their
+// size, and where the end of an axis doesn't fall between them. That is known of
+// constants, of the sizes of blocks, and of dims as far as a kernel says what
+// divides them (divisorsAttrName). Layouts ask before code is made, and code again.
+//
+// All divisors are powers of two, 64 at most.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_CODEGEN_GPU_DIVISORS_H
+#define TILE_CODEGEN_GPU_DIVISORS_H
+
+#include "ir/Domain.h"
+#include "ir/TileOps.h"
+
+namespace tile::codegen::gpu {
+
+/// Of a dim's value.
+int64_t divisorOfDim(ir::KernelOp kernel, llvm::StringRef name);
+
+class Divisors {
+public:
+  /// Both stay.
+  Divisors(ir::KernelOp kernel, const ir::Domains &domains) : kernel(kernel), domains(domains) {}
+
+  /// Of an integer, or of all of a tile.
+  int64_t of(mlir::Value value) const;
+  /// Of the first coordinate of an axis, or of each of its blocks.
+  int64_t ofOrigin(mlir::StringAttr axis) const;
+  /// Of the places where an axis or its blocks begin and end.
+  int64_t ofEnd(mlir::StringAttr axis) const;
+  /// Of the strides of a parameter's dimensions, in elements.
+  llvm::SmallVector<int64_t> ofStrides(unsigned parameter) const;
+
+  /// Where an access goes, in a tensor with these strides.
+  struct Place {
+    mlir::AffineMap map;
+    mlir::ValueRange dims, syms;
+    llvm::ArrayRef<int64_t> strides;
+  };
+  /// Whether neighbours along one of the dims, a span, are neighbours in memory.
+  static bool areNeighbours(const Place &place, unsigned along);
+  /// How many of them can be moved together, as far as the address goes.
+  int64_t ofAddress(const Place &place, unsigned along) const;
+
+private:
+  int64_t ofIndex(mlir::AffineExpr expr, const Place &place, unsigned along) const;
+
+  ir::KernelOp kernel;
+  const ir::Domains &domains;
+};
+
+} // namespace tile::codegen::gpu
+
+#endif // TILE_CODEGEN_GPU_DIVISORS_H
