@@ -31,6 +31,10 @@ static constexpr double busyWarps = 16;
 /// A warp's instructions have this share of the matrix units' rate on a device with pipelines (an
 /// H200, docs/performance.md).
 static constexpr double shareOfWarpMma = 0.14;
+/// Where they multiply, a turn of the loop begins with so many seconds in which operands come from
+/// memory and through barriers into shared memory, and each step has so many instructions beside
+/// the multiply-adds and what these read (fitted to eight products there, docs/performance.md).
+static constexpr double secondsOfTurn = 1.15e-6, instructionsOfStep = 4;
 /// Plain threads that read so many elements for a multiply-add have this share of the vectors' rate
 /// (fitted to three blocks of one product there).
 static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
@@ -132,26 +136,58 @@ codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t>
   return shape;
 }
 
-/// Seconds beyond those at the fastest units' rate that a kernel's contractions take.
-double FusionCost::contractionSeconds(const Work &work,
-                                      const codegen::gpu::KernelShape &shape) const {
+/// How much longer arithmetic takes than on all multiprocessors, as the last of them have fewer of
+/// so many CTAs, or none.
+static double shareLost(double ctas, double multiprocessors) {
+  if (multiprocessors < 1 || !(ctas >= 1) || !std::isfinite(ctas))
+    return 1;
+  return std::ceil(ctas / multiprocessors) * multiprocessors / ctas;
+}
+
+double FusionCost::fastest(const Work::Contraction &contraction) const {
+  double matrix = device.operations(Unit::Matrix, contraction.type);
+  return matrix > 0 ? matrix : device.operations(Unit::Vector, contraction.type);
+}
+
+double FusionCost::contractionRate(const Work::Contraction &contraction,
+                                   const codegen::gpu::ContractionShape &shape) const {
   using Path = ir::ContractionPath;
-  bool hasPipelines = codegen::gpu::GpuModel::of(device.target).hasPipelines;
-  double seconds = 0;
+  if (shape.path == Path::Scalar)
+    return shareOfPlainThreads(shape.reads) * device.operations(Unit::Vector, contraction.type) /
+           shape.copies;
+  bool isByWarps = shape.path == Path::WarpMma && contraction.type != runtime::DType::F64 &&
+                   codegen::gpu::GpuModel::of(device.target).hasPipelines;
+  return isByWarps ? shareOfWarpMma * fastest(contraction) : fastest(contraction);
+}
+
+FusionCost::Multiplying
+FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const {
+  double multiprocessors = std::max(1.0, device.figure("multiprocessors")),
+         clock = device.figure("clock"), ctas = work.programs * shape.ctas;
+  // CTAs of a multiprocessor, at a time and one after the other.
+  double each = std::clamp(std::ceil(ctas / multiprocessors), 1.0, double(shape.ctasAtATime));
+  double rounds = std::max(1.0, std::ceil(ctas / multiprocessors / each));
+  Multiplying all;
   for (auto [n, contraction] : llvm::enumerate(work.contractions)) {
-    Path path = n < shape.contractions.size() ? shape.contractions[n] : Path::Scalar;
-    double fastest = device.operations(Unit::Matrix, contraction.type);
-    double vector = device.operations(Unit::Vector, contraction.type);
-    if (fastest == 0)
-      fastest = vector;
-    double rate = path == Path::Scalar ? shareOfPlainThreads(shape.operandReads) * vector
-                  : path == Path::WarpMma && hasPipelines && contraction.type != runtime::DType::F64
-                      ? shareOfWarpMma * fastest
-                      : fastest;
-    if (rate > 0 && std::isfinite(contraction.operations))
-      seconds += contraction.operations * (1 / rate - 1 / fastest);
+    codegen::gpu::ContractionShape one;
+    if (n < shape.contractions.size())
+      one = shape.contractions[n];
+    double rate = contractionRate(contraction, one);
+    if (!(rate > 0) || !std::isfinite(contraction.operations))
+      continue;
+    double busy = contraction.operations / rate, whole = busy * shareLost(ctas, multiprocessors);
+    all.busy += busy;
+    if (one.path != ir::ContractionPath::Scalar || clock <= 0) {
+      all.whole += whole * waiting(shape.warps, ctas, shape);
+      continue;
+    }
+    double ofProgram = contraction.operations / 2 / std::max(1.0, work.programs);
+    double turns = rounds * std::max(1.0, std::ceil(ofProgram / one.ofTurn));
+    double issue = one.depth * (one.sums * (1 + one.reads) + instructionsOfStep) / clock;
+    double turn = (one.isFirst ? secondsOfTurn : 0) + std::max(whole / each / turns, issue);
+    all.whole += std::max(whole, turns * turn);
   }
-  return seconds;
+  return all;
 }
 
 /// Seconds in which so many bytes move, and so many come once more, which a cache has; an equal
@@ -185,47 +221,46 @@ double FusionCost::waiting(double warps, double ctas,
   return std::max(1.0, busyWarps / std::max(1.0, each * warps));
 }
 
-/// How much longer arithmetic takes than on all multiprocessors, as the last of them have fewer of
-/// so many CTAs, or none.
-static double shareLost(double ctas, double multiprocessors) {
-  if (multiprocessors < 1 || !(ctas >= 1) || !std::isfinite(ctas))
-    return 1;
-  return std::ceil(ctas / multiprocessors) * multiprocessors / ctas;
-}
-
 ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
                                     double cycles) const {
   double multiprocessors = device.figure("multiprocessors"), ctas = work.programs * shape.ctas;
   double vector = device.operations(Unit::Vector, runtime::DType::F32),
          clock = device.figure("clock");
-  double compute = work.computeSeconds(device), multiply = 0;
+  Work rest = work;
+  for (const Work::Contraction &contraction : work.contractions)
+    rest.operations.erase({Unit::Matrix, contraction.type});
+  double compute = rest.computeSeconds(device);
+  Multiplying multiply;
   if (device.isGpu) {
     multiply = contractionSeconds(work, shape);
-  } else if (clock > 0 && multiprocessors > 0) {
-    Work rest = work;
-    for (const Work::Contraction &contraction : work.contractions)
-      rest.operations.erase({Unit::Matrix, contraction.type});
+  } else {
+    double all = work.computeSeconds(device) - compute;
     // Not all loops around a contraction are known to the cycles.
-    multiply = std::max(compute - rest.computeSeconds(device),
-                        cycles * work.programs / (clock * multiprocessors));
-    compute = rest.computeSeconds(device);
+    if (clock > 0 && multiprocessors > 0)
+      all = std::max(all, cycles * work.programs / (clock * multiprocessors));
+    multiply = {all, all * shareLost(ctas, multiprocessors)};
   }
   if (vector > 0)
     compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
                work.functions / vector;
   if (vector > 0 && !device.isGpu)
     compute += operationsOfReductionOnCpu * work.reduced / vector;
-  if (!llvm::is_contained(shape.contractions, ir::ContractionPath::Pipeline)) {
-    bool isScalar = llvm::is_contained(shape.contractions, ir::ContractionPath::Scalar);
+  double busy = compute + multiply.busy;
+  bool isPipeline = llvm::any_of(shape.contractions, [](const auto &one) {
+    return one.path == ir::ContractionPath::Pipeline;
+  });
+  if (!isPipeline)
     compute *= waiting(shape.warps, ctas, shape);
-    multiply *= waiting(isScalar ? shape.multiplyingWarps : shape.warps, ctas, shape);
-  }
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
   ir::LaunchTimes times;
   times.launch = device.launchSeconds();
   times.memory = memorySeconds(work.bytes() + work.restOfPieces, again, ctas, shape);
-  times.compute = (compute + multiply) * shareLost(ctas, multiprocessors);
+  times.compute = compute * shareLost(ctas, multiprocessors) + multiply.whole;
   times.all = secondsOf(times.launch, times.memory, times.compute);
+  // On a CPU a launch has the cores that it can use.
+  double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
+  times.busy = device.isGpu ? secondsOf(ir::launchShare * times.launch, bytes / bandwidth(), busy)
+                            : times.all;
   return times;
 }
 
@@ -271,13 +306,16 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.fillsDevice = !(work.programs * shape.ctas < device.figure("multiprocessors"));
   cost.contractions = shape.contractions.size();
   cost.wholeScalars = shape.wholeScalars;
-  cost.pipelines = llvm::count(shape.contractions, ir::ContractionPath::Pipeline);
-  cost.scalars = llvm::count(shape.contractions, ir::ContractionPath::Scalar);
+  for (const codegen::gpu::ContractionShape &one : shape.contractions) {
+    cost.pipelines += one.path == ir::ContractionPath::Pipeline;
+    cost.scalars += one.path == ir::ContractionPath::Scalar;
+  }
   double cycles = device.isGpu ? 0 : codegen::contractionCycles(kernel, dims, blocks, machine());
   ir::LaunchTimes times = timesOf(work, shape, cycles);
   cost.launchSeconds = times.launch;
   cost.memorySeconds = times.memory;
   cost.computeSeconds = times.compute;
+  cost.busySeconds = times.busy;
   cost.seconds = times.all;
   if (onFewCores)
     cost.onFewCores = onFewCores->timesOf(work, shape, cycles);

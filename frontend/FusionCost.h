@@ -53,7 +53,16 @@ private:
   codegen::gpu::KernelShape fit(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                 llvm::StringMap<int64_t> &blocks, const Work &work,
                                 bool &isSmaller) const;
-  double contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
+  /// Operations a second of the fastest units that contract.
+  double fastest(const Work::Contraction &contraction) const;
+  /// Those of all multiprocessors, if the contraction is made so.
+  double contractionRate(const Work::Contraction &contraction,
+                         const codegen::gpu::ContractionShape &shape) const;
+  /// Seconds that contractions take: of the whole device, and as their CTAs have it.
+  struct Multiplying {
+    double busy = 0, whole = 0;
+  };
+  Multiplying contractionSeconds(const Work &work, const codegen::gpu::KernelShape &shape) const;
   /// What a launch takes on this device. `cycles` are those of a program's contractions on a CPU.
   ir::LaunchTimes timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
                           double cycles) const;

@@ -24,16 +24,21 @@ namespace tile::ir {
 /// copies; a warp's; those of plain threads.
 enum class ContractionPath { Pipeline, WarpMma, Scalar };
 
+/// What launches that run at the same time have of their starts for themselves: eight small ones
+/// took 1.6 µs each so, and 2.2 one after the other (docs/performance.md).
+inline constexpr double launchShare = 0.5;
+
 /// Seconds of a launch: all, and what its start, the memory and the arithmetic would take alone;
-/// they may overlap.
+/// they may overlap. And for how long nothing else could run beside it.
 struct LaunchTimes {
-  double all = 0, launch = 0, memory = 0, compute = 0;
+  double all = 0, launch = 0, memory = 0, compute = 0, busy = 0;
 
   LaunchTimes &operator+=(const LaunchTimes &other) {
     all += other.all;
     launch += other.launch;
     memory += other.memory;
     compute += other.compute;
+    busy += other.busy;
     return *this;
   }
 };
@@ -47,6 +52,8 @@ struct KernelCost {
   double seconds = 0;
   /// What the start, the memory and the arithmetic would take alone; they may overlap.
   double launchSeconds = 0, memorySeconds = 0, computeSeconds = 0;
+  /// For how long a launch has the whole device, so that nothing else could run beside it.
+  double busySeconds = 0;
   /// The same on a device with few cores, where plans for this one run, too; none of others.
   std::optional<LaunchTimes> onFewCores;
   /// What memory and arithmetic take at least, on all of the device and by its fastest units.
@@ -63,7 +70,9 @@ struct KernelCost {
   std::string obstacle;
 
   double bytes() const { return bytesRead + bytesWritten; }
-  LaunchTimes times() const { return {seconds, launchSeconds, memorySeconds, computeSeconds}; }
+  LaunchTimes times() const {
+    return {seconds, launchSeconds, memorySeconds, computeSeconds, busySeconds};
+  }
   /// Operations for each byte.
   double intensity() const { return operations / bytes(); }
   /// What takes longest: "memory", "compute" or "launch"; "-" where nothing is known.
@@ -82,6 +91,7 @@ struct KernelCost {
     launchSeconds += other.launchSeconds;
     memorySeconds += other.memorySeconds;
     computeSeconds += other.computeSeconds;
+    busySeconds += other.busySeconds;
     if (other.onFewCores)
       onFewCores = onFewCores.value_or(LaunchTimes()) += *other.onFewCores;
     leastMemorySeconds += other.leastMemorySeconds;
@@ -95,6 +105,14 @@ struct KernelCost {
     return *this;
   }
 };
+
+/// What two launches take less where they don't need each other and run at the same time.
+inline double hiddenSeconds(const KernelCost &one, const KernelCost &other) {
+  double both = one.seconds + other.seconds, startOfFirst = launchShare * one.launchSeconds;
+  double together =
+      std::max({one.seconds, other.seconds, startOfFirst + one.busySeconds + other.busySeconds});
+  return std::max(0.0, both - together);
+}
 
 inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart,
                            bool isInContraction) {

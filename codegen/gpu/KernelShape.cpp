@@ -9,7 +9,6 @@
 #include "codegen/gpu/WarpMma.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace tile::ir;
@@ -85,27 +84,30 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
   return sizes;
 }
 
-/// Notes a contraction by plain threads. What the threads share out of a block's sums is taken for
-/// as square as the block lets it be.
-static void notePlain(DotOp dot, unsigned warps, KernelShape &shape) {
+/// A contraction by plain threads. What these share out of a block's sums is taken for as square as
+/// the block lets it be.
+static ContractionShape plainShape(DotOp dot, unsigned warps) {
+  ContractionShape shape;
+  auto left = cast<RankedTensorType>(dot.getLhs().getType());
+  ArrayRef<StringAttr> axes = axesOf(left);
+  shape.depth =
+      static_cast<double>(left.getDimSize(llvm::find(axes, dot.getAxisAttr()) - axes.begin()));
   auto tile = dyn_cast<RankedTensorType>(dot.getType());
-  if (!tile) // a number, of vectors
-    return;
-  double rows = 1, columns = 1, threads = 32.0 * warps;
-  for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
-    bool isRow = llvm::is_contained(axesOf(dot.getLhs().getType()), axis),
-         isColumn = llvm::is_contained(axesOf(dot.getRhs().getType()), axis);
-    if (isRow != isColumn)
-      (isRow ? rows : columns) *= static_cast<double>(extent);
-  }
-  double all = rows * columns, sums = std::max(1.0, all / threads);
-  double less = std::min({rows, columns, std::sqrt(sums)});
-  shape.operandReads = std::max(shape.operandReads, 1 / less + less / sums);
-  constexpr double mostAtOnce = 8;
-  double busy = std::clamp(std::ceil(all / 32), 1.0, double(warps));
-  bool isCopied = multipliedLoad(dot.getLhs()) && multipliedLoad(dot.getRhs());
-  shape.multiplyingWarps =
-      std::min(shape.multiplyingWarps, busy * std::min(sums, mostAtOnce) * (isCopied ? 1 : 0.5));
+  double rows = 1, columns = 1, all = 1, threads = 32.0 * warps;
+  if (tile) // else a number, of vectors
+    for (auto [axis, extent] : llvm::zip(axesOf(tile), tile.getShape())) {
+      bool isRow = llvm::is_contained(axes, axis),
+           isColumn = llvm::is_contained(axesOf(dot.getRhs().getType()), axis);
+      all *= static_cast<double>(extent);
+      if (isRow != isColumn)
+        (isRow ? rows : columns) *= static_cast<double>(extent);
+    }
+  shape.sums = std::max(1.0, all / threads);
+  shape.copies = std::max(1.0, threads / all);
+  double less = std::min({rows, columns, std::sqrt(shape.sums)});
+  shape.reads = 1 / less + less / shape.sums;
+  shape.ofTurn = all * shape.depth;
+  return shape;
 }
 
 bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
@@ -147,7 +149,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     return shape;
   auto product = model.hasPipelines ? findProduct(*copy).product : std::nullopt;
   if (product && GpuCompiler({.target = target.str()}).becomesPipeline(*copy)) {
-    shape.contractions = {ContractionPath::Pipeline};
+    shape.contractions = {{.path = ContractionPath::Pipeline}};
     shape.warps = warpsOf(*product) + 4; // those that load
     shape.ctas = blocksOf(*product);
     return shape;
@@ -160,12 +162,14 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
       model.mostBlocks = numBlocks(**onGpu);
       plan = planProgram(*copy, model);
     }
-  shape.multiplyingWarps = std::numeric_limits<double>::infinity();
+  llvm::SmallPtrSet<Block *, 4> loops;
   copy->walk([&](DotOp dot) {
     bool isPlain = !warpDotOf(dot);
-    shape.contractions.push_back(isPlain ? ContractionPath::Scalar : ContractionPath::WarpMma);
+    ContractionShape one{.path = ContractionPath::WarpMma};
     if (isPlain)
-      notePlain(dot, plan.warps, shape);
+      one = plainShape(dot, plan.warps);
+    one.isFirst = loops.insert(dot->getBlock()).second;
+    shape.contractions.push_back(one);
     shape.wholeScalars += isPlain && hasWholeRows(dot);
   });
   shape.warps = plan.warps;

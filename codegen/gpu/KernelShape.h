@@ -18,22 +18,28 @@
 
 namespace tile::codegen::gpu {
 
+/// How a contraction is made.
+struct ContractionShape {
+  ir::ContractionPath path = ir::ContractionPath::Scalar;
+  /// By plain threads: the sums of one, and the elements of operands that it reads for a
+  /// multiply-add; with R × C sums it reads R + C for R · C.
+  double sums = 1, reads = 2;
+  /// Threads that compute the same sum, where there are fewer than threads.
+  double copies = 1;
+  /// How far a turn of its loop goes, and the multiply-adds of a block in it; and whether it is the
+  /// first in that loop, whose turns wait for memory once.
+  double depth = 1, ofTurn = 1;
+  bool isFirst = true;
+};
+
 struct KernelShape {
   /// CTAs that share a program, the warps of each, and how many a multiprocessor has at a time.
   unsigned ctas = 1, warps = 4, ctasAtATime = 1;
   /// Whether a whole axis is gone through more than once, chunk by chunk: then each chunk is waited
   /// for.
   bool isPhased = false;
-  /// The contractions of the kernel, in the order in which they stand there.
-  llvm::SmallVector<ir::ContractionPath> contractions;
-  /// Elements of operands that a thread reads for a multiply-add, in the contraction outside
-  /// pipelines that reads the most: with R × C sums it reads R + C for R · C.
-  double operandReads = 0;
-  /// What keeps the arithmetic busy in the contraction by plain threads that does so least: the
-  /// warps that share out its sums, each as often as a thread has sums, up to eight, which don't
-  /// wait for each other. Where there are fewer sums than threads, warps do the same; where an
-  /// operand is computed, no copies of turns to come are under way, and half of the time is waited.
-  double multiplyingWarps = 4;
+  /// In the order in which they stand in the kernel.
+  llvm::SmallVector<ContractionShape> contractions;
   /// The most elements of a tile that a thread has, which the compiler may have to make fewer by
   /// smaller blocks (Shortage.h); of pipelines 0.
   int64_t elementsOfThread = 0;

@@ -70,6 +70,12 @@ private:
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
+  /// Whether calls that don't need each other do; fewer than three run one after the other
+  /// (runtime/cuda/PreparedRun.cpp).
+  bool runAtTheSameTime() const { return ids.size() > 2; }
+  /// What a call takes less as it runs beside another one that the consumer waits for. In the
+  /// consumer's kernel it would come after that.
+  double hiddenBesideOthers(const LiveCall &producer, CallOp consumer) const;
 
   // Candidates.
   bool isLarge(unsigned first, unsigned second) const;
@@ -261,6 +267,21 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
   return evaluateInlining(candidate, /*isSingle=*/true, refusal);
 }
 
+double Fuser::hiddenBesideOthers(const LiveCall &producer, CallOp consumer) const {
+  double most = 0;
+  if (!runAtTheSameTime())
+    return most;
+  for (Value argument : consumer->getOperands()) {
+    auto other = argument.getDefiningOp<CallOp>();
+    if (!other || other == producer.call)
+      continue;
+    double hidden = hiddenSeconds(producer.cost, live[ids.at(other)].cost);
+    if (hidden > most && !reaches(producer.call, other) && !reaches(other, producer.call))
+      most = hidden;
+  }
+  return most;
+}
+
 std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool isSingle,
                                                 FusionRefusal &refusal) {
   const LiveCall &first = live[candidate.first], &second = live[candidate.second];
@@ -279,6 +300,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
   }
   KernelOp kernel = shapes.kernelOf(producer);
   bool mayWiden = kernel && gathersAlongAxes(kernel);
+  double hidden = hiddenBesideOthers(first, consumer);
   std::optional<Proposal> best;
   auto bytesOfAll = [&](ArrayRef<Value> tensors) {
     return std::accumulate(tensors.begin(), tensors.end(), 0.0, [&](double bytes, Value tensor) {
@@ -305,6 +327,8 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
       return;
     if (!how.finishes && !how.keeps && (givesMore || hasOthers))
       proposal.together += first.cost;
+    else
+      proposal.apart.seconds -= hidden;
     if (!best || proposal.gain() > best->gain())
       best = proposal;
   };
@@ -339,6 +363,7 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
     return {};
   Proposal proposal{Transform::InlineAll, {.widens = true}};
   proposal.apart = live[candidate.first].cost;
+  double hidden = 0;
   for (Operation *user : users) {
     auto consumer = cast<CallOp>(user);
     if (isVetoed(live[candidate.first], live[ids.at(user)], refusal))
@@ -353,7 +378,9 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
     proposal.apart += other;
     proposal.together += *together;
     proposal.isInContraction |= other.contractions > 0;
+    hidden = std::max(hidden, hiddenBesideOthers(live[candidate.first], consumer));
   }
+  proposal.apart.seconds -= hidden;
   return proposal;
 }
 
@@ -369,6 +396,10 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
             .str();
     return {};
   }
+  KernelCost apart = first.cost;
+  apart += second.cost;
+  if (runAtTheSameTime())
+    apart.seconds -= hiddenSeconds(first.cost, second.cost);
   std::optional<Proposal> best;
   for (bool isSwapped : {false, true}) {
     FusionRefusal why;
@@ -380,8 +411,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
       continue;
     }
     Proposal proposal{Transform::Merge, {}, false, isSwapped};
-    proposal.apart = first.cost;
-    proposal.apart += second.cost;
+    proposal.apart = apart;
     proposal.together = *together;
     proposal.isInContraction = proposal.apart.contractions > 0;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))

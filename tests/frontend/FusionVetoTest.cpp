@@ -78,6 +78,9 @@ graph normed_product(x: f32[M, K], g: f32[K], w: f32[K, N]) -> (y: f32[M, N]) {
     let t = rms_norm(x, g)
     y = plain_product(t, w)
 }
+graph gated_products(x: f32[M, K], a: f32[K, N], b: f32[K, N]) -> (y: f32[M, N]) {
+    y = swiglu(plain_product(x, a), plain_product(x, b))
+}
 graph product_and_bias(a: f32[M, K], b: f32[K, N], c: f32[N]) -> (y: f32[M, N]) {
     let t = plain_product(a, b)
     y = t + c
@@ -177,6 +180,20 @@ TEST_F(FusionVeto, fewSumsAreFewThreads) {
   ir::KernelCost few =
       plan("product_and_bias", "h200", {{"M", 4}, {"K", 1 << 19}, {"N", 4}}).ledger.after();
   EXPECT_GT(few.seconds, 1e-3); // 8.4 million multiply-adds
+}
+
+/// Products that leave most of the device run at the same time. One of them in the kernel of their
+/// consumer would wait for the other.
+TEST_F(FusionVeto, whatRunsAtTheSameTimeStaysApart) {
+  for (Dims dims :
+       {Dims{{"M", 512}, {"K", 512}, {"N", 512}}, Dims{{"M", 4}, {"K", 2048}, {"N", 2048}},
+        Dims{{"M", 2048}, {"K", 1024}, {"N", 1}}})
+    EXPECT_EQ(plan("gated_products", "h200", dims).launches, 3u);
+}
+
+/// All sixteen warps of a kernel of rows would compute the sixteen sums of a product behind them.
+TEST_F(FusionVeto, copiesOfSumsTakeTime) {
+  EXPECT_EQ(plan("normed_product", "h200", {{"M", 4}, {"K", 1 << 19}, {"N", 4}}).launches, 2u);
 }
 
 TEST_F(FusionVeto, predictedTimeNeverGrows) {
