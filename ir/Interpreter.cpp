@@ -368,6 +368,8 @@ LogicalResult Machine::executeFor(ForOp op) {
       return failure();
     carried = tilesOf(merge.getTerminator()->getOperands());
   }
+  for (Tile &whole : carried)
+    llvm::erase(whole.cutAlong, op.getNameAttr());
   setTiles(op.getResults(), carried);
   return success();
 }
@@ -380,7 +382,7 @@ LogicalResult Machine::runBlocks(ForOp op, int64_t start, int64_t length,
     Scope scope(*this);
     int64_t first = isDecreasing(op) ? last - done : done;
     setTiles(op.getCarried(), carried);
-    bindAxis(op.getNameAttr(), {start + first, std::min(size, length - first)});
+    bindAxis(op.getNameAttr(), {start + first, std::min(size, length - first), /*isBlock=*/true});
     if (failed(runBlock(op.getBody().front())))
       return failure();
     for (auto [tile, before, after] :

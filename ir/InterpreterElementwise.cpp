@@ -245,6 +245,7 @@ private:
   /// The operands stay valid: results wait until the op is done.
   LogicalResult finish(unsigned number, Tile &result) {
     Machine::settleBounds(result);
+    keepParts(op, operands, result);
     results.emplace_back(op->getResult(number), std::move(result));
     if (results.size() == op->getNumResults())
       for (auto &[value, tile] : results)

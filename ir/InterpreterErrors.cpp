@@ -219,16 +219,32 @@ void TermSum::begin(double value, Bound bound) {
   lowestBit = std::min(lowestBit, lowestBitOf(value));
 }
 
-void TermSum::cutLast(double term, const TermSum &of) {
+void TermSum::append(const TermSum &of, double factor) {
+  if ((of.count == 0 && of.start == 0) || factor == 0 || !std::isfinite(factor))
+    return;
+  count += of.count + (of.start != 0);
+  repeated += of.repeated;
+  total += factor * of.total;
+  squares += factor * factor * (of.squares + of.start * of.start);
+  magnitude += std::fabs(factor) * of.magnitude;
+  infinite += factor * of.infinite;
+  lowestBit = std::min(lowestBit, of.lowestBit + lowestBitOf(factor));
+  isAbove |= factor > 0 ? of.isAbove : of.isBelow;
+  isBelow |= factor > 0 ? of.isBelow : of.isAbove;
+  // Each product is rounded by itself, but for those by powers of two.
+  int exponent;
+  hasProducts |= of.hasProducts || std::fabs(std::frexp(factor, &exponent)) != 0.5;
+}
+
+void TermSum::cutLast(double term, const TermSum &of, double factor) {
   if (of.count < 2 || !std::isfinite(term) || of.infinite != 0)
     return;
-  count += of.count - (term != 0);
-  repeated += of.repeated;
-  squares += of.squares - term * term;
-  magnitude += of.magnitude - std::fabs(term);
-  lowestBit = std::min(lowestBit, of.lowestBit);
-  isAbove |= of.isAbove;
-  isBelow |= of.isBelow;
+  double exact = total;
+  count -= term != 0;
+  squares -= term * term;
+  magnitude -= std::fabs(term);
+  append(of, factor);
+  total = exact;
 }
 
 void TermSum::addInOrder(double coarserBy) {
@@ -256,12 +272,13 @@ double TermSum::sizeOfPartialSums() const {
   double n = double(count), terms = total - start;
   if (coarseness > 0)
     return std::sqrt(n * start * start + n / 3 * terms * terms + n / 2 * squares);
-  // Of n/c chains each sums up c/n of all. Level by level, the tree above has 2 · sum² + squares ·
-  // log₂ n/c or less.
+  // Of n/c chains each sums up c/n of all, and the first one has the start in it. Level by level,
+  // the tree above has 2 · sum² + squares · log₂ n/c or less.
   double chain = std::min(n, runs > 0 ? std::max(longestChain, n / runs) : longestChain),
          levels = std::log2(std::max(n / chain, 1.0));
-  double ofChains = chain * chain / n / 3 * terms * terms + chain / 2 * squares;
-  return std::sqrt(ofChains + start * start + (levels > 0 ? 2 : 0) * terms * terms +
+  double ofChains =
+      chain * start * start + chain * chain / n / 3 * terms * terms + chain / 2 * squares;
+  return std::sqrt(ofChains + (levels > 0 ? 2 : 0) * terms * terms +
                    (levels + hasProducts) * squares);
 }
 

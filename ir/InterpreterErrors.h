@@ -83,7 +83,9 @@ class TermSum {
 public:
   void add(double term, Bound bound);
   /// The last term is a sum of others, of which blocks of other sizes add up fewer at a time.
-  void cutLast(double term, const TermSum &of);
+  void cutLast(double term, const TermSum &of, double factor = 1);
+  /// The terms of another sum times a factor, without what these are off by themselves.
+  void append(const TermSum &of, double factor = 1);
   /// The term is a part of what there is to add, which others cut into other parts: these are
   /// rounded, too.
   void roundPart(Number number, double term);

@@ -2,10 +2,10 @@
 //
 // One machine that walks the IR. Its rules stand in these files: control flow
 // and programs (Interpreter.cpp), domains (InterpreterDomain.cpp), memory
-// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), scans and sorts
-// (InterpreterAlong.cpp), assertions and prints (InterpreterReports.cpp) and
-// elementwise ops (InterpreterElementwise.cpp). How far other executions may be
-// from this one stands beside each value (InterpreterErrors.h).
+// (InterpreterMemory.cpp), tiles (InterpreterTiles.cpp), what loops add up
+// (InterpreterSums.cpp), scans and sorts (InterpreterAlong.cpp), assertions and prints
+// (InterpreterReports.cpp) and elementwise ops (InterpreterElementwise.cpp). How far other
+// executions may be from this one stands beside each value (InterpreterErrors.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_INTERPRETERIMPL_H
@@ -65,7 +65,9 @@ struct Tile : Box {
   std::shared_ptr<std::vector<Wide>> wide;
   /// What is known of its terms, if errors are tracked.
   std::shared_ptr<std::vector<TermSum>> terms;
-  /// Of sums that a reduction makes, theirs; null elsewhere.
+  /// Axes along which blocks of other sizes add up other parts of what is a sum here, and the
+  /// terms of these sums, where they are no sums that a loop carries.
+  SmallVector<mlir::StringAttr, 2> cutAlong;
   std::shared_ptr<std::vector<TermSum>> parts;
   /// A Bound an element; null: other executions have the same bits.
   std::shared_ptr<std::vector<char>> bounds;
@@ -79,6 +81,7 @@ struct Tile : Box {
     writeAs(bounds->data() + index * sizeof(Bound), bound);
   }
   void shareAlong(ArrayRef<mlir::StringAttr> names);
+  void addCuts(ArrayRef<mlir::StringAttr> names);
   double asDouble(int64_t index) const {
     return isFloat(number) ? readFloat(number, at(index))
                            : static_cast<double>(readSigned(number, at(index)));
@@ -87,6 +90,13 @@ struct Tile : Box {
   char *at(int64_t index) const { return data->data() + index * byteWidth(number); }
   /// The terms of a sum so far; those of any other value are the value itself.
   TermSum termsAt(int64_t index) const;
+  /// The terms of what other blocks add up in other parts; null elsewhere.
+  const TermSum *partsAt(int64_t index) const {
+    return cutAlong.empty() ? nullptr
+           : parts          ? &(*parts)[index]
+           : terms          ? &(*terms)[index]
+                            : nullptr;
+  }
   Wide wideAt(int64_t index) const { return wide ? (*wide)[index] : readFloat(number, at(index)); }
   /// How far apart elements are along each of `axes`; 0 for an axis it has not.
   Extents stridesAlong(ArrayRef<mlir::StringAttr> axes) const;
@@ -103,6 +113,8 @@ inline int64_t offsetOf(ArrayRef<int64_t> position, ArrayRef<int64_t> strides) {
 /// coordinate origin + l. Where a block sticks out of its range there are none.
 struct Axis {
   int64_t origin = 0, count = 0;
+  /// A loop's block, which other tile sizes cut elsewhere.
+  bool isBlock = false;
 };
 
 /// A tile.restrict in scope.
@@ -132,6 +144,11 @@ struct Memory {
   std::vector<TermSum> terms;
   std::vector<FactorProduct> factors;
 };
+
+/// The result of a broadcast gets what is known of the sums that are broadcast.
+void spreadSums(const Tile &input, const Extents &strides, Tile &result);
+/// The result of a linear op keeps the parts that its operands are the sums of.
+void keepParts(mlir::Operation *op, ArrayRef<const Tile *> operands, Tile &result);
 
 class Machine {
 public:
@@ -250,15 +267,19 @@ private:
   static void settleBounds(Tile &tile);
   /// Sums and products of a fold: the order of the steps is open.
   bool isStepOfFold(mlir::Operation *op) const;
-  void boundDot(DotOp op, const Tile &lhs, const Tile &rhs, const Tile &acc, Tile &result);
+
+  //===-- InterpreterSums.cpp ---------------------------------------------===//
+  /// One of `sumSteps` but a dot.
+  LogicalResult executeSumStep(mlir::Operation *op, unsigned sumSoFar);
   /// Bounds the result of an addition to what a loop carries by all terms so far.
   LogicalResult boundSumStep(mlir::Operation *op, ArrayRef<const Tile *> operands,
                              unsigned sumSoFar, Tile &result);
+  void boundDot(DotOp op, const Tile &lhs, const Tile &rhs, const Tile &acc, Tile &result);
+  /// The result is a sum along these axes.
+  void noteCuts(ArrayRef<mlir::StringAttr> summed, Tile &result) const;
 
   //===-- InterpreterElementwise.cpp --------------------------------------===//
   LogicalResult executeElementwise(mlir::Operation *op);
-  /// One of `sumSteps` but a dot.
-  LogicalResult executeSumStep(mlir::Operation *op, unsigned sumSoFar);
   friend class Elementwise;
   friend class AccessWalk;
 

@@ -94,6 +94,7 @@ LogicalResult Machine::executeBroadcast(BroadcastOp op) {
     }
     return success();
   });
+  spreadSums(input, strides, result);
   values[op.getResult()] = std::move(result);
   return success();
 }
@@ -136,8 +137,11 @@ static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile
     int64_t into = offsetOf(position, strides);
     double value = readFloat(input.number, input.at(index));
     sums[into] = combineWide(kind, sums[into], value);
-    if (!terms.empty())
+    if (!terms.empty()) {
       terms[into].add(value, input.boundAt(index));
+      if (const TermSum *of = input.partsAt(index))
+        terms[into].cutLast(value, *of);
+    }
     if (!factors.empty())
       factors[into].add(value, input.boundAt(index));
     return success();
@@ -152,7 +156,7 @@ static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile
     result.setBound(index, isSum ? terms[index].finish(result.number, isShared)
                                  : factors[index].finish(result.number, sum));
   }
-  if (isSum)
+  if (isSum && !result.cutAlong.empty())
     result.parts = std::make_shared<std::vector<TermSum>>(std::move(terms));
 }
 
@@ -239,6 +243,8 @@ LogicalResult Machine::executeReduce(ReduceOp op) {
   if (failed(makeBounds(op, result, input.bounds || isWide)))
     return failure();
   if (isWide) {
+    noteCuts(SmallVector<StringAttr>(op.getAxes().getAsRange<StringAttr>()), result);
+    result.addCuts(input.cutAlong);
     reduceWide(op.getKind(), input, box, result);
     settleBounds(result);
     values[op.getResult()] = std::move(result);
@@ -351,109 +357,6 @@ LogicalResult Machine::executeCount(CountOp op) {
   return success();
 }
 
-//===-- Sums of loops -----------------------------------------------------===//
-
-/// Whether the innermost loop around `op` computes the value anew each time.
-static bool isOfThisIteration(Operation *op, Value value) {
-  Operation *loop = op->getParentOp();
-  while (loop && !isa<ForOp, scf::ForOp, scf::WhileOp>(loop))
-    loop = loop->getParentOp();
-  return !loop || loop->isAncestor(value.getParentBlock()->getParentOp());
-}
-
-LogicalResult Machine::executeSumStep(Operation *op, unsigned sumSoFar) {
-  Tile result;
-  if (failed(makeTile(op, op->getResult(0).getType(), result)))
-    return failure();
-  SmallVector<const Tile *> operands;
-  for (Value operand : op->getOperands()) {
-    operands.push_back(&values.at(operand));
-    if (failed(checkDefined(op, *operands.back(), result)))
-      return failure();
-  }
-  result.wide = std::make_shared<std::vector<Wide>>(result.size);
-  for (int64_t index = 0; index < result.size; ++index) {
-    if (!result.contains(index))
-      continue;
-    auto operand = [&](unsigned n) {
-      return operands[n]->wideAt(operands[n]->axes.empty() ? 0 : index);
-    };
-    Wide sum = operand(sumSoFar);
-    if (isa<arith::SubFOp>(op))
-      sum -= operand(1);
-    else
-      sum += isa<arith::AddFOp>(op) ? operand(1 - sumSoFar) : operand(0) * operand(1);
-    (*result.wide)[index] = sum;
-    writeFloat(result.number, result.at(index), static_cast<double>(sum));
-  }
-  if (failed(boundSumStep(op, operands, sumSoFar, result)))
-    return failure();
-  values[op->getResult(0)] = std::move(result);
-  return success();
-}
-
-/// Whether backends have one accumulator for what a loop adds up: the CPU for tiles in loops over
-/// integers, GPUs for all but what is a sum in each iteration of a loop over a span.
-static bool addsInOrder(Operation *op, ArrayRef<unsigned> terms, bool isGpu) {
-  Operation *loop = op->getParentOp();
-  while (isa_and_nonnull<scf::IfOp>(loop))
-    loop = loop->getParentOp();
-  bool isOfSpan = isa_and_nonnull<ForOp>(loop);
-  if (isGpu)
-    return !isOfSpan || terms.size() != 1 || !op->getOperand(terms[0]).getDefiningOp<ReduceOp>();
-  return !isOfSpan && isa<RankedTensorType>(op->getResult(0).getType());
-}
-
-/// Whether a loop's round adds the sum of its block: other blocks have other sums.
-static bool isSumOfBlock(Operation *op, Value term) {
-  auto reduce = term.getDefiningOp<ReduceOp>();
-  return reduce && reduce->getBlock() == op->getBlock() && isa<ForOp>(op->getParentOp());
-}
-
-LogicalResult Machine::boundSumStep(Operation *op, ArrayRef<const Tile *> operands,
-                                    unsigned sumSoFar, Tile &result) {
-  if (failed(makeBounds(op, result, options.tracksErrors)))
-    return failure();
-  if (!result.bounds)
-    return success();
-  result.terms = std::make_shared<std::vector<TermSum>>(result.size);
-  SmallVector<unsigned, 2> factors;
-  for (unsigned n = 0; n < operands.size(); ++n)
-    if (n != sumSoFar)
-      factors.push_back(n);
-  for (const Tile *operand : operands)
-    if (operand->bounds)
-      result.shareAlong(operand->axes.empty() ? result.axes
-                                              : ArrayRef<StringAttr>(operand->sharedAlong));
-  bool isInOrder = addsInOrder(op, factors, options.errorsOfGpu);
-  bool isCut = factors.size() == 1 && isSumOfBlock(op, op->getOperand(factors[0]));
-  for (int64_t index = 0; index < result.size; ++index) {
-    if (!result.contains(index))
-      continue;
-    auto at = [&](unsigned n) { return operands[n]->axes.empty() ? 0 : index; };
-    auto boundOf = [&](unsigned n) {
-      Bound bound = operands[n]->boundAt(at(n));
-      // What isn't of this iteration alone is off in the same way in the next one.
-      return isOfThisIteration(op, op->getOperand(n)) ? bound : Bound{0, roundUp(bound.total())};
-    };
-    TermSum &terms = (*result.terms)[index];
-    terms = operands[sumSoFar]->termsAt(at(sumSoFar));
-    if (isInOrder)
-      terms.addInOrder(1);
-    auto valueOf = [&](unsigned n) { return operands[n]->asDouble(at(n)); };
-    if (factors.size() == 1) {
-      terms.add(valueOf(factors[0]), boundOf(factors[0]));
-      if (isCut && operands[factors[0]]->parts)
-        terms.cutLast(valueOf(factors[0]), (*operands[factors[0]]->parts)[at(factors[0])]);
-    } else
-      terms.addProduct(valueOf(factors[0]), boundOf(factors[0]), valueOf(factors[1]),
-                       boundOf(factors[1]));
-    result.setBound(index, terms.finish(result.number, /*isShared=*/true));
-  }
-  settleBounds(result);
-  return success();
-}
-
 //===-- Dot ---------------------------------------------------------------===//
 
 namespace {
@@ -500,55 +403,6 @@ void contract(const Tile &acc, const Tile &lhs, const Tile &rhs, StringAttr axis
   });
 }
 } // namespace
-
-static std::vector<double> numbersOf(const Tile &tile) {
-  std::vector<double> numbers(tile.size);
-  for (int64_t index = 0; index < tile.size; ++index)
-    if (tile.contains(index))
-      numbers[index] = tile.asDouble(index);
-  return numbers;
-}
-
-void Machine::boundDot(DotOp op, const Tile &lhs, const Tile &rhs, const Tile &acc, Tile &result) {
-  std::vector<double> left = numbersOf(lhs), right = numbersOf(rhs);
-  Extents leftStrides = lhs.stridesAlong(result.axes), rightStrides = rhs.stridesAlong(result.axes);
-  int64_t leftStep = lhs.stridesAlong(op.getAxisAttr())[0];
-  int64_t rightStep = rhs.stridesAlong(op.getAxisAttr())[0];
-  int64_t length = axes.at(op.getAxisAttr()).count;
-  // A contraction has one accumulator an element. A dot of vectors, or of a matrix and a vector, is
-  // a sum like others on the CPU.
-  auto hasOwnAxis = [&](const Tile &tile, const Tile &other) {
-    return llvm::any_of(tile.axes,
-                        [&](StringAttr axis) { return !llvm::is_contained(other.axes, axis); });
-  };
-  bool isInOrder = options.errorsOfGpu || (hasOwnAxis(lhs, rhs) && hasOwnAxis(rhs, lhs));
-  // Matrix units of GPUs cut off what they add, and keep some 13 bits of sums of f8.
-  bool isOfF8 = bitWidth(lhs.number) == 8;
-  double coarseness = !options.errorsOfGpu ? 1 : isOfF8 ? 0x1p10 : 2;
-  bool isShared = result.wide != nullptr;
-  for (const Tile *operand : {&lhs, &rhs})
-    isShared |= llvm::is_contained(operand->sharedAlong, op.getAxisAttr());
-  for (const Tile *operand : {&lhs, &rhs, &acc})
-    for (StringAttr axis : operand->sharedAlong)
-      if (axis != op.getAxisAttr())
-        result.shareAlong(axis);
-  if (result.wide)
-    result.terms = std::make_shared<std::vector<TermSum>>(result.size);
-  (void)result.forEach([&](int64_t index, ArrayRef<int64_t> position) {
-    int64_t i = offsetOf(position, leftStrides), j = offsetOf(position, rightStrides);
-    TermSum terms = acc.termsAt(index);
-    if (isInOrder)
-      terms.addInOrder(coarseness);
-    for (int64_t k = 0; k < length; ++k, i += leftStep, j += rightStep)
-      if (lhs.contains(i) && rhs.contains(j))
-        terms.addProduct(left[i], lhs.boundAt(i), right[j], rhs.boundAt(j));
-    result.setBound(index, isFloat(result.number) ? terms.finish(result.number, isShared)
-                                                  : ownBound(terms.errorAtMost()));
-    if (result.terms)
-      (*result.terms)[index] = terms;
-    return success();
-  });
-}
 
 LogicalResult Machine::executeDot(DotOp op) {
   const Tile &lhs = values.at(op.getLhs()), &rhs = values.at(op.getRhs());

@@ -121,6 +121,10 @@ std::optional<Link> SumFinder::through(Operation *op, Value sum, unsigned operan
     steps.emplace_back(op, operand);
     return Link{0, 1};
   }
+  // The same elements, with their axes in another order.
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    if (axesOf(broadcast.getType()).size() == axesOf(sum.getType()).size())
+      return Link{0, 0};
   unsigned firstInit, firstArgument;
   if (!bodyOf(op, firstInit, firstArgument) || operand < firstInit)
     return {};

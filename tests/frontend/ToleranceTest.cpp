@@ -178,13 +178,43 @@ TEST_F(ToleranceTest, ProductsOfDoublesMayTip) {
   EXPECT_EQ(missed(ran.expected, ran.bounds, 2.5), 0);
 }
 
-/// A block's sum may be exact, and what smaller blocks add to the same sum is rounded each time.
+/// A block's sum may be exact, and what smaller blocks add to the same sum is rounded each time:
+/// whatever is made of a block's sum before it is added.
 TEST_F(ToleranceTest, SumsOfBlocksAreCutElsewhere) {
-  Run made = run("kernel k(x: bf16[M, 8], s: f32[M]) -> (y: f32[M]) {\n  parallel j in tiles(M) "
-                 "{\n    var v = s[j]\n    for i in tiles(8) {\n      v += sum(f32(x[j, i]), "
-                 "i)\n    }\n    y[j] = v\n  }\n} schedule { i = 8 }\n",
-                 {normal(DType::BF16, {4001, 8}), normal(DType::F32, {4001})}, /*tile=*/1);
-  EXPECT_TRUE(made.comparison.ok());
+  auto sign = normal(DType::F32, {4001}), one = normal(DType::BF16, {8});
+  for (int64_t n = 0; n < 4001; ++n)
+    sign->setDouble(n, n % 3 ? 1 : -1);
+  for (int64_t n = 0; n < 8; ++n)
+    one->setDouble(n, 1);
+  for (const char *round :
+       {"v += sum(f32(x[j, i]), i)", "v -= sum(f32(x[j, i]), i)", "v += 2 * sum(f32(x[j, i]), i)",
+        "v += sum(f32(x[j, i]), i) / 4", "v += -sum(f32(x[j, i]), i)",
+        "v += sum(f32(x[j, i]), i) * sign[j]", "v += sum(f32(w[i]), i)",
+        "v += sum(f32(x[j, i]), i) + sum(f32(w[i]), i)",
+        "v += sum(f32(x[j, i]), i) - sum(f32(w[i]), i)", "v += sum(sum(f32(w2[i, :]), i), L)",
+        "v += 2 * dot(x[j, i], one[i], i)",
+        "v += dot(x[j, i], one[i], i) - sum(f32(x[j, i]), i) / 2",
+        "var u = zeros(f32, j)\n      for k in tiles(L) { u += sum(f32(x[j, i]) * f32(w2[i, k]), "
+        "i, k) }\n      v += u"}) {
+    std::string text = "kernel k(x: bf16[M, 8], s: f32[M], w: bf16[8], w2: bf16[8, L], sign: "
+                       "f32[M], one: bf16[8]) -> (y: f32[M]) {\n  parallel j in tiles(M) {\n    "
+                       "var v = s[j]\n    for i in tiles(8) {\n      " +
+                       std::string(round) + "\n    }\n    y[j] = v\n  }\n} schedule { i = 8 }\n";
+    run(text,
+        {normal(DType::BF16, {4001, 8}), normal(DType::F32, {4001}), normal(DType::BF16, {8}),
+         normal(DType::BF16, {8, 3}), sign, one},
+        /*tile=*/1);
+  }
+}
+
+/// A product has its axes in the order of its operands, and what it is added to in another. Each
+/// round adds to what the sum began with.
+TEST_F(ToleranceTest, SumsGoOnWithTheirAxesInAnotherOrder) {
+  run("kernel k(x: f32[M, 12], z: f32[N, M, 12]) -> (y: f32[N, M]) {\n  parallel a in tiles(N), b "
+      "in tiles(M) {\n    var v = full(f32, 1, a, b)\n    for i in tiles(12) {\n      v += "
+      "dot(x[b, "
+      "i], z[a, b, i], i)\n    }\n    y[a, b] = v\n  }\n} schedule { i = 16 }\n",
+      {normal(DType::F32, {201, 12}, 1e-4), normal(DType::F32, {197, 201, 12})}, /*tile=*/1);
 }
 
 /// Of blocks of another size no product leaves the range, and 0 times a number is 0, not NaN.
