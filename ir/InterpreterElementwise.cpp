@@ -86,7 +86,7 @@ private:
   Bound boundOfChoice(unsigned chosen, int64_t index) const {
     Bound kept = bound(chosen, index);
     if (operands.size() == 1)
-      return kept.isExact() ? kept : undecided;
+      return kept.isExact() && !(showsNaN && std::isnan(value(0, index))) ? kept : undecided;
     if (bound(0, index).isExact())
       return kept;
     unsigned other = 3 - chosen;
@@ -139,9 +139,8 @@ private:
       (effect(std::integral_constant<size_t, N>()), ...);
       if (isComparison)
         change = boundOfComparison(bounds, index);
-      // Which NaN there is, and so its sign, is not specified.
       if constexpr (sizeof...(ParamTs) == 2)
-        if (takesSign && std::isnan(static_cast<double>(std::get<1>(args))))
+        if (showsNaN && std::isnan(static_cast<double>(std::get<1>(args))))
           change = undecided;
       if constexpr (std::is_same_v<ResultT, double>) {
         // At zero all have the same.
@@ -238,8 +237,9 @@ private:
       if (operand->bounds)
         result.shareAlong(operand->axes.empty() ? result.axes
                                                 : ArrayRef<StringAttr>(operand->sharedAlong));
-    takesSign = isa<math::CopySignOp>(op);
-    return machine.makeBounds(op, result, isOff || isFree || ulps > 0 || takesSign);
+    showsNaN =
+        isa<math::CopySignOp>(op) || (isa<arith::BitcastOp>(op) && isFloat(operands[0]->number));
+    return machine.makeBounds(op, result, isOff || isFree || ulps > 0 || showsNaN);
   }
 
   /// The operands stay valid: results wait until the op is done.
@@ -258,7 +258,9 @@ private:
   /// Of the bounds: of what the function is off by, whether it compares its operands, and whether
   /// other executions round in other places.
   double ulps = 0;
-  bool isComparison = false, isStepOfFold = false, isFree = false, takesSign = false;
+  bool isComparison = false, isStepOfFold = false, isFree = false;
+  /// The result shows which NaN an operand is, or its sign: that is not specified.
+  bool showsNaN = false;
   SmallVector<const Tile *> operands;
   SmallVector<std::pair<Value, Tile>, 2> results;
 };

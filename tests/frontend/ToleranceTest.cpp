@@ -228,6 +228,17 @@ TEST_F(ToleranceTest, ProductsBeyondTheRangeAreOpen) {
     EXPECT_TRUE(std::isinf(bound)) << bound;
 }
 
+/// Processors make other NaNs than the interpreter.
+TEST_F(ToleranceTest, BitsOfNaNsAreOpen) {
+  auto x = normal(DType::F32, {101});
+  Run made = ran("kernel k(x: f32[N]) -> (y: i32[N]) {\n  parallel i in tiles(N) { y[i] = "
+                 "bitcast(i32, sqrt(x[i])) }\n}\n",
+                 {x});
+  ASSERT_EQ(made.bounds.size(), 101u);
+  for (int64_t n = 0; n < 101; ++n)
+    EXPECT_EQ(made.bounds[static_cast<size_t>(n)] > 0, x->getDouble(n) < 0) << x->getDouble(n);
+}
+
 TEST_F(ToleranceTest, FunctionsAreExactAtZero) {
   Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[M, N]) {\n  parallel i in tiles(M) {\n    let "
                 "e = exp(x[i, :] - max(x[i, :], N))\n    y[i, :] = e * cos(x[i, :] * 0) / sum(e, "
