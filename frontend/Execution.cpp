@@ -398,13 +398,13 @@ static std::string textOf(ir::PrintOp op, ArrayRef<ir::PrintedValue> values) {
 
 ArrayRef<float> Executor::errorsIn(const runtime::Tensor &result) const {
   auto found = errors.find(result.data());
-  return found == errors.end() ? ArrayRef<float>() : ArrayRef<float>(found->second);
+  return found == errors.end() ? ArrayRef<float>() : ArrayRef<float>(found->second.bounds);
 }
 
 /// By parameter, for what a launch reads and room for what it writes; none of exact inputs.
-std::vector<std::vector<float>> Executor::errorsBefore(ir::KernelOp kernel,
-                                                       const RawLaunch &launch) const {
-  std::vector<std::vector<float>> result(launch.params.size());
+std::vector<Executor::Errors> Executor::errorsBefore(ir::KernelOp kernel,
+                                                     const RawLaunch &launch) const {
+  std::vector<Errors> result(launch.params.size());
   for (auto [n, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     if (!isa<ShapedType>(type))
       continue;
@@ -412,24 +412,25 @@ std::vector<std::vector<float>> Executor::errorsBefore(ir::KernelOp kernel,
     auto known = errors.find(launch.params[n]);
     if (known != errors.end() && (mode == ir::ParamMode::In || mode == ir::ParamMode::InOut))
       result[n] = known->second;
-    if (mode != ir::ParamMode::In || !result[n].empty())
-      result[n].resize(static_cast<size_t>(launch.elements[n]));
+    if (mode != ir::ParamMode::In || !result[n].bounds.empty())
+      for (std::vector<float> *numbers : {&result[n].bounds, &result[n].deviations})
+        numbers->resize(static_cast<size_t>(launch.elements[n]));
   }
   return result;
 }
 
-void Executor::keepErrors(const RawLaunch &launch, std::vector<std::vector<float>> found) {
-  for (auto [data, bounds] : llvm::zip_equal(launch.params, found))
-    if (llvm::any_of(bounds, [](float bound) { return bound != 0; }))
-      errors[data] = std::move(bounds);
-    else if (!bounds.empty())
+void Executor::keepErrors(const RawLaunch &launch, std::vector<Errors> found) {
+  for (auto [data, known] : llvm::zip_equal(launch.params, found))
+    if (llvm::any_of(known.bounds, [](float bound) { return bound != 0; }))
+      errors[data] = std::move(known);
+    else if (!known.bounds.empty())
       errors.erase(data);
 }
 
 Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   ir::KernelOp kernel = code.kernel.get();
   SmallVector<ir::InterpreterArgument> arguments;
-  std::vector<std::vector<float>> bounds(launch.params.size());
+  std::vector<Errors> found(launch.params.size());
   for (auto [type, data, shape] :
        llvm::zip_equal(kernel.getArgumentTypes(), launch.params, launch.shapes)) {
     if (isa<ShapedType>(type)) {
@@ -442,9 +443,12 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   }
   ir::InterpreterOptions options;
   if (tracksErrorsOf) {
-    bounds = errorsBefore(kernel, launch);
-    for (auto [argument, known] : llvm::zip_equal(arguments, bounds))
-      argument.errors = known.empty() ? nullptr : known.data();
+    found = errorsBefore(kernel, launch);
+    for (auto [argument, known] : llvm::zip_equal(arguments, found))
+      if (!known.bounds.empty()) {
+        argument.errors = known.bounds.data();
+        argument.deviations = known.deviations.data();
+      }
     options.tracksErrors = true;
     options.errorsOfGpu = *tracksErrorsOf == Device::Cuda;
     options.errorsWithoutFma = *tracksErrorsOf == Device::Cpu && !runtime::hasCpuFeature("fma");
@@ -470,7 +474,7 @@ Outcome<Done> Executor::interpret(Compiled &code, const RawLaunch &launch) {
   }
   if (result.ok()) {
     if (tracksErrorsOf)
-      keepErrors(launch, std::move(bounds));
+      keepErrors(launch, std::move(found));
     return Done{};
   }
   if (result.shortage)

@@ -142,8 +142,12 @@ private:
   Failure failedAssertion(Compiled &code, const RawLaunch &launch,
                           const runtime::AssertionFailure &failure);
   Outcome<std::monostate> interpret(Compiled &code, const RawLaunch &launch);
-  std::vector<std::vector<float>> errorsBefore(ir::KernelOp kernel, const RawLaunch &launch) const;
-  void keepErrors(const RawLaunch &launch, std::vector<std::vector<float>> errors);
+  /// Of a tensor's elements (ir/Interpreter.h).
+  struct Errors {
+    std::vector<float> bounds, deviations;
+  };
+  std::vector<Errors> errorsBefore(ir::KernelOp kernel, const RawLaunch &launch) const;
+  void keepErrors(const RawLaunch &launch, std::vector<Errors> found);
   void show(llvm::StringRef lines) const;
   Outcome<Plan *> planned(ir::GraphOp graph);
   Outcome<Outputs> runGraphOnCuda(ir::GraphOp graph, Plan &plan, const Arguments &arguments,
@@ -180,8 +184,8 @@ private:
   Outcome<Compiled *> compiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
                                ir::Bindings bindings, const Schedule *tuned);
   std::map<mlir::Operation *, std::unique_ptr<Plan>> plans;
-  /// Bounds of the elements of tensors that are not exact, by where these are.
-  std::map<const void *, std::vector<float>> errors;
+  /// Those of tensors that are not exact, by where these are.
+  std::map<const void *, Errors> errors;
 };
 
 } // namespace tile::frontend

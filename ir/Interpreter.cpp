@@ -143,6 +143,7 @@ LogicalResult Machine::bindMemory(unsigned param, MemRefType type) {
     return fail(kernel, "the argument for `" + memory.name + "` has another shape than declared");
   memory.size = *bytes / byteWidth(*number);
   memory.errors = options.tracksErrors ? args[param].errors : nullptr;
+  memory.deviations = memory.errors ? args[param].deviations : nullptr;
   if (memory.size > 0 && !memory.data)
     return fail(kernel, "no data is given for `" + memory.name + "`");
 

@@ -27,6 +27,9 @@ struct InterpreterArgument {
   /// With `tracksErrors`, one an element: by how much another right execution may have another
   /// value there, which is given for inputs and found for outputs. Null: those of inputs are 0.
   float *errors = nullptr;
+  /// Beside `errors`, the deviation of each (InterpreterErrors.h); 0 where it isn't known. May be
+  /// null.
+  float *deviations = nullptr;
 
   static InterpreterArgument tensor(void *data, llvm::ArrayRef<int64_t> shape) {
     return {data, llvm::SmallVector<int64_t>(shape), 0};

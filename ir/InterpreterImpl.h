@@ -140,9 +140,15 @@ struct Memory {
   std::vector<char> sums;
   std::vector<Wide> wide;
   /// By element; null if nobody asks. Of reduce outputs, what is known of the terms so far.
-  float *errors = nullptr;
+  float *errors = nullptr, *deviations = nullptr;
   std::vector<TermSum> terms;
   std::vector<FactorProduct> factors;
+
+  Bound boundAt(int64_t element) const {
+    return {errors[element], 0, deviations ? deviations[element] : 0};
+  }
+  /// What elements share is forgotten.
+  void setBound(int64_t element, Bound bound);
 };
 
 /// The result of a broadcast gets what is known of the sums that are broadcast.

@@ -3,6 +3,8 @@
 #include "ir/AffineEval.h"
 #include "ir/InterpreterImpl.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::ir::interpreter;
@@ -191,7 +193,7 @@ LogicalResult Machine::executeLoad(LoadOp op) {
     if (result.bounds && walk.error(position) > 0)
       result.setBound(index, undecided);
     else if (inside && memory.errors)
-      result.setBound(index, {memory.errors[element], 0});
+      result.setBound(index, memory.boundAt(element));
     return success();
   });
   settleBounds(result);
@@ -200,6 +202,12 @@ LogicalResult Machine::executeLoad(LoadOp op) {
 }
 
 //===-- Stores ------------------------------------------------------------===//
+
+void Memory::setBound(int64_t element, Bound bound) {
+  errors[element] = roundUp(bound.total());
+  if (deviations)
+    deviations[element] = roundUp(std::hypot(deviationOf(bound), deviationOf({bound.shared})));
+}
 
 LogicalResult Machine::noteStore(StoreOp op, Memory &memory, ArrayRef<int64_t> at,
                                  int64_t element) {
@@ -233,8 +241,7 @@ LogicalResult Machine::executeStore(StoreOp op) {
     int64_t from = offsetOf(position, strides);
     std::memcpy(addressOf(memory, element), value.at(from), byteWidth(memory.number));
     if (memory.errors)
-      memory.errors[element] =
-          roundUp((walk.error(position) > 0 ? undecided : value.boundAt(from)).total());
+      memory.setBound(element, walk.error(position) > 0 ? undecided : value.boundAt(from));
     return noteStore(op, memory, at, element);
   });
 }
@@ -398,7 +405,7 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
     char *element = addressOf(memory, number);
     std::memcpy(result.at(index), element, width);
     if (memory.errors)
-      result.setBound(index, {memory.errors[number], 0});
+      result.setBound(index, memory.boundAt(number));
     applyAtomic(op.getKind(), memory.number, element, value.at(offsetOf(position, strides)),
                 op.getExpected() ? expected.at(offsetOf(position, expectedStrides)) : nullptr);
     if (memory.errors) {
@@ -410,8 +417,8 @@ LogicalResult Machine::executeAtomic(AtomicOp op) {
                             growthOfErrors * errorOfStep(memory.number,
                                                          readFloat(memory.number, result.at(index)),
                                                          readFloat(memory.number, element)));
-      memory.errors[number] =
-          walk.error(position) > 0 ? undecided.own : roundUp(before + changed.total());
+      memory.setBound(number,
+                      walk.error(position) > 0 ? undecided : ownBound(before + changed.total()));
     }
     return success();
   });
@@ -443,11 +450,10 @@ LogicalResult Machine::finishOutputs() {
           auto sum = static_cast<double>(memory.wide[element]);
           writeFloat(memory.number, addressOf(memory, element), sum);
           if (memory.errors)
-            memory.errors[element] =
-                roundUp((memory.terms.empty()
-                             ? memory.factors[element].finish(memory.number, sum)
-                             : memory.terms[element].finish(memory.number, /*isShared=*/true))
-                            .total());
+            memory.setBound(element,
+                            memory.terms.empty()
+                                ? memory.factors[element].finish(memory.number, sum)
+                                : memory.terms[element].finish(memory.number, /*isShared=*/true));
           continue;
         }
         const char *sum = memory.sums.data() + element * byteWidth(memory.sumNumber);
@@ -467,14 +473,14 @@ LogicalResult Machine::finish(FinishOp op) {
   Memory &memory = memories.at(op.getOutput());
   for (int64_t element = 0; element < memory.size; ++element) {
     char *address = addressOf(memory, element);
-    Bound bound = memory.errors ? ownBound(memory.errors[element]) : Bound();
+    Bound bound = memory.errors ? memory.boundAt(element) : Bound();
     setScalar(op.getBody().getArgument(0), readUnsigned(memory.number, address), bound);
     if (failed(runBlock(op.getBody().front())))
       return failure();
     const Tile &finished = values.at(op.getFinished());
     std::memcpy(address, finished.at(0), byteWidth(memory.number));
     if (memory.errors)
-      memory.errors[element] = roundUp(finished.boundAt(0).total());
+      memory.setBound(element, finished.boundAt(0));
   }
   return success();
 }

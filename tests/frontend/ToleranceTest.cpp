@@ -258,7 +258,7 @@ TEST_F(ToleranceTest, OutputsThatAddNumbersAreExact) {
 /// Errors of many sums that are summed up again are no more in step than they were: a bound of a
 /// bound is as sharp as the first.
 TEST_F(ToleranceTest, SumsOfSumsAreAsSharp) {
-  auto depth = [&](int layers) {
+  auto inKernel = [&](int layers) {
     std::string body = "    let h0 = x[i, a]\n", from = "a", to = "b";
     for (int n = 1; n <= layers; ++n) {
       std::string number = std::to_string(n), before = std::to_string(n - 1);
@@ -271,6 +271,16 @@ TEST_F(ToleranceTest, SumsOfSumsAreAsSharp) {
                    body + "    y[i, " + from + "] = h" + std::to_string(layers) + "\n  }\n}\n",
                {normal(DType::F32, {16, 64}), normal(DType::F32, {64, 64}, 0.125)});
   };
+  auto inGraph = [&](int layers) {
+    std::string calls = "  let h1 = layer(x, w)\n";
+    for (int n = 2; n < layers; ++n)
+      calls += "  let h" + std::to_string(n) + " = layer(h" + std::to_string(n - 1) + ", w)\n";
+    return run("kernel layer(x: f32[M, N], w: f32[N, N]) -> (y: f32[M, N]) {\n  parallel i in "
+               "tiles(M), j in tiles(N) {\n    y[i, j] = dot(x[i, :], w[:, j], N)\n  }\n}\ngraph "
+               "g(x: f32[M, N], w: f32[N, N]) -> (y: f32[M, N]) {\n" +
+                   calls + "  y = layer(h" + std::to_string(layers - 1) + ", w)\n}\n",
+               {normal(DType::F32, {16, 64}), normal(DType::F32, {64, 64}, 0.125)});
+  };
   auto meanBound = [](const Run &ran) {
     double sum = 0;
     for (float bound : ran.bounds)
@@ -278,7 +288,9 @@ TEST_F(ToleranceTest, SumsOfSumsAreAsSharp) {
     return sum / static_cast<double>(ran.bounds.size());
   };
   // Four layers have four times the variance of one.
-  EXPECT_LE(meanBound(depth(4)), 3 * meanBound(depth(1)));
+  double ofOne = meanBound(inKernel(1));
+  EXPECT_LE(meanBound(inKernel(4)), 3 * ofOne);
+  EXPECT_LE(meanBound(inGraph(4)), 3 * ofOne);
 }
 
 TEST_F(ToleranceTest, RoundingToHalvesInsideIsAllowedForWhereItMayTip) {
