@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <random>
 
 using namespace tile::bench;
@@ -24,8 +25,34 @@ const char *tile::bench::nameOf(GraphFamily family) {
     return "skips";
   case GraphFamily::Ladder:
     return "ladder";
+  case GraphFamily::Far:
+    return "far";
+  case GraphFamily::Star:
+    return "star";
+  case GraphFamily::Kinds:
+    return "kinds";
+  case GraphFamily::Dense:
+    return "dense";
+  case GraphFamily::Siblings:
+    return "sibling";
   }
   return "";
+}
+
+unsigned tile::bench::mostCalls(GraphFamily family) {
+  switch (family) {
+  case GraphFamily::Star: // of an input each, of which a kernel has at most 100
+    return 100;
+  case GraphFamily::Dense:
+    return 120;
+  case GraphFamily::Kinds:
+  case GraphFamily::Siblings:
+    return 1000;
+  case GraphFamily::Far:
+    return 3000;
+  default:
+    return std::numeric_limits<unsigned>::max();
+  }
 }
 
 namespace {
@@ -60,10 +87,14 @@ private:
   std::string conditions();
   std::string piece(const std::string &x);
   std::string anything(const std::deque<std::string> &recent);
+  std::string writeSteps(GraphFamily family);
+  std::string writeStar(bool isOfKinds);
+  std::string writeDense();
+  void writeSiblings();
 
   unsigned wanted, calls = 0, names = 0;
   std::mt19937_64 random;
-  std::string params, body;
+  std::string params, body, outputs;
 };
 } // namespace
 
@@ -161,7 +192,42 @@ std::string Writer::anything(const std::deque<std::string> &recent) {
   }
 }
 
-std::string Writer::write(GraphFamily family) {
+static std::string sumOf(const std::vector<std::string> &values) {
+  std::string sum = values.front();
+  for (size_t n = 1; n < values.size(); ++n)
+    sum += " + " + values[n];
+  return sum;
+}
+
+std::string Writer::writeStar(bool isOfKinds) {
+  std::vector<std::string> values;
+  while (calls + 1 < wanted) {
+    std::string number = std::to_string(calls + 1);
+    values.push_back(call(isOfKinds ? number + ".0 * x + " + number + ".5"
+                                    : "tanh(" + param("x", "M, N") + ")"));
+  }
+  return call(sumOf(values));
+}
+
+std::string Writer::writeDense() {
+  std::vector<std::string> values = {"x"};
+  while (!isDone())
+    values.push_back(call("tanh(" + sumOf(values) + ")"));
+  return values.back();
+}
+
+void Writer::writeSiblings() {
+  while (++calls < wanted) {
+    std::string number = std::to_string(calls);
+    outputs += ", y" + number + ": f32[M, N]";
+    body += "    y" + number + " = " + number + ".0 * x + " + number + ".5\n";
+  }
+}
+
+std::string Writer::writeSteps(GraphFamily family) {
+  // How many steps back the skips of ladders go.
+  size_t back = family == GraphFamily::Far ? 500 : 4;
+  size_t most = std::max<size_t>(back, 8);
   std::string last = "x";
   std::deque<std::string> recent = {"x"};
   while (!isDone()) {
@@ -186,16 +252,37 @@ std::string Writer::write(GraphFamily family) {
     case GraphFamily::Skips:
       last = call("relu(" + last + ") + x");
       break;
-    case GraphFamily::Ladder:
-      last = call("relu(" + last + ") + " + recent[recent.size() < 4 ? 0 : recent.size() - 4]);
+    default:
+      last =
+          call("relu(" + last + ") + " + recent[recent.size() < back ? 0 : recent.size() - back]);
       break;
     }
     recent.push_back(last);
-    if (recent.size() > 8)
+    if (recent.size() > most)
       recent.pop_front();
   }
+  return last;
+}
+
+std::string Writer::write(GraphFamily family) {
+  std::string last;
+  switch (family) {
+  case GraphFamily::Star:
+  case GraphFamily::Kinds:
+    last = writeStar(family == GraphFamily::Kinds);
+    break;
+  case GraphFamily::Dense:
+    last = writeDense();
+    break;
+  case GraphFamily::Siblings:
+    writeSiblings();
+    last = "relu(x)";
+    break;
+  default:
+    last = writeSteps(family);
+  }
   return "import std.nn\n\ngraph large(x: f32[M, N], mask: f32[M, M]" + params +
-         ") -> (y: f32[M, N]) {\n" + body + "    y = " + last + "\n}\n";
+         ") -> (y: f32[M, N]" + outputs + ") {\n" + body + "    y = " + last + "\n}\n";
 }
 
 std::string tile::bench::graphSource(GraphFamily family, unsigned calls, uint64_t seed) {

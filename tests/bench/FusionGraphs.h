@@ -29,12 +29,26 @@ enum class GraphFamily {
   /// Each step reads the one before and one a few steps back: the paths through the graph are more
   /// than anybody could count.
   Ladder,
+  /// The same with the one 500 steps back: as many tensors are needed at a time.
+  Far,
+  /// Calls of one kernel, each on an input of its own, and one call that adds up what they give.
+  Star,
+  /// Calls of as many kernels on one input, and one call that adds up what they give.
+  Kinds,
+  /// Each call reads the results of all before it.
+  Dense,
+  /// Calls of as many kernels on one input, of which none needs another: all are outputs.
+  Siblings,
 };
 
 inline constexpr GraphFamily allFamilies[] = {
-    GraphFamily::Chain,  GraphFamily::Tower, GraphFamily::Wide,  GraphFamily::Mix,
-    GraphFamily::Random, GraphFamily::Skips, GraphFamily::Ladder};
+    GraphFamily::Chain,  GraphFamily::Tower, GraphFamily::Wide,   GraphFamily::Mix,
+    GraphFamily::Random, GraphFamily::Skips, GraphFamily::Ladder, GraphFamily::Far,
+    GraphFamily::Star,   GraphFamily::Kinds, GraphFamily::Dense,  GraphFamily::Siblings};
 const char *nameOf(GraphFamily family);
+
+/// No more calls than that are of use.
+unsigned mostCalls(GraphFamily family);
 
 /// A graph `large` of about as many calls: the last piece of a family is written whole.
 std::string graphSource(GraphFamily family, unsigned calls, uint64_t seed);

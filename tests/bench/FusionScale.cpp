@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,7 +193,10 @@ static double exponent(const std::vector<std::pair<double, double>> &points) {
 
 static void benchFamily(GraphFamily family, const Options &options) {
   std::vector<std::pair<double, double>> points, model;
-  for (unsigned size : options.sizes) {
+  std::set<unsigned> sizes;
+  for (unsigned size : options.sizes)
+    sizes.insert(std::min(size, mostCalls(family)));
+  for (unsigned size : sizes) {
     std::string text = graphSource(family, size, options.seed);
     if (!options.save.empty())
       std::ofstream(options.save + "/" + nameOf(family) + std::to_string(size) + ".tile") << text;
