@@ -23,6 +23,13 @@ struct Edge {
   StoreOp kept = {};   // the new kernel's, if others read it
 };
 
+/// Values of the guest that are in the host, where a load reads what a store gave.
+struct Computed {
+  LoadOp load;
+  StoreOp store;
+  std::unique_ptr<Transplant> values;
+};
+
 class Inliner {
 public:
   Inliner(CallOp producer, CallOp consumer, ArrayRef<Value> tensors, const InlineOptions &options,
@@ -59,6 +66,7 @@ private:
   Operation *placeToKeep(LoadOp load);
   void keep(Edge &edge, LoadOp load, Value value);
   void keepBeside(Edge &other, const Edge &edge, LoadOp load, Transplant &transplant);
+  Transplant *transplantAt(const Edge &edge, LoadOp load, SpanNames &names);
   LogicalResult replace(Edge &edge, LoadOp load, SpanNames &names);
   LogicalResult inlineLoads();
   LogicalResult bindElement(Transplant &transplant, const Edge &edge, LoadOp load);
@@ -76,6 +84,8 @@ private:
   SmallVector<Edge, 2> beside;
   /// The blocks of the guest that are blocks of the host, by name.
   SmallVector<std::pair<StringAttr, StringAttr>> binders;
+  /// Of the loads that are replaced, those at one element after the first of them.
+  SmallVector<Computed, 2> computed;
   std::unique_ptr<FusedKernel> fused;
 };
 } // namespace
@@ -550,18 +560,41 @@ void Inliner::keepBeside(Edge &other, const Edge &edge, LoadOp load, Transplant 
                                dims, syms);
 }
 
+static bool areAtOneIndex(LoadOp a, LoadOp b) {
+  return a->getBlock() == b->getBlock() && a.getBounds() == b.getBounds() &&
+         a.getMap() == b.getMap() && a.getDims() == b.getDims() && a.getSyms() == b.getSyms();
+}
+
+/// The guest's values at the element that a load reads. Of several tensors that the host reads
+/// there, what is computed for the one needs not be computed for the next.
+Transplant *Inliner::transplantAt(const Edge &edge, LoadOp load, SpanNames &names) {
+  // With precision kept, what is computed for a load is changed afterwards.
+  auto *known = llvm::find_if(computed, [&](const Computed &other) {
+    return !options.keepsPrecision && areAtOneIndex(other.load, load) &&
+           areAtOneIndex(other.store, edge.store);
+  });
+  if (known != computed.end())
+    return known->values.get();
+  auto transplant = std::make_unique<Transplant>(guest, load, names);
+  fused->bindGuest(*transplant);
+  if (failed(bindElement(*transplant, edge, load)))
+    return nullptr;
+  if (load.getBounds() == BoundsMode::pad)
+    transplant->mayLeaveDomain();
+  if (load.getBounds() == BoundsMode::within)
+    transplant->isWithin();
+  computed.push_back({load, edge.store, std::move(transplant)});
+  return computed.back().values.get();
+}
+
 LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
   if (load.getBounds() == BoundsMode::clamp)
     return refuse("`" + reader() + "` reads " + nameOf(edge) + " clamped to its edges");
-  Transplant transplant(guest, load, names);
-  fused->bindGuest(transplant);
-  if (failed(bindElement(transplant, edge, load)))
+  Transplant *at = transplantAt(edge, load, names);
+  if (!at)
     return failure();
+  Transplant &transplant = *at;
   bool isPadded = load.getBounds() == BoundsMode::pad;
-  if (isPadded)
-    transplant.mayLeaveDomain();
-  if (load.getBounds() == BoundsMode::within)
-    transplant.isWithin();
   Value value = transplant.clone(edge.store.getValue());
   if (!value)
     return refuse(transplant.reason);
@@ -576,16 +609,20 @@ LogicalResult Inliner::replace(Edge &edge, LoadOp load, SpanNames &names) {
     value = BroadcastOp::create(builder, load.getLoc(), load.getType(), value);
   }
   keep(edge, load, value);
-  // What is kept besides is computed from rounded numbers, whatever the consumer takes.
-  Transplant apart(guest, load, names);
-  fused->bindGuest(apart);
-  if (options.keepsPrecision && failed(bindElement(apart, edge, load)))
-    return failure();
-  for (Edge &other : beside)
-    keepBeside(other, edge, load, options.keepsPrecision ? apart : transplant);
-  fused->mergeSchedules(apart);
+  if (!options.keepsPrecision) {
+    for (Edge &other : beside)
+      keepBeside(other, edge, load, transplant);
+  } else if (!beside.empty()) {
+    // What is kept besides is computed from rounded numbers, whatever the consumer takes.
+    Transplant apart(guest, load, names);
+    fused->bindGuest(apart);
+    if (failed(bindElement(apart, edge, load)))
+      return failure();
+    for (Edge &other : beside)
+      keepBeside(other, edge, load, apart);
+    fused->mergeSchedules(apart);
+  }
   load.replaceAllUsesWith(value);
-  load.erase();
   if (options.keepsPrecision)
     keepPrecision(value);
   fused->mergeSchedules(transplant);
@@ -604,6 +641,8 @@ LogicalResult Inliner::inlineLoads() {
   for (LoadOp load : loads)
     if (failed(replace(edges[*fused->tensorAt(load.getSource())], load, names)))
       return failure();
+  for (LoadOp load : loads)
+    load.erase();
   for (const Edge &edge : llvm::concat<const Edge>(edges, beside))
     if (fused->keptParam(edge.output) && !edge.kept) {
       refusal.isShared = true;
