@@ -7,6 +7,7 @@
 #include "ir/fusion/FusionNotes.h"
 #include "ir/fusion/FusionSteps.h"
 #include "ir/fusion/GraphMemory.h"
+#include "ir/fusion/Prospects.h"
 #include "ir/fusion/Readers.h"
 #include "ir/fusion/WrittenCalls.h"
 
@@ -25,7 +26,7 @@ namespace {
 struct Candidate {
   /// The two kernels have many operations (Fuser::isLarge).
   bool isLarge;
-  /// Seconds: at most so much, or as it was evaluated.
+  /// Seconds: as it was evaluated, or as is expected of it, which is at most what may be saved.
   double gain;
   bool isMerge;
   /// Producer and consumer, or two siblings.
@@ -59,11 +60,20 @@ struct Proposal {
   double gain() const { return savedSeconds(together, apart, isInContraction); }
 };
 
+/// What was found of two calls as they are, whichever of the tensors between them is looked at.
+struct Inlining {
+  unsigned first, second, commits;
+  /// Of all those tensors in the one consumer, and of all that any consumer reads.
+  std::optional<Proposal> inOne, inAll;
+  /// Why not in the one.
+  FusionRefusal refusal;
+};
+
 class Fuser {
 public:
   Fuser(GraphOp graph, CostModel &model, const FuseOptions &options)
       : graph(graph), options(options), shapes(graph), costs(graph, model, options, shapes),
-        proposals(shapes, costs, options), memory(graph, model, costs) {}
+        proposals(shapes, costs, options), memory(graph, model, costs), prospects(costs) {}
   FusionLedger run();
 
 private:
@@ -79,6 +89,8 @@ private:
 
   // Candidates.
   bool isLarge(unsigned first, unsigned second) const;
+  bool isNext(Candidate candidate) const;
+  void push(Candidate candidate);
   void collect(unsigned id, bool isFirst = false);
   void collectSiblings(unsigned id, unsigned input, Value tensor, bool isFirst);
   Value tensorOf(const Candidate &candidate);
@@ -86,8 +98,9 @@ private:
   // Proposals.
   bool isVetoed(const LiveCall &first, const LiveCall &second, FusionRefusal &refusal) const;
   std::optional<Proposal> evaluate(const Candidate &candidate);
+  const Inlining &evaluateTogether(const Candidate &candidate);
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, FusionRefusal &refusal);
-  std::optional<Proposal> evaluateAll(const Candidate &candidate, FusionRefusal &refusal);
+  std::optional<Proposal> evaluateAll(const Candidate &candidate, double least);
   std::optional<Proposal> evaluateMerging(const Candidate &candidate, FusionRefusal &refusal);
   std::optional<Proposal> evaluateInlining(const Candidate &candidate, bool isSingle,
                                            FusionRefusal &refusal);
@@ -108,6 +121,7 @@ private:
   GraphCosts costs;
   Proposals proposals;
   MemoryLimit memory;
+  Prospects prospects;
   std::vector<LiveCall> live;
   DenseMap<Operation *, unsigned> ids;
   Readers readers;
@@ -115,6 +129,8 @@ private:
   /// For which memory has no room.
   std::vector<Candidate> heldBack;
   unsigned commits = 0;
+  /// The last that were evaluated.
+  std::optional<Inlining> inlining;
   FusionLedger ledger;
   FusionNotes notes{graph, shapes, costs, live, ledger};
 };
@@ -151,6 +167,14 @@ Value Fuser::tensorOf(const Candidate &candidate) {
                            : first.getResult(candidate.tensor);
 }
 
+/// Its gain is what it saves at most.
+void Fuser::push(Candidate candidate) {
+  auto [isLarge, most, isMerge, first, second, tensor, evaluated] = candidate;
+  candidate.gain =
+      prospects.expect({first, second, isMerge}, live[first].call, live[second].call, most);
+  open.push(candidate);
+}
+
 /// All that a call may become one with; at first only calls before it, so that each pair comes
 /// once.
 void Fuser::collect(unsigned id, bool isFirst) {
@@ -165,13 +189,13 @@ void Fuser::collect(unsigned id, bool isFirst) {
     if ((tensor.hasOneUse() || isStored) && producer.getNumResults() == 1 &&
         costs.readsAll(consumer))
       most = std::min(most, costs.mostSaved(producer, consumer, (isStored ? 1 : 2) * bytes));
-    open.push({isLarge(first, second),
-               most,
-               false,
-               first,
-               second,
-               cast<OpResult>(tensor).getResultNumber(),
-               {}});
+    push({isLarge(first, second),
+          most,
+          false,
+          first,
+          second,
+          cast<OpResult>(tensor).getResultNumber(),
+          {}});
   };
   llvm::SmallSetVector<Value, 8> inputs;
   for (Value input : call.getInputs())
@@ -204,7 +228,7 @@ void Fuser::collectSiblings(unsigned id, unsigned input, Value tensor, bool isFi
     // The one must take as long as the longer of the two.
     double most = std::min({live[id].cost.seconds, live[other].cost.seconds,
                             costs.mostSaved(live[id].call, live[other].call)});
-    open.push({isLarge(id, other), most, true, id, other, input, {}});
+    push({isLarge(id, other), most, true, id, other, input, {}});
   }
 }
 
@@ -254,17 +278,35 @@ static bool gathersAlongAxes(KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// Each tensor between two calls is a candidate; what doesn't depend on it is evaluated once.
+const Inlining &Fuser::evaluateTogether(const Candidate &candidate) {
+  auto [isLarge, gain, isMerge, first, second, tensor, evaluated] = candidate;
+  if (!inlining || std::tuple(inlining->first, inlining->second, inlining->commits) !=
+                       std::tuple(first, second, commits)) {
+    inlining = {first, second, commits, {}, {}, {}};
+    inlining->inOne = evaluateInlining(candidate, /*isSingle=*/false, inlining->refusal);
+    double least = inlining->inOne ? std::max(0.0, inlining->inOne->gain())
+                                   : -std::numeric_limits<double>::infinity();
+    inlining->inAll = evaluateAll(candidate, least);
+  }
+  return *inlining;
+}
+
 /// One consumer computes the tensors; others, if there are any, have them from there or from the
 /// producer. All that are between the two if that can be, else the candidate's.
 std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
                                                 FusionRefusal &refusal) {
-  if (auto all = evaluateInlining(candidate, /*isSingle=*/false, refusal))
-    return all;
-  if (tensorsBetween(live[candidate.first].call, live[candidate.second].call).size() == 1)
-    return {};
+  const Inlining &together = evaluateTogether(candidate);
+  std::optional<Proposal> best = together.inOne;
+  refusal = together.refusal;
   // Of several tensors each is told by itself.
-  refusal = {};
-  return evaluateInlining(candidate, /*isSingle=*/true, refusal);
+  if (!best && tensorsBetween(live[candidate.first].call, live[candidate.second].call).size() > 1) {
+    refusal = {};
+    best = evaluateInlining(candidate, /*isSingle=*/true, refusal);
+  }
+  if (together.inAll && (!best || together.inAll->gain() > best->gain()))
+    best = together.inAll;
+  return best;
 }
 
 double Fuser::hiddenBesideOthers(const LiveCall &producer, CallOp consumer) const {
@@ -351,8 +393,9 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
   return best;
 }
 
-/// All consumers compute what they read of the producer, and that goes.
-std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRefusal &refusal) {
+/// All consumers compute what they read of the producer, and that goes, if that may save more than
+/// so much.
+std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, double least) {
   CallOp producer = live[candidate.first].call;
   for (Value result : producer.getResults())
     if (readers.count(result) > mostWithoutTensor)
@@ -361,23 +404,26 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, FusionRef
   if (users.size() < 2 || users.size() > mostWithoutTensor ||
       !llvm::all_of(users, llvm::IsaPred<CallOp>))
     return {};
+  auto consumers = llvm::map_to_vector(users, llvm::CastTo<CallOp>);
+  if (costs.mostSavedByAll(producer, consumers) <= least)
+    return {};
+  FusionRefusal refusal;
   Proposal proposal{Transform::InlineAll, {.widens = true}};
   proposal.apart = live[candidate.first].cost;
   double hidden = 0;
-  for (Operation *user : users) {
-    auto consumer = cast<CallOp>(user);
-    if (isVetoed(live[candidate.first], live[ids.at(user)], refusal))
+  for (CallOp consumer : consumers) {
+    const LiveCall &other = live[ids.at(consumer)];
+    if (isVetoed(live[candidate.first], other, refusal))
       return {};
     auto together = proposals.costOf(
         {producer, consumer, tensorsBetween(producer, consumer), proposal.options}, refusal);
     if (!together)
       return {};
-    const KernelCost &other = live[ids.at(user)].cost;
-    if (isHindered(*together, {&live[candidate.first].cost, &other}, refusal))
+    if (isHindered(*together, {&live[candidate.first].cost, &other.cost}, refusal))
       return {};
-    proposal.apart += other;
+    proposal.apart += other.cost;
     proposal.together += *together;
-    proposal.isInContraction |= other.contractions > 0;
+    proposal.isInContraction |= other.cost.contractions > 0;
     hidden = std::max(hidden, hiddenBesideOthers(live[candidate.first], consumer));
   }
   proposal.apart.seconds -= hidden;
@@ -432,14 +478,10 @@ std::optional<Proposal> Fuser::evaluate(const Candidate &candidate) {
                                                                  live[candidate.second].call),
                                                   tensorOf(candidate))) &&
          "another kernel gives the tensor");
-  if (candidate.isMerge) {
-    best = evaluateMerging(candidate, refusal);
-  } else {
-    best = evaluateInlining(candidate, refusal);
-    FusionRefusal ofAll;
-    if (auto all = evaluateAll(candidate, ofAll); all && (!best || all->gain() > best->gain()))
-      best = all;
-  }
+  best = candidate.isMerge ? evaluateMerging(candidate, refusal)
+                           : evaluateInlining(candidate, refusal);
+  prospects.note({candidate.first, candidate.second, candidate.isMerge}, live[candidate.first].call,
+                 live[candidate.second].call, best ? std::optional(best->gain()) : std::nullopt);
   if (!best) {
     note(candidate, refusal.isLimit ? Verdict::TooLarge : Verdict::Illegal, refusal, nullptr);
     return {};
@@ -486,6 +528,7 @@ unsigned Fuser::replace(Pairing pairing, bool guestStays) {
   SmallVector<Value> results(pairing.host.getResults());
   llvm::append_range(results, pairing.kept());
   forget(host);
+  prospects.grow(live.size(), guest, host);
   CallOp call = proposals.commit(pairing);
   for (auto [old, now] : llvm::zip_equal(results, call.getResults()))
     readers.replace(old, now);
@@ -528,6 +571,16 @@ SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
   return made;
 }
 
+/// Whether nothing is expected to save more than what was evaluated. Between pairs of one kind a
+/// hundredth doesn't matter: what is expected of alike pairs is too much for all of them by about
+/// the same, and each would be evaluated before the first is done.
+bool Fuser::isNext(Candidate candidate) const {
+  if (open.empty())
+    return true;
+  candidate.gain *= candidate.isMerge == open.top().isMerge ? 1.01 : 1 + 1e-9;
+  return !(candidate < open.top());
+}
+
 void Fuser::takeCandidates() {
   while (!open.empty()) {
     Candidate candidate = open.top();
@@ -540,7 +593,7 @@ void Fuser::takeCandidates() {
     bool isCurrent = candidate.evaluated == commits;
     candidate.gain = proposal->gain();
     candidate.evaluated = commits;
-    if (isCurrent || open.empty() || !(candidate < open.top()))
+    if (isCurrent || isNext(candidate))
       commit(candidate, *proposal);
     else
       open.push(candidate);

@@ -118,6 +118,30 @@ double GraphCosts::mostSavedAnew(CallOp consumer, double bytesBetween) {
          (1 + 1e-9);
 }
 
+double GraphCosts::mostSavedByAll(CallOp producer, ArrayRef<CallOp> consumers) {
+  // Who reads a part may need a part of what the producer reads.
+  if (producer.getNumResults() != 1 || !readsAll(producer))
+    return std::numeric_limits<double>::infinity();
+  const KernelCost &of = costOf(producer);
+  llvm::SmallSetVector<Value, 8> inputs(producer.getInputs().begin(), producer.getInputs().end());
+  double saved = of.seconds;
+  for (CallOp consumer : consumers) {
+    if (!readsAll(consumer))
+      return std::numeric_limits<double>::infinity();
+    // Each reads what the producer reads, in place of what that gives.
+    llvm::SmallPtrSet<Value, 8> own(consumer.getInputs().begin(), consumer.getInputs().end());
+    double bytes = -bytesOf(producer.getResult(0));
+    for (Value input : inputs)
+      if (isa<TensorType>(input.getType()) && !own.contains(input))
+        bytes += bytesOf(input);
+    const KernelCost &cost = costOf(consumer);
+    double memory = cost.leastMemorySeconds + bytes / model.bandwidth() - readAgain(cost);
+    saved += cost.seconds - model.launchSeconds() -
+             std::max({memory, cost.leastComputeSeconds, of.leastComputeSeconds});
+  }
+  return saved * (1 + 1e-9);
+}
+
 bool GraphCosts::readsAll(CallOp call) {
   llvm::SmallSetVector<Value, 8> inputs(call.getInputs().begin(), call.getInputs().end());
   double bytes = 0;

@@ -35,6 +35,8 @@ public:
   double mostSaved(CallOp a, CallOp b, double bytesBetween = 0);
   /// The same where a call computes what it reads of another one, so many bytes, and that stays.
   double mostSavedAnew(CallOp consumer, double bytesBetween);
+  /// The same where all consumers of a call compute what it gives, and it goes.
+  double mostSavedByAll(CallOp producer, llvm::ArrayRef<CallOp> consumers);
   /// Whether a call reads every element of all its inputs.
   bool readsAll(CallOp call);
   /// What is known of a call's kernel already.

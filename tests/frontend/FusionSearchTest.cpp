@@ -366,3 +366,21 @@ TEST(FusionOfSkips, buildsFewKernels) {
 }
 
 } // namespace
+
+/// A call that reads one tensor of each of many others grows by one of them at a time: each step
+/// looks at what is next, and not at all that are left.
+TEST(FusionOfStars, buildsFewKernels) {
+  constexpr unsigned count = 60;
+  std::string params, calls, sum;
+  for (unsigned n = 0; n < count; ++n) {
+    std::string number = std::to_string(n);
+    params += (n ? ", x" : "x") + number + ": f32[M, N]";
+    calls += "    let t" + number + " = tanh(x" + number + ")\n";
+    sum += (n ? " + t" : "t") + number;
+  }
+  Searched searched("import std.nn\ngraph large(" + params + ") -> (y: f32[M, N]) {\n" + calls +
+                    "    y = " + sum + "\n}\n");
+  FusedGraph fused = searched.fuse(/*isGpu=*/true);
+  EXPECT_EQ(fused.ledger.kernels.size(), 1U);
+  EXPECT_LT(fused.ledger.effort.built, 4 * count);
+}
