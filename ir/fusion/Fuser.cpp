@@ -577,7 +577,7 @@ SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
 bool Fuser::isNext(Candidate candidate) const {
   if (open.empty())
     return true;
-  candidate.gain *= candidate.isMerge == open.top().isMerge ? 1.01 : 1 + 1e-9;
+  candidate.gain *= candidate.isMerge == open.top().isMerge ? 1.001 : 1 + 1e-9;
   return !(candidate < open.top());
 }
 
