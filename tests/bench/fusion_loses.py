@@ -370,6 +370,11 @@ def plan_all(graphs, options, runs):
     return cases, refused
 
 
+# Sizes that are compiled, by all jobs, before they are measured one by one: a run that ends early has compiled no more
+# than it needed.
+AT_A_TIME = 64
+
+
 def compile_all(cases, options, runs, deadline):
     def make(case):
         if time.monotonic() < deadline:
@@ -402,22 +407,21 @@ class Results:
 
 
 def measure_all(cases, meter, results, deadline):
-    """How many are left when time is over."""
-    left = [case for case in cases if case.key() not in results.known]
-    for n, case in enumerate(left):
+    """All, or what there is time for."""
+    for n, case in enumerate(cases):
         if time.monotonic() > deadline:
-            return len(left) - n
+            return
         limited = meter.limited(case)
         if limited.key() in results.known:
-            continue  # two kinds have become one size
+            results.known.add(case.key())  # two kinds have become one size
+            continue
         row = meter.row(limited) | {"planned": case.key()}
         results.rows.append(row)
         results.known |= {row["key"], row["planned"]}
         detail = f"{row['ratio']:.3f}" if "ratio" in row else row["why"]
-        print(f"[{n + 1}/{len(left)}] {row['key']}: {row['verdict']}, {detail}", flush=True)
+        print(f"[{len(results.rows)}] {row['key']}: {row['verdict']}, {detail}", flush=True)
         if n % 20 == 0:
             results.write(passed=False)
-    return 0
 
 
 def close(options, results, same, refused, left):
@@ -462,12 +466,21 @@ def main():
     to_measure = [case for case in cases if not case.is_same]
     print(f"{len(graphs)} graphs, {len(cases)} sizes, {len(to_measure)} to measure; planned after "
           f"{time.monotonic() - start:.0f} s", flush=True)
-    compile_all([case for case in to_measure if case.key() not in results.known], options, runs, deadline)
-    print(f"compiled after {time.monotonic() - start:.0f} s", flush=True)
+    to_do = [case for case in to_measure if case.key() not in results.known]
+    compiling = 0
+    for first in range(0, len(to_do), AT_A_TIME):
+        before = time.monotonic()
+        compile_all(to_do[first:first + AT_A_TIME], options, runs, deadline)
+        compiling += time.monotonic() - before
+        runs.close()
+        runs = fresh()
+        meter = Meter(runs, fresh, options.device, is_warm)
+        measure_all(to_do[first:first + AT_A_TIME], meter, results, deadline)
+        runs = meter.runs
     runs.close()
-    runs = fresh()
-    left = measure_all(to_measure, Meter(runs, fresh, options.device, is_warm), results, deadline)
-    runs.close()
+    results.write(passed=False)
+    left = sum(case.key() not in results.known for case in to_measure)
+    print(f"compiled for {compiling:.0f} s")
     print(f"measured after {time.monotonic() - start:.0f} s")
     return close(options, results, len(cases) - len(to_measure), refused, left)
 
