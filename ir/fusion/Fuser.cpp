@@ -572,7 +572,7 @@ SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
 }
 
 /// Whether nothing is expected to save more than what was evaluated. Between pairs of one kind a
-/// hundredth doesn't matter: what is expected of alike pairs is too much for all of them by about
+/// thousandth doesn't matter: what is expected of alike pairs is too much for all of them by about
 /// the same, and each would be evaluated before the first is done.
 bool Fuser::isNext(Candidate candidate) const {
   if (open.empty())
