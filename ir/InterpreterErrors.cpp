@@ -200,7 +200,9 @@ void TermSum::noteSign(double term) {
 void TermSum::addProduct(double x, Bound ofX, double y, Bound ofY) {
   double a = std::fabs(x), b = std::fabs(y);
   Bound error;
-  if (!ofX.isExact() || !ofY.isExact())
+  if (!std::isfinite(ofX.total()) || !std::isfinite(ofY.total()))
+    error = undecided; // times 0, too, which doubles make NaN of
+  else if (!ofX.isExact() || !ofY.isExact())
     error = {roundUp(a * ofY.own + ofX.own * (b + ofY.own)),
              roundUp(a * ofY.shared + ofX.shared * (b + ofY.shared)),
              roundUp(std::hypot(a * deviationOf(ofY), deviationOf(ofX) * (b + ofY.own)))};

@@ -239,6 +239,19 @@ TEST_F(ToleranceTest, BitsOfNaNsAreOpen) {
     EXPECT_EQ(made.bounds[static_cast<size_t>(n)] > 0, x->getDouble(n) < 0) << x->getDouble(n);
 }
 
+/// What may be anything may be so in a product, too, whatever it is multiplied by: its bound is no
+/// NaN.
+TEST_F(ToleranceTest, ProductsOfOpenBitsAreOpen) {
+  auto x = normal(DType::F32, {101});
+  Run made =
+      ran("kernel k(x: f32[N]) -> (y: i32[N]) {\n  parallel i in tiles(N) {\n    var v = "
+          "zeros(i32, i)\n    for k in tiles(8) { v += dot(bitcast(i32, sqrt(x[i])) + i32(k), "
+          "0 * i32(k), k) }\n    y[i] = v\n  }\n}\n",
+          {x});
+  for (float bound : made.bounds)
+    EXPECT_FALSE(std::isnan(bound));
+}
+
 TEST_F(ToleranceTest, FunctionsAreExactAtZero) {
   Run ran = run("kernel k(x: f32[M, N]) -> (y: f32[M, N]) {\n  parallel i in tiles(M) {\n    let "
                 "e = exp(x[i, :] - max(x[i, :], N))\n    y[i, :] = e * cos(x[i, :] * 0) / sum(e, "
