@@ -343,8 +343,9 @@ Bound FactorProduct::finish(Number number, double product) const {
   Number computed = bitWidth(number) < 32 ? Number::F32 : number;
   const llvm::fltSemantics &type = semantics(computed);
   // Some orders may leave the type's range on their way, and others keep smaller products for a
-  // factor of 0.
-  if (isOfNumbers && grows > llvm::APFloat::semanticsMaxExponent(type))
+  // factor of 0; or reach 0 before an infinite factor.
+  bool mayVanish = shrinks < llvm::APFloat::semanticsMinExponent(type);
+  if (isOfNumbers ? grows > llvm::APFloat::semanticsMaxExponent(type) : mayVanish)
     return undecided;
   int precision = precisionOf(number);
   double bits = double(lowestBits) + precision, steps = double(std::max<int64_t>(count - 1, 0));
@@ -353,7 +354,7 @@ Bound FactorProduct::finish(Number number, double product) const {
       (std::fabs(bits) < 1000 && std::fabs(product) < std::ldexp(1.0, static_cast<int>(bits)));
   double rounding = isExact ? 0 : std::ldexp(growth * std::sqrt(steps), -precision);
   double error = relative + rounding == 0 ? 0 : (relative + rounding) * std::fabs(product);
-  if (shrinks < llvm::APFloat::semanticsMinExponent(type))
+  if (mayVanish)
     error += steps * ulpOf(computed, 0) * std::exp2(grows);
   return roundBound(number, product, std::isnan(error) ? undecided : ownBound(error), false);
 }
