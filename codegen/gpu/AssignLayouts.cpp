@@ -174,7 +174,7 @@ public:
 private:
   using Key = std::vector<StringRef>; // sorted
   static Key keyOf(ArrayRef<StringAttr> axes);
-  /// Of a load, store, update or atomic operation.
+  /// How a load, store, update or atomic operation walks.
   template <typename OpT>
   Walk walkOf(OpT op) const;
   void vote(ArrayRef<StringAttr> axes, const Walk &walk, int64_t bytes);

@@ -16,21 +16,21 @@
 
 namespace tile::codegen::gpu {
 
-/// Of a dim's value.
+/// The greatest divisor that is known of a dim's value.
 int64_t divisorOfDim(ir::KernelOp kernel, llvm::StringRef name);
 
 class Divisors {
 public:
-  /// Both stay.
+  /// The kernel and its domains have to outlive this.
   Divisors(ir::KernelOp kernel, const ir::Domains &domains) : kernel(kernel), domains(domains) {}
 
-  /// Of an integer, or of all of a tile.
+  /// The divisor of an integer, or of all elements of a tile.
   int64_t of(mlir::Value value) const;
-  /// Of the first coordinate of an axis, or of each of its blocks.
+  /// The divisor of the coordinate where an axis begins, or each of its blocks.
   int64_t ofOrigin(mlir::StringAttr axis) const;
-  /// Of the places where an axis or its blocks begin and end.
+  /// The divisor of all places where an axis or its blocks begin and end.
   int64_t ofEnd(mlir::StringAttr axis) const;
-  /// Of the strides of a parameter's dimensions, in elements.
+  /// The divisors of the strides of a parameter's dimensions, in elements.
   llvm::SmallVector<int64_t> ofStrides(unsigned parameter) const;
 
   /// Where an access goes, in a tensor with these strides.
