@@ -31,6 +31,9 @@ static constexpr double busyWarps = 16;
 /// A warp's instructions have this share of the matrix units' rate on a device with pipelines (an
 /// H200, docs/performance.md).
 static constexpr double shareOfWarpMma = 0.14;
+/// A CTA is begun every so many seconds, however little it does (measured there: 131,072 of one
+/// warp in 81 µs, 262,144 in 160, 2,097,152 in 1263).
+static constexpr double secondsOfCta = 0.61e-9;
 /// Where they multiply, a turn of the loop begins with so many seconds in which operands come from
 /// memory and through barriers into shared memory, and each step has so many instructions beside
 /// the multiply-adds and what these read (fitted to eight products there, docs/performance.md).
@@ -258,9 +261,14 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   times.compute = compute * shareLost(ctas, multiprocessors) + multiply.whole;
   times.all = secondsOf(times.launch, times.memory, times.compute);
   // On a CPU a launch has the cores that it can use.
-  double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
-  times.busy = device.isGpu ? secondsOf(ir::launchShare * times.launch, bytes / bandwidth(), busy)
-                            : times.all;
+  times.busy = times.all;
+  if (device.isGpu) {
+    double begun = ctas * secondsOfCta;
+    double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
+    times.all = std::max(times.all, times.launch + begun);
+    times.busy =
+        ir::launchShare * times.launch + std::max(begun, secondsOf(0, bytes / bandwidth(), busy));
+  }
   return times;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/Proofs.h"
 #include "ir/StaticAssertions.h"
 #include "ir/fusion/DeadCalls.h"
+#include "ir/fusion/DeadOutputs.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FuseGraph.h"
@@ -133,6 +134,7 @@ void tile::ir::registerTilePasses() {
   registerPass([] { return createFlattenGraphsPass(); });
   registerPass([] { return createMergeEqualCallsPass(); });
   registerPass([] { return createDropDeadCallsPass(); });
+  registerPass([] { return createDropDeadOutputsPass(); });
   registerPass([] { return createInlineProducersPass(); });
   registerPass([] { return createMergeSiblingsPass(); });
 }

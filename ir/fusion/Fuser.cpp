@@ -2,6 +2,7 @@
 
 #include "ir/fusion/Fuser.h"
 #include "ir/fusion/CallOrigins.h"
+#include "ir/fusion/DeadOutputs.h"
 #include "ir/fusion/FinishReduction.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FusionNotes.h"
@@ -111,6 +112,8 @@ private:
   void performAll(ArrayRef<FusionStep> steps);
   void forget(unsigned id);
   unsigned replace(Pairing pairing, bool guestStays);
+  /// The number of the call that takes the place of one with results that nobody reads, if any.
+  std::optional<unsigned> dropDeadOutputs(unsigned id);
 
   void note(const Candidate &candidate, Verdict verdict, const FusionRefusal &refusal,
             const Proposal *proposal);
@@ -120,6 +123,7 @@ private:
   GraphShapes shapes;
   GraphCosts costs;
   Proposals proposals;
+  DeadOutputs deadOutputs{shapes};
   MemoryLimit memory;
   Prospects prospects;
   std::vector<LiveCall> live;
@@ -568,7 +572,23 @@ SmallVector<unsigned> Fuser::perform(const FusionStep &step) {
     bool guestStays = isNeededAfter(pairing);
     made.push_back(replace(std::move(pairing), guestStays));
   }
+  // What stays for others gives no more than these read.
+  if (isLive(step.first) && live[step.first].call == first)
+    if (std::optional<unsigned> fewer = dropDeadOutputs(step.first))
+      made.push_back(*fewer);
   return made;
+}
+
+std::optional<unsigned> Fuser::dropDeadOutputs(unsigned id) {
+  CallOp old = live[id].call;
+  CallOp now =
+      deadOutputs.drop(old, [&](Value before, Value after) { readers.replace(before, after); });
+  if (!now)
+    return {};
+  std::vector<unsigned> calls = live[id].calls;
+  forget(id);
+  old.erase();
+  return add(now, std::move(calls));
 }
 
 /// Whether nothing is expected to save more than what was evaluated. Between pairs of one kind a

@@ -3,6 +3,7 @@
 #include "ir/fusion/WrittenCalls.h"
 #include "ir/Spelling.h"
 #include "ir/fusion/DeadCalls.h"
+#include "ir/fusion/DeadOutputs.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
 
@@ -45,5 +46,14 @@ DenseMap<Operation *, unsigned> tile::ir::noteCalls(GraphOp graph, GraphShapes &
   mergeEqualCalls(
       graph, [&](CallOp call, CallOp same) { goes(call, Fate::Equal).same = numbers.at(same); });
   dropDeadCalls(graph, [&](CallOp call) { goes(call, Fate::Dead); });
+  auto mayDrop = [&](CallOp call) {
+    KernelOp kernel = shapes.kernelOf(call);
+    return kernel && !costs.isNamed(kernel);
+  };
+  dropDeadOutputs(graph, shapes, mayDrop, [&](CallOp call, CallOp fewer) {
+    unsigned number = numbers.at(call);
+    numbers.erase(call);
+    numbers[fewer] = number;
+  });
   return numbers;
 }

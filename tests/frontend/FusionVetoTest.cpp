@@ -78,6 +78,16 @@ graph normed_product(x: f32[M, K], g: f32[K], w: f32[K, N]) -> (y: f32[M, N]) {
     let t = rms_norm(x, g)
     y = plain_product(t, w)
 }
+kernel three_of_rows(x: f32[M, N]) -> (y: f32[M, N], top: f32[M], z: f32[M, N]) requires N > 0 {
+    parallel i in tiles(M) {
+        let t = x[i, :]
+        y[i, :] = exp(t)
+        top[i] = max(t, N)
+        z[i, :] = sin(t)
+    }
+}
+graph one_of_three(x: f32[M, N]) -> (t: f32[M]) { let (y, top, z) = three_of_rows(x); t = top }
+graph two_of_three(x: f32[M, N]) -> (t: f32[M], u: f32[M, N]) { let (y, top, z) = three_of_rows(x); t = top; u = z * 2 }
 graph gated_products(x: f32[M, K], a: f32[K, N], b: f32[K, N]) -> (y: f32[M, N]) {
     y = swiglu(plain_product(x, a), plain_product(x, b))
 }
@@ -189,6 +199,18 @@ TEST_F(FusionVeto, whatRunsAtTheSameTimeStaysApart) {
        {Dims{{"M", 512}, {"K", 512}, {"N", 512}}, Dims{{"M", 4}, {"K", 2048}, {"N", 2048}},
         Dims{{"M", 2048}, {"K", 1024}, {"N", 1}}})
     EXPECT_EQ(plan("gated_products", "h200", dims).launches, 3u);
+}
+
+/// What nobody reads isn't stored, neither by a kernel as it is written nor by one that has become
+/// another.
+TEST_F(FusionVeto, whatNobodyReadsIsNotStored) {
+  Dims dims{{"M", 4096}, {"N", 1024}};
+  for (const char *device : {"h200", "eight-cores"}) {
+    Planned one = plan("one_of_three", device, dims), two = plan("two_of_three", device, dims);
+    EXPECT_EQ(one.ledger.after().bytesWritten, 4 * 4096);
+    EXPECT_EQ(two.launches, 1u);
+    EXPECT_EQ(two.ledger.after().bytesWritten, 4 * (4096 + 4096 * 1024));
+  }
 }
 
 /// All sixteen warps of a kernel of rows would compute the sixteen sums of a product behind them.
