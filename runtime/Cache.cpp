@@ -385,7 +385,7 @@ Result<uint64_t> parseCacheSize(const char *text) {
   uint64_t size = 0;
   auto [end, problem] = std::from_chars(text, last, size);
   std::string_view unit(end, static_cast<size_t>(last - end));
-  unsigned shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  unsigned shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : unit == "T" ? 40 : 0;
   if (problem == std::errc() && (shift || unit.empty()) && size <= (UINT64_MAX >> shift))
     return size << shift;
   return Error{"environment variable TILE_CACHE_SIZE is " + quote(text) + ", which is no size",

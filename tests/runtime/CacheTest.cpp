@@ -351,7 +351,8 @@ TEST(CacheSize, IsANumberWithAUnit) {
   EXPECT_EQ(*parseCacheSize("12345"), 12345u);
   EXPECT_EQ(*parseCacheSize("5K"), 5120u);
   EXPECT_EQ(*parseCacheSize("2G"), uint64_t(2) << 30);
-  for (const char *text : {"x", "5T", "-1", "5 G", "99999999999G", "5GG"})
+  EXPECT_EQ(*parseCacheSize("1T"), uint64_t(1) << 40);
+  for (const char *text : {"x", "5P", "-1", "5 G", "99999999999G", "5GG"})
     EXPECT_FALSE(parseCacheSize(text)) << text;
 }
 
