@@ -49,6 +49,16 @@ private:
   /// The first and the last of such contractions; any other op itself.
   DotOp headOf(Operation *op) const;
   Operation *tailOf(Operation *op) const;
+  /// The type in which the elements of a search for the best are compared.
+  static Type numberOf(ArgReduceOp reduce) {
+    Type element = getElementTypeOrSelf(reduce.getInput().getType());
+    return isNarrowFloat(element) ? Float32Type::get(element.getContext()) : element;
+  }
+  /// What such a search is better than at first; and the place and the element that are best after
+  /// a chunk.
+  Value firstBest(OpBuilder &builder, ArgReduceOp reduce) const;
+  std::pair<Value, Value> betterOf(OpBuilder &builder, ArgReduceOp chunk, Value place,
+                                   Value best) const;
   /// What a fold begins with. What contractions add to, if it isn't zero, they get behind the loop,
   /// in which it would take registers.
   Value initOf(OpBuilder &builder, Operation *fold) const;
@@ -132,6 +142,8 @@ static Operation *createCombine(OpBuilder &b, Location loc, CombineKind kind, Va
 bool AxisLooping::isFold(Operation *op) const {
   if (auto dot = dyn_cast<DotOp>(op))
     return dot.getAxisAttr() == name;
+  if (auto reduce = dyn_cast<ArgReduceOp>(op))
+    return reduce.getAxisAttr() == name;
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && llvm::is_contained(reduce.getAxes(), Attribute(name));
 }
@@ -175,7 +187,7 @@ bool AxisLooping::isSupported(Operation *op) const {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != CombineKind::fmax && reduce.getKind() != CombineKind::fmin &&
            !isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType()));
-  if (isa<DotOp>(op)) // of others the axis is one of the result's
+  if (isa<DotOp, ArgReduceOp>(op)) // of others the axis is one of the result's
     return isFold(op);
   return isa<LoadOp, StoreOp, UpdateOp, BroadcastOp, CoordsOp, arith::ConstantOp, arith::SelectOp>(
              op) ||
@@ -219,13 +231,13 @@ void AxisLooping::findPhases() {
 }
 
 /// All scans of a phase are carried through one loop. Contractions there have loads that come
-/// chunks ahead, in increasing order.
+/// chunks ahead, in increasing order, in which the first of equal elements is met first.
 std::optional<bool> AxisLooping::isDecreasingIn(unsigned phase) const {
   bool increases = false, decreases = false;
   for (Operation *op : sliceOf(phase)) {
     auto scan = dyn_cast<ScanOp>(op);
     decreases |= scan && scan.getReverse();
-    increases |= isa<DotOp>(op) || (scan && !scan.getReverse());
+    increases |= isa<DotOp, ArgReduceOp>(op) || (scan && !scan.getReverse());
   }
   return increases && decreases ? std::nullopt : std::optional(decreases);
 }
@@ -359,6 +371,8 @@ Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &
     std::replace(axes.begin(), axes.end(), Attribute(name), Attribute(spanType.getName()));
     reduce.setAxesAttr(builder.getArrayAttr(axes));
   }
+  if (auto reduce = dyn_cast<ArgReduceOp>(copy))
+    reduce.setAxisAttr(spanType.getName());
   if (auto dot = dyn_cast<DotOp>(copy))
     dot.setAxisAttr(spanType.getName());
   if (auto scan = dyn_cast<ScanOp>(copy))
@@ -366,16 +380,66 @@ Operation *AxisLooping::cloneInto(OpBuilder &builder, Operation *op, IRMapping &
   return copy;
 }
 
+/// A number in each element of a value of the type.
+static Value filled(OpBuilder &builder, Location loc, Type type, TypedAttr number) {
+  Value scalar = arith::ConstantOp::create(builder, loc, number);
+  return axesOf(type).empty() ? scalar : Value(BroadcastOp::create(builder, loc, type, scalar));
+}
+
 Value AxisLooping::initOf(OpBuilder &builder, Operation *fold) const {
   if (isa<DotOp>(fold) && isZero(headOf(fold).getAcc()))
     return headOf(fold).getAcc();
-  auto reduce = dyn_cast<ReduceOp>(fold);
   Type type = fold->getResult(0).getType(), element = getElementTypeOrSelf(type);
-  TypedAttr identity =
-      reduce ? identityOf(reduce.getKind(), element) : builder.getZeroAttr(element);
-  Value init = arith::ConstantOp::create(builder, fold->getLoc(), identity);
-  return axesOf(type).empty() ? init
-                              : Value(BroadcastOp::create(builder, fold->getLoc(), type, init));
+  TypedAttr start = builder.getZeroAttr(element);
+  if (auto reduce = dyn_cast<ReduceOp>(fold))
+    start = identityOf(reduce.getKind(), element);
+  if (isa<ArgReduceOp>(fold))
+    start = builder.getI64IntegerAttr(-1); // of no element
+  return filled(builder, fold->getLoc(), type, start);
+}
+
+Value AxisLooping::firstBest(OpBuilder &builder, ArgReduceOp reduce) const {
+  Type number = numberOf(reduce);
+  Type type = withElement(reduce.getType(), number);
+  return filled(builder, reduce.getLoc(), type, identityOf(reduce.getKind(), number));
+}
+
+/// Whether a number goes before another one, and isn't equal to it. NaN goes before all others.
+static Value goesBefore(OpBuilder &b, Location loc, CombineKind kind, Value x, Value y) {
+  using arith::CmpFPredicate, arith::CmpIPredicate;
+  bool isMax = kind == CombineKind::max || kind == CombineKind::umax;
+  if (!isa<FloatType>(getElementTypeOrSelf(x.getType()))) {
+    bool isUnsigned = kind == CombineKind::umax || kind == CombineKind::umin;
+    CmpIPredicate predicate = isMax        ? isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt
+                              : isUnsigned ? CmpIPredicate::ult
+                                           : CmpIPredicate::slt;
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  Value wins = arith::CmpFOp::create(b, loc, isMax ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, y);
+  Value isNumber = arith::CmpFOp::create(b, loc, CmpFPredicate::ORD, y, y);
+  return arith::AndIOp::create(b, loc, wins, isNumber);
+}
+
+std::pair<Value, Value> AxisLooping::betterOf(OpBuilder &b, ArgReduceOp chunk, Value place,
+                                              Value best) const {
+  Location loc = chunk.getLoc();
+  Value input = chunk.getInput(), found = chunk.getResult();
+  if (isNarrowFloat(getElementTypeOrSelf(input.getType())))
+    input = arith::ExtFOp::create(b, loc, withElement(input.getType(), numberOf(chunk)), input);
+  Value number = ReduceOp::create(b, loc, best.getType(), chunk.getKind(), input,
+                                  b.getArrayAttr(chunk.getAxisAttr()));
+  Value none = filled(b, loc, found.getType(), b.getI64IntegerAttr(-1));
+  auto isNone = [&](Value at) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at, none);
+  };
+  // Of equal ones the first stays. Where conditions leave nothing of a chunk, it has none.
+  Value wins = arith::OrIOp::create(b, loc, isNone(place),
+                                    goesBefore(b, loc, chunk.getKind(), number, best));
+  auto choose = [&](Value made, Value before) -> Value {
+    Value better = arith::SelectOp::create(b, loc, wins, made, before);
+    return arith::SelectOp::create(b, loc, isNone(found), before, better);
+  };
+  return {choose(found, place), choose(number, best)};
 }
 
 Value AxisLooping::resultOf(OpBuilder &builder, Operation *fold, Value folded) const {
@@ -397,7 +461,13 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
       inits.push_back(initOf(builder, op));
     }
   llvm::SetVector<Operation *> slice = sliceOf(phase);
-  llvm::SmallDenseMap<Operation *, unsigned> states; // of scans: where the loop carries them
+  llvm::SmallDenseMap<Operation *, unsigned> bests; // of searches: where the loop carries them
+  for (Operation *fold : folds)
+    if (auto search = dyn_cast<ArgReduceOp>(fold)) {
+      bests[fold] = inits.size();
+      inits.push_back(firstBest(builder, search));
+    }
+  llvm::SmallDenseMap<Operation *, unsigned> states; // of scans, likewise
   for (Operation *op : slice)
     if (auto scan = dyn_cast<ScanOp>(op)) {
       states[op] = inits.size();
@@ -438,6 +508,11 @@ void AxisLooping::emitPhase(unsigned phase, int64_t chunk) {
     if (auto found = llvm::find(folds, op); found != folds.end()) {
       auto n = found - folds.begin();
       Value carried = loop.getCarried()[n];
+      if (auto search = dyn_cast<ArgReduceOp>(copy)) {
+        unsigned best = bests[op];
+        std::tie(next[n], next[best]) = betterOf(builder, search, carried, loop.getCarried()[best]);
+        continue;
+      }
       if (ReduceOp maximum = maxima.lookup(op)) {
         auto m = llvm::find(folds, maximum) - folds.begin();
         next[n] = rescaledSum(builder, op->getLoc(), carried, loop.getCarried()[m], next[m],

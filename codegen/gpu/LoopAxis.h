@@ -11,7 +11,8 @@
 //
 // Each loop is a *phase*: all reductions that need no result but those of earlier
 // phases, and all stores likewise. What an element is computed from is computed
-// again in each phase. Reductions associate by chunks, otherwise nothing changes;
+// again in each phase. Reductions associate by chunks, otherwise nothing changes; a
+// search for the greatest or least carries where it is, and what is there;
 // a scan goes on from chunk to chunk, in each phase that needs it, and the chunks
 // of that phase come in its order. The axis may be of any length, known or not. What
 // follows an assertion or a print is in no earlier phase than it.
@@ -58,9 +59,9 @@ struct LoopedAxis {
 };
 
 /// Whether the axis can be cut: all that has it stands in the body of the program space itself, and
-/// is a load, a store, an update, an elementwise op, a contraction of it, a scan along it, or a
-/// reduction with an op that joins two; and the scans of a phase go in one order, in increasing
-/// order if it has contractions.
+/// is a load, a store, an update, an elementwise op, a contraction of it, a scan along it, a search
+/// for the best along it, or a reduction with an op that joins two; and the scans of a phase go in
+/// one order, in increasing order if it has contractions or searches.
 std::optional<LoopedAxis> canLoop(ir::AxisOp axis);
 
 /// Cuts the axis into chunks of so many elements. `canLoop` has said that it can be.

@@ -93,7 +93,7 @@ struct Graph {
   const char *name, *params, *outputs, *body;
   /// What those extents are in other spellings: "M=8 N=8"; empty for their names.
   std::vector<const char *> spellings;
-  unsigned kernels;
+  unsigned kernels, onCpu = kernels;
 };
 
 const Graph graphs[] = {
@@ -112,9 +112,11 @@ const Graph graphs[] = {
     {"of_a_map",
      "x: f32[M, N]",
      "r: f32[M], c: f32[N]",
-     // Of so few elements the columns gain as much as the rows, and come first: then rows can't.
+     // On a CPU the columns gain as much as the rows, of so few elements, and come first: then rows
+     // can't.
      "let t = tanh(x)\n r = row_sums(t)\n c = column_peaks(t)",
      {"", "M=41 N=37", "M=37 N=37", "M=K N=K"},
+     1,
      2},
     {"channels",
      "x: f32[B, C, H, W]",
@@ -292,7 +294,8 @@ TEST_P(FusionOfExtents, changesNothingOfWhatBecomesOne) {
                     respelled(graph.params, spelling) + ") -> (" +
                     respelled(graph.outputs, spelling) + ") {\n" + graph.body + "\n}\n");
   for (bool isGpu : {true, false})
-    EXPECT_EQ(searched.fuse(isGpu).ledger.kernels.size(), graph.kernels) << (isGpu ? "GPU" : "CPU");
+    EXPECT_EQ(searched.fuse(isGpu).ledger.kernels.size(), isGpu ? graph.kernels : graph.onCpu)
+        << (isGpu ? "GPU" : "CPU");
 
   uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

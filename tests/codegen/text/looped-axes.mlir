@@ -82,15 +82,15 @@ tile.kernel @sums(
 
 // -----
 
-// What goes along the axis otherwise, here a place, is not cut: the row stays whole.
+// What goes along the axis otherwise, here a maximum that ignores NaN, is not cut: the row stays whole.
 
-// CHECK-LABEL: tile.kernel @place(
+// CHECK-LABEL: tile.kernel @numbers(
 // CHECK: tile.axis
 // CHECK-NOT: tile.for
-// CHECK: tile.arg_reduce
-tile.kernel @place(
+// CHECK: tile.reduce <fmax>
+tile.kernel @numbers(
     %x: memref<?x70000xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m] -> (m, 70000)>},
-    %y: memref<?xi64> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m)>})
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m] -> (m)>})
     attributes {dims = ["M"]} {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 70000 : i64
@@ -98,8 +98,8 @@ tile.kernel @place(
   %n = tile.axis %c0 to %c1 : !tile.span<"n", 70000>
   tile.parallel (%i = tiles "i" %c0 to %M by 1) {
     %t = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x70000xf32>, (!tile.span<"i", 1>, !tile.span<"n", 70000>) -> tensor<1x70000xf32, #tile.axes<"i", "n">>
-    %p = tile.arg_reduce <max> %t over "n" : tensor<1x70000xf32, #tile.axes<"i", "n">> -> tensor<1xi64, #tile.axes<"i">>
-    tile.store %p, %y at affine_map<(i) -> (i)>(%i) [] : tensor<1xi64, #tile.axes<"i">>, memref<?xi64>, (!tile.span<"i", 1>)
+    %p = tile.reduce <fmax> %t over ["n"] : tensor<1x70000xf32, #tile.axes<"i", "n">> -> tensor<1xf32, #tile.axes<"i">>
+    tile.store %p, %y at affine_map<(i) -> (i)>(%i) [] : tensor<1xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 1>)
   }
   tile.return
 }
@@ -441,6 +441,30 @@ tile.kernel @from_the_end(%arg0: memref<?x32768xf32> {tile.mode = "in", tile.nam
     %7 = math.log %6#1 : tensor<1x32768xf32, #tile.axes<"i", "T">>
     %8 = arith.addf %6#0, %7 : tensor<1x32768xf32, #tile.axes<"i", "T">>
     tile.store %8, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%arg2, %1) [] : tensor<1x32768xf32, #tile.axes<"i", "T">>, memref<?x32768xf32>, (!tile.span<"i", 1>, !tile.span<"T", 32768>)
+  }
+  tile.return
+}
+
+// -----
+
+// The first of the greatest elements: its place and what is there are carried, and one that is no
+// greater does not take its place.
+// CHECK-LABEL: tile.kernel @best
+// CHECK: %[[SEARCH:.*]]:2 = tile.for fold %{{.*}} = "N@0" %{{.*}} to %{{.*}} by 8192 iter_args(%[[PLACE:.*]] = %{{.*}} : tensor<1xi64, {{.*}}>, %[[BEST:.*]] = %{{.*}} : tensor<1xf32, {{.*}}>)
+// CHECK: %[[AT:.*]] = tile.arg_reduce <max> %[[CHUNK:.*]] over "N@0"
+// CHECK: %[[NUMBER:.*]] = tile.reduce <max> %[[CHUNK]] over ["N@0"]
+// CHECK: arith.cmpf ugt, %[[NUMBER]], %[[BEST]]
+// CHECK: arith.select %{{.*}}, %[[AT]], %[[PLACE]] :
+// CHECK: tile.store %[[SEARCH]]#0
+tile.kernel @best(%x: memref<?x65536xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[m, n] -> (m, n)>, tile.type = "f32"}, %at: memref<?xi64> {tile.mode = "out", tile.name = "at", tile.shape = affine_map<()[m, n] -> (m)>, tile.type = "i64"}) attributes {dims = ["M", "N"], tile.bound = {N = 65536 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %length = arith.constant 65536 : i64
+  %m = tile.dim "M"
+  %n = tile.axis %c0 to %length : <"N", 65536>
+  tile.parallel (%i = tiles "i" %c0 to %m by 1) {
+    %row = tile.load %x at affine_map<(i, n) -> (i, n)>(%i, %n) [] <exact> : memref<?x65536xf32>, (!tile.span<"i", 1>, !tile.span<"N", 65536>) -> tensor<1x65536xf32, #tile.axes<"i", "N">>
+    %best = tile.arg_reduce <max> %row over "N" : tensor<1x65536xf32, #tile.axes<"i", "N">> -> tensor<1xi64, #tile.axes<"i">>
+    tile.store %best, %at at affine_map<(i) -> (i)>(%i) [] : tensor<1xi64, #tile.axes<"i">>, memref<?xi64>, (!tile.span<"i", 1>)
   }
   tile.return
 }

@@ -51,3 +51,15 @@ def numbers(inputs, params):
     n = inputs["n"]
     t = np.where(n % 3 == 0, np.nan, f64(n))
     return {"y": np.fmin.reduce(t, 1, initial=np.inf), "z": np.fmax.reduce(t, 1, initial=-np.inf)}
+
+
+def places(inputs, params):
+    x = inputs["x"]
+    return {"most": x.argmax(1), "least": x.argmin(1), "peak": x.max(1)}
+
+
+def places_of_specials(inputs, params):
+    n, kind = inputs["n"], inputs["r"][:, None] % 4
+    special = np.where(kind == 0, np.nan, np.where(kind == 1, np.inf, -np.inf))
+    t = np.where(kind == 3, 0.0, np.where(n < 40, special, n))
+    return {"most": t.argmax(1), "least": t.argmin(1)}
