@@ -31,6 +31,13 @@ static constexpr double busyWarps = 16;
 /// A warp's instructions have this share of the matrix units' rate on a device with pipelines (an
 /// H200, docs/performance.md).
 static constexpr double shareOfWarpMma = 0.14;
+/// And so much of that where an operand is computed from what comes element by element (fitted to
+/// casts and squares of odd rows there, 0.25 and 0.34).
+static constexpr double shareOneByOne = 0.3;
+/// A program's turn of a pipeline takes so long at least if reductions follow the contraction: its
+/// few warps wait for each other's steps, and no other program's hide that (fitted to softmax
+/// behind three products there, of blocks of 64 × 32 and 64 × 64: 1.7 to 1.9 µs).
+static constexpr double secondsOfReducedTurn = 1.75e-6;
 /// A CTA is begun every so many seconds, however little it does (measured there: 131,072 of one
 /// warp in 81 µs, 262,144 in 160, 2,097,152 in 1263).
 static constexpr double secondsOfCta = 0.61e-9;
@@ -160,7 +167,8 @@ double FusionCost::contractionRate(const Work::Contraction &contraction,
            shape.copies;
   bool isByWarps = shape.path == Path::WarpMma && contraction.type != runtime::DType::F64 &&
                    codegen::gpu::GpuModel::of(device.target).hasPipelines;
-  return isByWarps ? shareOfWarpMma * fastest(contraction) : fastest(contraction);
+  double share = isByWarps ? shareOfWarpMma * (shape.isOneByOne ? shareOneByOne : 1) : 1;
+  return share * fastest(contraction);
 }
 
 FusionCost::Multiplying
@@ -180,13 +188,17 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
       continue;
     double busy = contraction.operations / rate, whole = busy * shareLost(ctas, multiprocessors);
     all.busy += busy;
-    if (one.path != ir::ContractionPath::Scalar || clock <= 0) {
-      all.whole += whole * waiting(shape.warps, ctas, shape);
+    bool isPlain = one.path == ir::ContractionPath::Scalar;
+    if (!isPlain)
+      whole *= waiting(shape.warps, ctas, shape);
+    if ((!isPlain && !one.isComputed) || clock <= 0) {
+      all.whole += whole;
       continue;
     }
     double ofProgram = contraction.operations / 2 / std::max(1.0, work.programs);
     double turns = rounds * std::max(1.0, std::ceil(ofProgram / one.ofTurn));
-    double issue = one.depth * (one.sums * (1 + one.reads) + instructionsOfStep) / clock;
+    double issue =
+        isPlain ? one.depth * (one.sums * (1 + one.reads) + instructionsOfStep) / clock : 0;
     double turn = (one.isFirst ? secondsOfTurn : 0) + std::max(whole / each / turns, issue);
     all.whole += std::max(whole, turns * turn);
   }
@@ -258,7 +270,11 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   ir::LaunchTimes times;
   times.launch = device.launchSeconds();
   times.memory = memorySeconds(work.bytes() + work.restOfPieces, again, ctas, shape);
-  times.compute = compute * shareLost(ctas, multiprocessors) + multiply.whole;
+  times.compute = compute * shareLost(ctas, multiprocessors);
+  if (isPipeline && work.reduced > 0 && multiprocessors > 0)
+    times.compute =
+        std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
+  times.compute += multiply.whole;
   times.all = secondsOf(times.launch, times.memory, times.compute);
   // On a CPU a launch has the cores that it can use.
   times.busy = times.all;
@@ -306,6 +322,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.bytesRead = work.bytesRead;
   cost.bytesWritten = work.bytesWritten;
   cost.operations = work.totalOperations();
+  cost.functions = work.functions;
   double moved = work.bytes() + work.restOfPieces;
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
   cost.leastMemorySeconds = (moved + again / cacheSpeedup) / bandwidth();

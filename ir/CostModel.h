@@ -46,8 +46,8 @@ struct LaunchTimes {
 struct KernelCost {
   /// Each element that is read or written counts once.
   double bytesRead = 0, bytesWritten = 0;
-  /// Arithmetic, as written.
-  double operations = 0;
+  /// Arithmetic, as written; and the functions of it that take many instructions each.
+  double operations = 0, functions = 0;
   /// Of a launch, its start included.
   double seconds = 0;
   /// What the start, the memory and the arithmetic would take alone; they may overlap.
@@ -87,6 +87,7 @@ struct KernelCost {
     bytesRead += other.bytesRead;
     bytesWritten += other.bytesWritten;
     operations += other.operations;
+    functions += other.functions;
     seconds += other.seconds;
     launchSeconds += other.launchSeconds;
     memorySeconds += other.memorySeconds;
@@ -114,25 +115,24 @@ inline double hiddenSeconds(const KernelCost &one, const KernelCost &other) {
   return std::max(0.0, both - together);
 }
 
-inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart,
-                           bool isInContraction) {
+inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart, bool isDelicate) {
   double serial = together.launch + together.memory + together.compute;
   double hidden = std::max(0.0, serial - together.all);
   double added = std::max(0.0, together.compute - apart.compute);
-  return apart.all * (isInContraction ? 0.98 : 1) - together.all - std::min(added / 2, hidden);
+  return apart.all * (isDelicate ? 0.98 : 1) - together.all - std::min(added / 2, hidden);
 }
 
 /// Seconds that one kernel saves beside those that it takes the place of. Of what it computes more
 /// than they do, because many programs compute the same, half is not counted on to hide behind the
-/// memory. Where something comes into a contraction's loop a fiftieth of the time is not counted
-/// on, either: no model of such loops is as exact. Where few cores may run it, the less of both
-/// counts: arithmetic that many cores hide takes a few of them longer than a launch.
-inline double savedSeconds(const KernelCost &together, const KernelCost &apart,
-                           bool isInContraction) {
-  double saved = savedSeconds(together.times(), apart.times(), isInContraction);
+/// memory. Where something comes into a contraction's loop, or functions behind it, a fiftieth of
+/// the time is not counted on, either: no model of such a kernel is as exact. Where few cores may
+/// run it, the less of both counts: arithmetic that many cores hide takes a few of them longer than
+/// a launch.
+inline double savedSeconds(const KernelCost &together, const KernelCost &apart, bool isDelicate) {
+  double saved = savedSeconds(together.times(), apart.times(), isDelicate);
   if (!together.onFewCores || !apart.onFewCores)
     return saved;
-  return std::min(saved, savedSeconds(*together.onFewCores, *apart.onFewCores, isInContraction));
+  return std::min(saved, savedSeconds(*together.onFewCores, *apart.onFewCores, isDelicate));
 }
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:

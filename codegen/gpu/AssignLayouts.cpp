@@ -271,16 +271,27 @@ Walk Assignment::walkOf(OpT op) const {
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   Walk walk = ::walkOf(op.getMap(), op.getDims(), element);
   auto parameter = dyn_cast<BlockArgument>(memory);
-  if (!walk.isUnit || !parameter)
+  if (!parameter)
     return walk;
   SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
   Divisors::Place place{op.getMap(), op.getDims(), op.getSyms(), strides};
-  StringAttr axis = walk.order.front();
-  for (unsigned n = 0; n < place.dims.size(); ++n)
-    if (isa<SpanType>(place.dims[n].getType()) && axisOf(place.dims[n]) == axis)
-      walk.together = Divisors::areNeighbours(place, n)
-                          ? std::min(divisors.ofAddress(place, n), divisors.ofEnd(axis))
-                          : 1;
+  bool isBare = walk.isUnit;
+  StringAttr first = isBare ? walk.order.front() : StringAttr();
+  walk.together = isBare ? 1 : walk.together;
+  for (unsigned n = 0; n < place.dims.size(); ++n) {
+    if (!Divisors::areNeighbours(place, n))
+      continue;
+    StringAttr axis = axisOf(place.dims[n]);
+    int64_t together = std::min(divisors.ofAddress(place, n), divisors.ofEnd(axis));
+    // Where several axes go along the same dimension, as in 32g + c, one of them may have
+    // neighbours that move together.
+    if (isBare ? axis != first : together <= (walk.isUnit ? walk.together : 1))
+      continue;
+    walk.isUnit = true;
+    walk.together = together;
+    walk.order.erase(llvm::find(walk.order, axis));
+    walk.order.insert(walk.order.begin(), axis);
+  }
   return walk;
 }
 
@@ -423,10 +434,11 @@ std::optional<Layout> Assignment::preferred(const Walk &walk, ArrayRef<StringAtt
                                             const Layout &given) const {
   // What follows a pipeline's sums stays where these are: eight neighbours of a column are a
   // sector's, and what is stored across goes so by bulk copies.
-  if (!walk.isUnit || axes.size() < 2 || keyOf(axes) == ofPipeline)
+  auto isLong = [&](StringAttr axis) { return extentOf(axis) != 1; };
+  if (!walk.isUnit || llvm::count_if(axes, isLong) < 2 || keyOf(axes) == ofPipeline)
     return std::nullopt;
   auto wanted = llvm::find(axes, walk.order.front()) - axes.begin();
-  if (firstAxis(given) == wanted || extentOf(walk.order.front()) == 1)
+  if (firstAxis(given) == wanted || !isLong(walk.order.front()))
     return std::nullopt;
   return blocked(axes, walk);
 }

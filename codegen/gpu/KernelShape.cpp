@@ -1,6 +1,7 @@
 //===- KernelShape.cpp - what a kernel becomes on a GPU -------------------===//
 
 #include "codegen/gpu/KernelShape.h"
+#include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Products.h"
@@ -84,9 +85,9 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
   return sizes;
 }
 
-/// A contraction by plain threads. What these share out of a block's sums is taken for as square as
-/// the block lets it be.
-static ContractionShape plainShape(DotOp dot, unsigned warps) {
+/// A contraction by threads, which make it without other instructions. What these share out of a
+/// block's sums is taken for as square as the block lets it be.
+static ContractionShape shapeByThreads(DotOp dot, unsigned warps) {
   ContractionShape shape;
   auto left = cast<RankedTensorType>(dot.getLhs().getType());
   ArrayRef<StringAttr> axes = axesOf(left);
@@ -108,6 +109,42 @@ static ContractionShape plainShape(DotOp dot, unsigned warps) {
   shape.reads = 1 / less + less / shape.sums;
   shape.ofTurn = all * shape.depth;
   return shape;
+}
+
+/// Whether threads can't move two neighbours of what is read at once.
+static bool isOneByOne(LoadOp load, const Divisors &divisors) {
+  auto parameter = dyn_cast<BlockArgument>(load.getSource());
+  if (!parameter)
+    return false;
+  SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
+  Divisors::Place place{load.getMap(), load.getDims(), load.getSyms(), strides};
+  for (unsigned n = 0; n < place.dims.size(); ++n)
+    if (Divisors::areNeighbours(place, n) &&
+        std::min(divisors.ofAddress(place, n), divisors.ofEnd(axisOf(place.dims[n]))) > 1)
+      return false;
+  return true;
+}
+
+/// What a contraction's operands are made of, in its loop.
+static void findOperands(DotOp dot, const Divisors &divisors, ContractionShape &shape) {
+  for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+    SmallVector<Operation *> open;
+    auto visit = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      if (op && op->getBlock() == dot->getBlock() && !axesOf(value.getType()).empty())
+        open.push_back(op);
+    };
+    visit(operand);
+    bool isComputed = !open.empty() && !isa<LoadOp>(open.front());
+    shape.isComputed |= isComputed;
+    while (isComputed && !open.empty()) {
+      Operation *op = open.pop_back_val();
+      if (auto load = dyn_cast<LoadOp>(op))
+        shape.isOneByOne |= isOneByOne(load, divisors);
+      else
+        llvm::for_each(op->getOperands(), visit);
+    }
+  }
 }
 
 bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
@@ -163,11 +200,15 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
       plan = planProgram(*copy, model);
     }
   llvm::SmallPtrSet<Block *, 4> loops;
+  Domains domains(*copy);
+  Divisors divisors(*copy, domains);
   copy->walk([&](DotOp dot) {
     bool isPlain = !warpDotOf(dot);
-    ContractionShape one{.path = ContractionPath::WarpMma};
-    if (isPlain)
-      one = plainShape(dot, plan.warps);
+    ContractionShape one = shapeByThreads(dot, plan.warps);
+    if (!isPlain) {
+      one.path = ContractionPath::WarpMma;
+      findOperands(dot, divisors, one);
+    }
     one.isFirst = loops.insert(dot->getBlock()).second;
     shape.contractions.push_back(one);
     shape.wholeScalars += isPlain && hasWholeRows(dot);

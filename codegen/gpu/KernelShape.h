@@ -30,6 +30,9 @@ struct ContractionShape {
   /// first in that loop, whose turns wait for memory once.
   double depth = 1, ofTurn = 1;
   bool isFirst = true;
+  /// By instructions of warps: whether an operand is computed, from what no copy can bring to where
+  /// they read it; and whether such a one comes element by element, as its rows begin anywhere.
+  bool isComputed = false, isOneByOne = false;
 };
 
 struct KernelShape {

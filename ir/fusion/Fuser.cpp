@@ -55,11 +55,19 @@ struct Proposal {
   /// Of a merge: the second one is the guest.
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
-  /// Whether something is computed in the loop of a contraction that was none's before.
-  bool isInContraction = false;
+  /// Whether it comes into the loop of a contraction, or brings functions to one.
+  bool isDelicate = false;
 
-  double gain() const { return savedSeconds(together, apart, isInContraction); }
+  double gain() const { return savedSeconds(together, apart, isDelicate); }
 };
+
+/// Whether a consumer that makes its producer's results itself comes close to what no model knows:
+/// what is in a contraction's loop, and the registers that functions behind one take, where there
+/// is one for each element or more.
+bool isDelicate(const KernelCost &producer, const KernelCost &consumer) {
+  bool hasFunctions = consumer.functions > 0 && consumer.functions * 4 >= consumer.bytesWritten;
+  return consumer.contractions > 0 || (producer.contractions > 0 && hasFunctions);
+}
 
 /// What was found of two calls as they are, whichever of the tensors between them is looked at.
 struct Inlining {
@@ -368,7 +376,7 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate, bool
     proposal.apart = first.cost;
     proposal.apart += second.cost;
     proposal.together = *together;
-    proposal.isInContraction = second.cost.contractions > 0;
+    proposal.isDelicate = isDelicate(first.cost, second.cost);
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       return;
     if (!how.finishes && !how.keeps && (givesMore || hasOthers))
@@ -425,9 +433,9 @@ std::optional<Proposal> Fuser::evaluateAll(const Candidate &candidate, double le
       return {};
     if (isHindered(*together, {&live[candidate.first].cost, &other.cost}, refusal))
       return {};
+    proposal.isDelicate |= isDelicate(live[candidate.first].cost, other.cost);
     proposal.apart += other.cost;
     proposal.together += *together;
-    proposal.isInContraction |= other.cost.contractions > 0;
     hidden = std::max(hidden, hiddenBesideOthers(live[candidate.first], consumer));
   }
   proposal.apart.seconds -= hidden;
@@ -463,7 +471,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
     Proposal proposal{Transform::Merge, {}, false, isSwapped};
     proposal.apart = apart;
     proposal.together = *together;
-    proposal.isInContraction = proposal.apart.contractions > 0;
+    proposal.isDelicate = isDelicate(first.cost, second.cost);
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       continue;
     if (!best || proposal.gain() > best->gain())

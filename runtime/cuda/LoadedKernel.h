@@ -85,6 +85,8 @@ public:
   }
 
   const LoadedKernel &code() const { return *kernel; }
+  /// How many launches of the driver it is: of `reduce` outputs up to three.
+  size_t numLaunches() const { return numStages; }
 
 private:
   struct Stage {

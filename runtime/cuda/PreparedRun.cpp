@@ -41,6 +41,15 @@ void PreparedRun::addFill(CUdeviceptr to, uint8_t value, uint64_t bytes) {
     steps.emplace_back(Fill{to, value, bytes});
 }
 
+size_t PreparedRun::numLaunches() const {
+  size_t count = 0;
+  for (const auto &step : steps) {
+    auto *launch = std::get_if<PreparedLaunch>(&step);
+    count += launch ? launch->numLaunches() : 1;
+  }
+  return count;
+}
+
 Status PreparedRun::runSteps(size_t first, size_t end) {
   for (size_t n = first; n < end; ++n) {
     auto &step = steps[n];
@@ -103,9 +112,8 @@ void PreparedRun::makeGraph() {
 }
 
 Status PreparedRun::operator()() {
-  if (steps.size() < stepsOfGraph)
-    return runSteps(0, steps.size());
-  if (!executable && runs <= runsBeforeGraph && ++runs > runsBeforeGraph && target->handle())
+  if (!executable && runs <= runsBeforeGraph && ++runs > runsBeforeGraph && target->handle() &&
+      numLaunches() >= launchesOfGraph)
     makeGraph();
   if (!executable)
     return runSteps(0, steps.size());

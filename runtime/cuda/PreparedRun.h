@@ -30,19 +30,18 @@ public:
   void keep(DeviceBuffer buffer) { buffers.push_back(std::move(buffer)); }
 
   /// Does all of it once more, and doesn't wait. What is launched often enough, and has more than
-  /// one launch, becomes a CUDA graph, which the driver starts in one go; where the driver refuses
-  /// that, it stays as it is.
+  /// two launches, becomes a CUDA graph, which the driver starts in one go; where the driver
+  /// refuses that, it stays as it is.
   Status operator()();
 
   Stream &stream() const { return *target; }
   const std::shared_ptr<Stream> &sharedStream() const { return target; }
-  size_t numSteps() const { return steps.size(); }
   bool isGraph() const { return executable; }
 
-  /// Runs before a graph is made, and the fewest steps that make one: a graph costs about as much
-  /// as two launches, and making it as much as a few dozen.
+  /// Runs before a graph is made, and the fewest launches, copies and fills that make one: a graph
+  /// costs about as much as two launches, and making it as much as a few dozen.
   static constexpr unsigned runsBeforeGraph = 2;
-  static constexpr size_t stepsOfGraph = 3;
+  static constexpr size_t launchesOfGraph = 3;
 
 private:
   struct Copy {
@@ -58,6 +57,7 @@ private:
     std::vector<uint32_t> after;
     size_t firstStep = 0;
   };
+  size_t numLaunches() const;
   Status runSteps(size_t first, size_t end);
   bool captureTasks();
   void makeGraph();
