@@ -3,6 +3,7 @@
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/Lowering.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -214,12 +215,17 @@ static void forEachRead(const Plan &plan, Value value, llvm::function_ref<bool(V
 
 int64_t BodyLowering::likelyExtentOf(StringAttr axis) const {
   int64_t extent = extentOf(axis);
+  auto [lower, upper] = domains.boundsOf(axis);
+  auto atMost = [&](int64_t most) {
+    return ShapedType::isDynamic(extent) ? most : std::min(extent, most);
+  };
+  llvm::APInt first, last;
+  if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)))
+    return atMost(std::max<int64_t>(0, last.getSExtValue() - first.getSExtValue()));
   auto likely = kernel->getAttrOfType<DictionaryAttr>(likelyDimsAttrName);
-  auto dim = domains.boundsOf(axis).second.getDefiningOp<DimOp>();
+  auto dim = upper.getDefiningOp<DimOp>();
   auto known = likely && dim ? likely.getAs<IntegerAttr>(dim.getNameAttr()) : IntegerAttr();
-  if (!known)
-    return extent;
-  return ShapedType::isDynamic(extent) ? known.getInt() : std::min(extent, known.getInt());
+  return known ? atMost(known.getInt()) : extent;
 }
 
 bool BodyLowering::isShort(StringAttr axis) const {
