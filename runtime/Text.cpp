@@ -20,26 +20,46 @@ static size_t controlAt(std::string_view text) {
   return byte(0) == 0xe2 && (embeds || isolates) ? 3 : 0;
 }
 
-static std::string escaped(std::string_view text, std::string_view kept) {
+/// `text` with characters that steer, but for those of `kept`, as `escape` writes them.
+static std::string escaped(std::string_view text, std::string_view kept,
+                           std::string (*escape)(std::string_view)) {
   std::string result;
   for (size_t n = 0; n < text.size();) {
     size_t steering = kept.find(text[n]) == kept.npos ? controlAt(text.substr(n)) : 0;
-    if (steering == 0)
-      result += text[n++];
-    for (; steering > 0; --steering) {
-      std::array<char, 5> escape;
-      std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned char>(text[n++]));
-      result += escape.data();
-    }
+    result += steering ? escape(text.substr(n, steering)) : std::string(1, text[n]);
+    n += std::max<size_t>(1, steering);
   }
   return result;
 }
 
-std::string visible(std::string_view text) { return escaped(text, "\n\t"); }
+static std::string asBytes(std::string_view character) {
+  std::string result;
+  for (char byte : character) {
+    std::array<char, 5> escape;
+    std::snprintf(escape.data(), escape.size(), "\\x%02x", static_cast<unsigned char>(byte));
+    result += escape.data();
+  }
+  return result;
+}
+
+/// None of them is beyond U+FFFF.
+static std::string asCodePoint(std::string_view character) {
+  unsigned code = 0;
+  for (char byte : character) // of UTF-8, whose later bytes have six bits each
+    code = (code << 6) | (static_cast<unsigned char>(byte) & (code ? 0x3fu : 0xffu));
+  unsigned mask = character.size() == 1 ? 0x7f : character.size() == 2 ? 0x7ff : 0xffff;
+  std::array<char, 7> escape;
+  std::snprintf(escape.data(), escape.size(), "\\u%04x", code & mask);
+  return escape.data();
+}
+
+std::string visible(std::string_view text) { return escaped(text, "\n\t", asBytes); }
+
+std::string visibleJson(std::string_view json) { return escaped(json, "\n", asCodePoint); }
 
 std::string quote(std::string_view text) {
   constexpr size_t limit = 96;
-  std::string result = "'" + escaped(text.substr(0, limit), "");
+  std::string result = "'" + escaped(text.substr(0, limit), "", asBytes);
   if (text.size() > limit)
     result += "…";
   return result + "'";

@@ -12,6 +12,10 @@ namespace tile::runtime {
 /// marks that turn the direction of text) as escapes, such as \x1b.
 std::string visible(std::string_view text);
 
+/// The same of JSON, which has no control characters but ends of lines: as escapes of its own, such
+/// as \u009b, so that whoever parses it gets what was written.
+std::string visibleJson(std::string_view json);
+
 /// `text` between single quotes, with control characters escaped and long text cut, so that text
 /// from a damaged file can't garble a terminal.
 std::string quote(std::string_view text);

@@ -201,6 +201,7 @@ private:
   std::optional<Layout> fixedFor(Operation *op, ArrayRef<StringAttr> axes,
                                  ArrayRef<StringAttr> first) const;
   std::optional<Layout> fixedFor(Operation *op) const;
+  void joinWithReductions(ForOp loop);
   void choose();
   /// The layout that an operand has to have; none: any.
   std::optional<Layout> required(OpOperand &operand);
@@ -473,6 +474,27 @@ std::optional<Layout> Assignment::fixedFor(Operation *op) const {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// Of a loop that reduces along its own blocks: all that is made of the results there, and carried
+/// on to the next block, has their layout. Else threads would have to exchange it in each block.
+void Assignment::joinWithReductions(ForOp loop) {
+  std::map<Key, Value> reduced;
+  for (Operation &op : loop.getBody().front())
+    if (auto along = dyn_cast<AlongAxes>(op);
+        along && isa<ReduceOp, ArgReduceOp>(op) && isTile(op.getResult(0)) &&
+        llvm::is_contained(along.getAxesAlong(), loop.getNameAttr()))
+      reduced.try_emplace(keyOf(axesOf(op.getResult(0).getType())), op.getResult(0));
+  auto join = [&](Value value) {
+    auto found = isTile(value) ? reduced.find(keyOf(axesOf(value.getType()))) : reduced.end();
+    if (found != reduced.end())
+      chosen[value] = reordered(chosen[found->second], axesOf(found->second.getType()),
+                                axesOf(value.getType()));
+  };
+  for (Operation &op : loop.getBody().front())
+    if (isElementwise(&op) || isa<BroadcastOp>(op))
+      llvm::for_each(op.getResults(), join);
+  llvm::for_each(loop.getCarried(), join);
+}
+
 void Assignment::choose() {
   auto chooseAll = [&](ValueRange values) {
     for (Value value : values)
@@ -488,7 +510,8 @@ void Assignment::choose() {
   // Loops have one layout for a value on its way through. What a reduction is joined with has the
   // reduction's: moved from one to the other, it would be reduced in each round.
   kernel.walk([&](Operation *op) {
-    if (auto loop = dyn_cast<ForOp>(op))
+    if (auto loop = dyn_cast<ForOp>(op)) {
+      joinWithReductions(loop);
       for (auto [result, carried, yielded] :
            llvm::zip(loop.getResults(), loop.getCarried(), loop.getYield().getOperands())) {
         if (!isTile(result))
@@ -497,6 +520,7 @@ void Assignment::choose() {
           chosen[carried] = chosen[yielded] = chosen[reduce.getResult()];
         chosen[result] = chosen[carried];
       }
+    }
     if (auto count = dyn_cast<scf::ForOp>(op))
       for (auto [result, carried] : llvm::zip(count.getResults(), count.getRegionIterArgs()))
         if (isTile(result))

@@ -1,6 +1,7 @@
 //===- DiagnosticJson.cpp - diagnostics for editors and CI ----------------===//
 
 #include "frontend/cli/DiagnosticJson.h"
+#include "runtime/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -62,8 +63,12 @@ llvm::json::Array tile::frontend::cli::toJson(const dsl::DiagnosticEngine &diagn
   return array;
 }
 
+std::string tile::frontend::cli::jsonText(llvm::json::Value value) {
+  return runtime::visibleJson(llvm::formatv("{0:2}\n", std::move(value)).str());
+}
+
 void tile::frontend::cli::printJson(llvm::json::Object object) {
-  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  llvm::outs() << jsonText(std::move(object));
 }
 
 void tile::frontend::cli::printJsonFailure(const dsl::DiagnosticEngine &diagnostics) {

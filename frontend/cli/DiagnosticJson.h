@@ -24,6 +24,8 @@ inline llvm::json::Value textOf(llvm::StringRef text) { return llvm::json::fixUT
 
 /// One object, to standard output.
 void printJson(llvm::json::Object object);
+/// What that prints: no control characters of any kind, whatever names have.
+std::string jsonText(llvm::json::Value value);
 /// What a call that fails prints: "ok": false and the diagnostics.
 void printJsonFailure(const dsl::DiagnosticEngine &diagnostics);
 

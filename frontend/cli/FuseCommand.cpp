@@ -109,7 +109,7 @@ Outcome<std::string> Fuse::plan() {
   auto plan = makePlan(session.compiler, session.module(), symbol, report.ledger, device, dims);
   if (!plan)
     return plan.takeFailure();
-  return llvm::formatv("{0:2}\n", llvm::json::Value(toJson(*plan))).str();
+  return jsonText(toJson(*plan));
 }
 
 Outcome<std::string> Fuse::explain() {
@@ -123,7 +123,7 @@ Outcome<std::string> Fuse::explain() {
     llvm::json::Object object = toJson(report);
     object["ok"] = true;
     object["diagnostics"] = toJson(session.diags);
-    stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+    stream << jsonText(std::move(object));
   } else if (options.explain == "dot")
     printDot(report, stream);
   else if (options.explain == "html")
@@ -161,11 +161,8 @@ std::string Fuse::summarize() {
     kernels.push_back(std::move(object));
   }
   if (wantsJson())
-    return llvm::formatv("{0:2}\n", llvm::json::Value(
-                                        llvm::json::Object{{"ok", true},
-                                                           {"diagnostics", toJson(session.diags)},
-                                                           {"kernels", std::move(kernels)}}))
-        .str();
+    return jsonText(llvm::json::Object{
+        {"ok", true}, {"diagnostics", toJson(session.diags)}, {"kernels", std::move(kernels)}});
   return text;
 }
 
