@@ -55,7 +55,7 @@ struct Proposal {
   /// Of a merge: the second one is the guest.
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
-  /// Whether it comes into the loop of a contraction, or brings functions to one.
+  /// Whether something comes into the loop of a contraction, or functions come behind one.
   bool isDelicate = false;
 
   double gain() const { return savedSeconds(together, apart, isDelicate); }
@@ -471,7 +471,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
     Proposal proposal{Transform::Merge, {}, false, isSwapped};
     proposal.apart = apart;
     proposal.together = *together;
-    proposal.isDelicate = isDelicate(first.cost, second.cost);
+    proposal.isDelicate = apart.contractions > 0;
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       continue;
     if (!best || proposal.gain() > best->gain())
