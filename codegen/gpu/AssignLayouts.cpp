@@ -283,7 +283,7 @@ Walk Assignment::walkOf(OpT op) const {
     if (!Divisors::areNeighbours(place, n))
       continue;
     StringAttr axis = axisOf(place.dims[n]);
-    int64_t together = std::min(divisors.ofAddress(place, n), divisors.ofEnd(axis));
+    int64_t together = divisors.together(place, n);
     // Where several axes go along the same dimension, as in 32g + c, one of them may have
     // neighbours that move together.
     if (isBare ? axis != first : together <= (walk.isUnit ? walk.together : 1))
@@ -474,8 +474,8 @@ std::optional<Layout> Assignment::fixedFor(Operation *op) const {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Of a loop that reduces along its own blocks: all that is made of the results there, and carried
-/// on to the next block, has their layout. Else threads would have to exchange it in each block.
+/// A loop that reduces along its own blocks has all that it makes of the results, and carries on to
+/// the next block, in their layout. Else threads would have to exchange it in each block.
 void Assignment::joinWithReductions(ForOp loop) {
   std::map<Key, Value> reduced;
   for (Operation &op : loop.getBody().front())

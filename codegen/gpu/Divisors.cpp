@@ -109,6 +109,12 @@ int64_t Divisors::ofIndex(AffineExpr expr, const Place &place, unsigned along) c
   return expr.getKind() == AffineExprKind::Mul ? std::min(mostDivisor, left * right) : 1;
 }
 
+int64_t Divisors::together(const Place &place, unsigned along) const {
+  if (!areNeighbours(place, along))
+    return 1;
+  return std::min(ofAddress(place, along), ofEnd(axisOf(place.dims[along])));
+}
+
 int64_t Divisors::ofAddress(const Place &place, unsigned along) const {
   StringAttr axis = axisOf(place.dims[along]);
   auto usesAxis = [&](AffineExpr expr) {

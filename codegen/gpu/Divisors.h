@@ -43,6 +43,9 @@ public:
   static bool areNeighbours(const Place &place, unsigned along);
   /// How many of them can be moved together, as far as the address goes.
   int64_t ofAddress(const Place &place, unsigned along) const;
+  /// How many neighbours along one of the dims can be moved together, as far as the address and the
+  /// ends go; 1 where they aren't neighbours in memory.
+  int64_t together(const Place &place, unsigned along) const;
 
 private:
   int64_t ofIndex(mlir::AffineExpr expr, const Place &place, unsigned along) const;

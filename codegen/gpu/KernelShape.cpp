@@ -119,8 +119,7 @@ static bool isOneByOne(LoadOp load, const Divisors &divisors) {
   SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
   Divisors::Place place{load.getMap(), load.getDims(), load.getSyms(), strides};
   for (unsigned n = 0; n < place.dims.size(); ++n)
-    if (Divisors::areNeighbours(place, n) &&
-        std::min(divisors.ofAddress(place, n), divisors.ofEnd(axisOf(place.dims[n]))) > 1)
+    if (divisors.together(place, n) > 1)
       return false;
   return true;
 }

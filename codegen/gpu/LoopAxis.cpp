@@ -432,7 +432,7 @@ std::pair<Value, Value> AxisLooping::betterOf(OpBuilder &b, ArgReduceOp chunk, V
   auto isNone = [&](Value at) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at, none);
   };
-  // Of equal ones the first stays. Where conditions leave nothing of a chunk, it has none.
+  // The first of equal ones stays. A chunk of which conditions leave nothing has none.
   Value wins = arith::OrIOp::create(b, loc, isNone(place),
                                     goesBefore(b, loc, chunk.getKind(), number, best));
   auto choose = [&](Value made, Value before) -> Value {
