@@ -12,8 +12,8 @@ namespace tile::runtime {
 /// marks that turn the direction of text) as escapes, such as \x1b.
 std::string visible(std::string_view text);
 
-/// The same of JSON, which has no control characters but ends of lines: as escapes of its own, such
-/// as \u009b, so that whoever parses it gets what was written.
+/// `json`, which has no control characters but ends of lines, with the same characters as escapes
+/// of JSON, such as \u009b: whoever parses it gets what was written.
 std::string visibleJson(std::string_view json);
 
 /// `text` between single quotes, with control characters escaped and long text cut, so that text

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -tile-drop-dead-outputs | FileCheck %s
 
-// Of three outputs one is read: the others aren't stored, what is computed for them alone goes, and both calls of which
+// One of three outputs is read: the others aren't stored, what is computed for them alone goes, and both calls of which
 // as much is read have one kernel.
 
 #id = affine_map<(i) -> (i)>
