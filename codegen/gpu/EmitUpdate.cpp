@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/Access.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/VerifyLayouts.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -190,10 +193,25 @@ void KernelLowering::emitUpdate(UpdateOp op) {
 
 //===-- In registers ------------------------------------------------------===//
 
-SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
+/// A reduction that an update alone needs and folds as it does, whose threads would meet in each
+/// program.
+static ReduceOp reductionOf(UpdateOp op, Region &programs) {
+  auto reduce = op.getValue().getDefiningOp<ReduceOp>();
+  if (!reduce || !reduce->hasOneUse() || reduce->getParentRegion() != &programs ||
+      reduce.getKind() != op.getKind() ||
+      isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType())) ||
+      reduce->getParentOfType<KernelOp>()->hasAttr(fixedOrderAttrName))
+    return {};
+  Layout layout = layoutOf(reduce.getInput().getType());
+  SmallVector<unsigned> kept = keptAxes(reduce);
+  auto meet = [&](Part part) { return layout.freeBits(part, kept) & ~layout.freeBits(part); };
+  return meet(Part::Block) == 0 && (meet(Part::Lane) || meet(Part::Warp)) ? reduce : ReduceOp();
+}
+
+SmallVector<KernelLowering::Fold> KernelLowering::accumulatedUpdates() {
   // With more, programs have fewer registers for what they are about.
   constexpr int64_t mostRegisters = 32;
-  SmallVector<UpdateOp> result;
+  SmallVector<Fold> result;
   Region &programs = kernel.getParallel().getBody();
   int64_t registers = 0;
   for (Operation &inner : programs.front()) {
@@ -212,14 +230,30 @@ SmallVector<UpdateOp> KernelLowering::accumulatedUpdates() {
     }
     for (const ReduceCopies &copy : copies)
       hasCopies |= copy.param == param;
-    int64_t count = layoutOfValue(op.getValue()).numRegisters();
-    if (!isFirst || !isFixed || !hasCopies || registers + count > mostRegisters ||
+    if (!isFirst || !isFixed || !hasCopies ||
         !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
       continue;
+    Fold fold{reductionOf(op, programs), op, {}};
+    int64_t count = layoutOfValue(op.getValue()).numRegisters();
+    if (fold.reduce) {
+      fold.kept = keptAxes(fold.reduce);
+      fold.isLongSum = isSumOfFloats(fold.reduce);
+      count *= fold.isLongSum ? 2 : 1;
+    }
+    if (registers + count > mostRegisters)
+      continue;
     registers += count;
-    result.push_back(op);
+    result.push_back(std::move(fold));
   }
   return result;
+}
+
+CodeBuilder::Values KernelLowering::startOfUpdate(const Fold &fold) {
+  if (fold.reduce)
+    return startOf(fold);
+  auto op = cast<UpdateOp>(fold.combine);
+  return Values(layoutOfValue(op.getValue()).numRegisters(),
+                identityFor(cast<BlockArgument>(op.getTarget()).getArgNumber()));
 }
 
 /// Whether a dimension of an output has the elements from `lower` on to `upper`.
@@ -295,7 +329,9 @@ SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
   return accumulatedUpdates().size() == updates ? *kept : SmallVector<unsigned, 1>();
 }
 
-void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
+void KernelLowering::writeAccumulated(const Fold &fold, ValueRange states) {
+  auto op = cast<UpdateOp>(fold.combine);
+  Values numbers = fold.reduce ? joined(fold, states) : Values(states);
   Axes axes = axesOf(op.getValue().getType());
   Layout layout = layoutOfValue(op.getValue());
   Access access = accessOf(op.getTarget(), op.getMap(), op.getDims(), op.getSyms(), axes, layout);
@@ -318,9 +354,10 @@ void KernelLowering::writeAccumulated(UpdateOp op, ValueRange numbers) {
     for (auto [copy, tensor] : llvm::zip_equal(copies, copiedOutputs))
       if (copy.param == param)
         output.tensor = tensor;
-    writeTo(output, llvm::map_to_vector(numbers, [&](Value number) {
-              return finished(param, output.tensor, number);
-            }));
+    Values done;
+    for (Value number : numbers)
+      done.push_back(finished(param, output.tensor, number));
+    writeTo(output, done);
     return {};
   };
   auto copy = [&]() -> Values {

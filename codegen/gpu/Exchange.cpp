@@ -313,10 +313,7 @@ void KernelLowering::emitReduce(ReduceOp op) {
                 "blocks of a cluster fold all together and once, not some of them or in a loop");
   Tile input = tile(op.getInput());
   Type element = getElementTypeOrSelf(op.getInput().getType());
-  SmallVector<unsigned> kept;
-  for (auto [n, axis] : llvm::enumerate(input.axes))
-    if (!llvm::is_contained(op.getAxes(), axis))
-      kept.push_back(n);
+  SmallVector<unsigned> kept = keptAxes(op);
   auto combine = [&](ValueRange x, ValueRange y) {
     return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
   };

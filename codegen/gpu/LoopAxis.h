@@ -80,6 +80,8 @@ bool waitsForLoop(ir::ReduceOp reduce);
 /// Such a reduction, of what a loop yields for a value that it carries, and the op that joins both;
 /// or nulls.
 std::pair<ir::ReduceOp, mlir::Operation *> foldOf(mlir::Value yielded, mlir::BlockArgument carried);
+/// Whether what is carried for a reduction is sums, and behind them what these have lost.
+bool isSumOfFloats(ir::ReduceOp reduce);
 
 /// Replaces counts of whole axes without conditions by their lengths.
 void foldCounts(ir::KernelOp kernel);

@@ -13,6 +13,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/VerifyLayouts.h"
 #include "ir/LongSums.h"
 
 using namespace mlir;
@@ -76,8 +77,7 @@ bool tile::codegen::gpu::waitsForLoop(ReduceOp reduce) {
 
 static Type numberType(ReduceOp op) { return getElementTypeOrSelf(op.getInput().getType()); }
 
-/// Whether the states are sums, and behind them what these have lost.
-static bool isPair(ReduceOp op) {
+bool tile::codegen::gpu::isSumOfFloats(ReduceOp op) {
   return op.getKind() == CombineKind::add && isa<FloatType>(numberType(op));
 }
 
@@ -88,12 +88,9 @@ SmallVector<KernelLowering::Fold> KernelLowering::foldsOf(ForOp op) const {
     Fold &fold = folds.emplace_back();
     if (!isRestricted)
       std::tie(fold.reduce, fold.combine) = foldOf(yielded, carried);
-    fold.isLongSum = fold.reduce ? isPair(fold.reduce) : isLongSum(op, folds.size() - 1);
-    if (!fold.reduce)
-      continue;
-    for (auto [n, axis] : llvm::enumerate(axesOf(fold.reduce.getInput().getType())))
-      if (!llvm::is_contained(fold.reduce.getAxes(), Attribute(axis)))
-        fold.kept.push_back(n);
+    fold.isLongSum = fold.reduce ? isSumOfFloats(fold.reduce) : isLongSum(op, folds.size() - 1);
+    if (fold.reduce)
+      fold.kept = keptAxes(fold.reduce);
   }
   return folds;
 }
@@ -103,7 +100,7 @@ CodeBuilder::Values KernelLowering::startOf(const Fold &fold) {
   Layout left = layoutOf(op.getInput().getType()).project(fold.kept);
   Value identity = emitConstant(b, identityOf(op.getKind(), numberType(op)));
   Values start(left.numRegisters(), identity);
-  return isPair(op) ? startOfSum(start) : start;
+  return fold.isLongSum ? startOfSum(start) : start;
 }
 
 /// The op that joins two states.
@@ -122,23 +119,27 @@ CodeBuilder::Values KernelLowering::stepOf(const Fold &fold, ValueRange before) 
   Values next;
   for (ValueRange state : states)
     next.push_back(state[0]);
-  if (isPair(op))
+  if (fold.isLongSum)
     return addTerms(before, next);
   for (auto [state, old] : llvm::zip(next, before))
     state = combine(ValueRange(old), state)[0];
   return next;
 }
 
-CodeBuilder::Values KernelLowering::finish(const Fold &fold, ValueRange states, Value init) {
+CodeBuilder::Values KernelLowering::joined(const Fold &fold, ValueRange states) {
   ReduceOp op = fold.reduce;
-  auto combine = combineOf(b, target, op);
   SmallVector<Values> folded;
-  for (Value state : isPair(op) ? totalOf(states) : Values(states))
+  for (Value state : fold.isLongSum ? totalOf(states) : Values(states))
     folded.push_back({state});
-  foldThreads(layoutOf(op.getInput().getType()), fold.kept, folded, combine);
+  foldThreads(layoutOf(op.getInput().getType()), fold.kept, folded, combineOf(b, target, op));
+  return llvm::map_to_vector(folded, [](const Values &state) { return state[0]; });
+}
+
+CodeBuilder::Values KernelLowering::finish(const Fold &fold, ValueRange states, Value init) {
+  auto combine = combineOf(b, target, fold.reduce);
   Values inits = flatten(init), result;
-  for (auto [state, before] : llvm::zip(folded, inits))
-    result.push_back(combine(ValueRange(before), state)[0]);
+  for (auto [state, before] : llvm::zip(joined(fold, states), inits))
+    result.push_back(combine(ValueRange(before), ValueRange(state))[0]);
   return result;
 }
 

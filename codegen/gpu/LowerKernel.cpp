@@ -166,35 +166,42 @@ void KernelLowering::emitParallel(ParallelOp op) {
   Value length = blockCount(b, b.i64(0), ofBlock, numCopies);
   Value first = b.mul(b.fold<arith::ExtUIOp>(b.getI64Type(), copyNumber), length);
   Value end = b.minS(b.add(first, length), ofBlock);
-  SmallVector<UpdateOp> updates = watches ? SmallVector<UpdateOp>() : accumulatedUpdates();
+  SmallVector<Fold> updates = watches ? SmallVector<Fold>() : accumulatedUpdates();
   Values inits;
-  for (UpdateOp update : updates)
-    inits.append(layoutOfValue(update.getValue()).numRegisters(),
-                 identityFor(cast<BlockArgument>(update.getTarget()).getArgNumber()));
-  Values sums = b.loop(first, end, b.i64(1), inits, [&](Value number, ValueRange carried) {
+  Carried registers;
+  for (const Fold &update : updates) {
+    registers.append(inits, startOfUpdate(update), update.isLongSum);
+    if (update.reduce)
+      waiting.insert({update.reduce, update.combine});
+  }
+  auto turn = [&](Value number, ValueRange carried) {
     program = number;
     if (keptBinders.empty())
       bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number));
     else
       bindBinders(op, b.fold<arith::TruncIOp>(b.getI32Type(), number), others);
     watchProgram();
-    for (UpdateOp update : updates) {
-      size_t count = layoutOfValue(update.getValue()).numRegisters();
-      accumulated[update] = Values(carried.take_front(count));
-      carried = carried.drop_front(count);
-    }
+    SmallVector<ValueRange> parts = registers.split(carried);
+    for (auto [update, part] : llvm::zip(updates, parts))
+      if (!update.reduce)
+        accumulated[update.combine] = Values(part);
     emitBlock(body);
+    if (failed)
+      return Values(carried);
     Values next;
-    for (UpdateOp update : updates)
-      llvm::append_range(next, accumulated[update]);
+    for (auto [update, part] : llvm::zip(updates, parts))
+      llvm::append_range(next,
+                         update.reduce ? stepOf(update, part) : accumulated[update.combine]);
     return next;
-  });
-  ValueRange rest(sums);
-  for (UpdateOp update : updates) {
-    size_t count = layoutOfValue(update.getValue()).numRegisters();
-    writeAccumulated(update, rest.take_front(count));
-    rest = rest.drop_front(count);
-  }
+  };
+  auto loop = [&](Value begin, Value stop, ValueRange start) {
+    return b.loop(begin, stop, b.i64(1), start, turn);
+  };
+  Values last = loopOfSums(std::nullopt, first, end, 1, registers, inits, loop);
+  if (failed)
+    return;
+  for (auto [update, part] : llvm::zip(updates, registers.split(last)))
+    writeAccumulated(update, part);
   if (foldsItself(kernel))
     foldByLast();
 }

@@ -260,7 +260,8 @@ private:
   /// Reads the block from `origin` on, if there is one; gives what the loop carries.
   Values fetchAhead(AheadLoads &ahead, ir::ForOp op, Value origin);
   void bindAhead(const AheadLoads &ahead, mlir::ValueRange packed);
-  /// A carried value of a loop that does nothing but fold a reduction over the loop's blocks.
+  /// What is carried from block to block of a loop, or from program to program for an update, and
+  /// does nothing but fold a reduction over these.
   struct Fold {
     ir::ReduceOp reduce;
     mlir::Operation *combine;
@@ -274,6 +275,8 @@ private:
   Values startOf(const Fold &fold);
   Values stepOf(const Fold &fold, mlir::ValueRange before);
   Values finish(const Fold &fold, mlir::ValueRange states, mlir::Value init);
+  /// What all threads have together.
+  Values joined(const Fold &fold, mlir::ValueRange states);
   /// A long sum is two values a register: all sums, then what they have lost. A round begins with
   /// zeros in place of the sums and gives its terms, of which those count that hold.
   Values startOfSum(mlir::ValueRange init);
@@ -392,13 +395,14 @@ private:
   /// Puts this block's copies in the place of the outputs.
   void bindCopies();
   void fillCopies();
-  /// Updates of the same elements by every program of a block, by all threads' registers until
-  /// these programs are done.
-  llvm::SmallVector<ir::UpdateOp> accumulatedUpdates();
+  /// Updates of the same elements by every program of a block (`combine`), in all threads' registers
+  /// until these programs are done. Where they fold a reduction, threads join what they have then.
+  llvm::SmallVector<Fold> accumulatedUpdates();
+  Values startOfUpdate(const Fold &fold);
   /// The binders that decide alone which elements the updates are of, where all elements of the
   /// outputs are some program's; none: blocks have copies of whole outputs.
   llvm::SmallVector<unsigned, 1> findKeptBinders();
-  void writeAccumulated(ir::UpdateOp op, mlir::ValueRange numbers);
+  void writeAccumulated(const Fold &fold, mlir::ValueRange states);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
   void finishOutput(const ReduceCopies &copies, const Tensor &output);

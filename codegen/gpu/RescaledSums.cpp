@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/RescaledSums.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/VerifyLayouts.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -109,14 +110,10 @@ std::pair<CodeBuilder::Values, CodeBuilder::Values>
 KernelLowering::joinRescaled(const Rescaled &pair, ValueRange maxima, ValueRange sums) {
   auto joinAll = [&](ReduceOp op, ValueRange states) {
     Type element = getElementTypeOrSelf(op.getInput().getType());
-    SmallVector<unsigned> kept;
-    for (auto [n, axis] : llvm::enumerate(axesOf(op.getInput().getType())))
-      if (!llvm::is_contained(op.getAxes(), axis))
-        kept.push_back(n);
     SmallVector<Values> folded;
     for (Value state : states)
       folded.push_back({state});
-    foldThreads(layoutOf(op.getInput().getType()), kept, folded, [&](ValueRange x, ValueRange y) {
+    foldThreads(layoutOf(op.getInput().getType()), keptAxes(op), folded, [&](ValueRange x, ValueRange y) {
       return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
     });
     Values result;

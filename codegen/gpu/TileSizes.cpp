@@ -30,6 +30,8 @@ struct AxisInfo {
   bool isKnown = false, isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory.
   bool isInner = false;
+  /// The dimension that goes along it, the last of all accesses': those behind it are nearer.
+  unsigned dimension = 0;
   /// By the caller, not by the schedule.
   bool isGiven = false;
   SmallVector<int64_t> candidates;
@@ -142,10 +144,14 @@ void Chooser::collectInner() {
       most = std::max(most, count);
     if (isCounting || count < most)
       return;
+    unsigned last = map.getNumResults();
     for (auto [d, value] : llvm::enumerate(operands))
-      if (map.getNumResults() > 0 && isa<SpanType>(value.getType()) &&
-          map.getResults().back().isFunctionOfDim(d))
-        axes[axisOf(value)].isInner = true;
+      for (auto [n, index] : llvm::enumerate(map.getResults()))
+        if (isa<SpanType>(value.getType()) && index.isFunctionOfDim(d)) {
+          AxisInfo &axis = axes[axisOf(value)];
+          axis.isInner |= n + 1 == last;
+          axis.dimension = std::max<unsigned>(axis.dimension, n);
+        }
   };
   for (bool counts : {true, false}) {
     isCounting = counts;
@@ -264,9 +270,14 @@ void Chooser::chooseForElements() {
                       : hasWholeRows ? std::clamp(registersForTiles / elements, 1.0, 128.0)
                                      : std::clamp(usual / elements, 128.0,
                                                   updatesAll ? summedElements : 1024.0));
+  // The rest goes to what is next to each other in memory.
+  SmallVector<AxisInfo *> outer;
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && !axis.isInner)
-      takeShare(axis, usual / elements);
+      outer.push_back(&axis);
+  llvm::stable_sort(outer, [](AxisInfo *x, AxisInfo *y) { return x->dimension > y->dimension; });
+  for (AxisInfo *axis : outer)
+    takeShare(*axis, usual / elements);
 }
 
 /// An operand of a contraction that bulk copies may bring.
@@ -494,7 +505,7 @@ int64_t Chooser::programs() const {
 void Chooser::spread() {
   constexpr int64_t programsEach = 4, leastInner = 256, forCopies = 512;
   int64_t most = programsEach * model.multiprocessors;
-  // Blocks with copies of an output run programs one after the other; there are 256 of them.
+  // Blocks with copies of an output run programs one after the other; there are 256 of them or 512.
   int64_t enough = updatesRows || updatesAll ? std::min(most, forCopies) : most;
   while (programs() < enough) {
     AxisInfo *largest = nullptr;

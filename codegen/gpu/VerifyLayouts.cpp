@@ -20,12 +20,17 @@ static bool isProjection(Value part, Value whole) {
              reordered(layoutOf(whole.getType()), axesOf(whole.getType()), axesOf(part.getType()));
 }
 
-bool tile::codegen::gpu::foldsInCluster(ReduceOp op) {
-  Layout layout = layoutOf(op.getInput().getType());
+SmallVector<unsigned> tile::codegen::gpu::keptAxes(ReduceOp op) {
   SmallVector<unsigned> kept;
   for (auto [n, axis] : llvm::enumerate(axesOf(op.getInput().getType())))
     if (!llvm::is_contained(op.getAxes(), axis))
       kept.push_back(n);
+  return kept;
+}
+
+bool tile::codegen::gpu::foldsInCluster(ReduceOp op) {
+  Layout layout = layoutOf(op.getInput().getType());
+  SmallVector<unsigned> kept = keptAxes(op);
   unsigned along = layout.freeBits(Part::Block, kept) & ~layout.freeBits(Part::Block);
   auto loop = op->getParentOfType<ForOp>();
   // Of rescaled sums each thread folds its own until the loop is done.

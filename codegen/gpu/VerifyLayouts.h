@@ -18,6 +18,9 @@ namespace tile::codegen::gpu {
 /// so.
 mlir::LogicalResult verifyLayouts(ir::KernelOp kernel);
 
+/// The axes of a reduction's operand, by place, that its result has.
+llvm::SmallVector<unsigned> keptAxes(ir::ReduceOp op);
+
 /// Whether blocks of a cluster can fold a reduction: it is spread over all of them or over none, as
 /// folds between blocks need it; and they meet for it once, since what they send to each other
 /// arrives once: not in each block of a loop.

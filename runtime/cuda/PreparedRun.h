@@ -30,8 +30,8 @@ public:
   void keep(DeviceBuffer buffer) { buffers.push_back(std::move(buffer)); }
 
   /// Does all of it once more, and doesn't wait. What is launched often enough, and has more than
-  /// two launches, becomes a CUDA graph, which the driver starts in one go; where the driver
-  /// refuses that, it stays as it is.
+  /// one launch, becomes a CUDA graph, which the driver starts in one go; where the driver refuses
+  /// that, it stays as it is.
   Status operator()();
 
   Stream &stream() const { return *target; }
@@ -41,7 +41,7 @@ public:
   /// Runs before a graph is made, and the fewest launches, copies and fills that make one: a graph
   /// costs about as much as two launches, and making it as much as a few dozen.
   static constexpr unsigned runsBeforeGraph = 2;
-  static constexpr size_t launchesOfGraph = 3;
+  static constexpr size_t launchesOfGraph = 2;
 
 private:
   struct Copy {
