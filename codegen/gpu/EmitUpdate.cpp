@@ -194,7 +194,8 @@ void KernelLowering::emitUpdate(UpdateOp op) {
 //===-- In registers ------------------------------------------------------===//
 
 /// A reduction that an update alone needs and folds as it does, whose threads would meet in each
-/// program.
+/// program. Where it is of fewer elements than there are threads, meeting is little of what the
+/// program does, and registers are more.
 static ReduceOp reductionOf(UpdateOp op, Region &programs) {
   auto reduce = op.getValue().getDefiningOp<ReduceOp>();
   if (!reduce || !reduce->hasOneUse() || reduce->getParentRegion() != &programs ||
@@ -203,6 +204,9 @@ static ReduceOp reductionOf(UpdateOp op, Region &programs) {
       reduce->getParentOfType<KernelOp>()->hasAttr(fixedOrderAttrName))
     return {};
   Layout layout = layoutOf(reduce.getInput().getType());
+  if (cast<RankedTensorType>(reduce.getInput().getType()).getNumElements() <
+      32 * int64_t(layout.numWarps()))
+    return {};
   SmallVector<unsigned> kept = keptAxes(reduce);
   auto meet = [&](Part part) { return layout.freeBits(part, kept) & ~layout.freeBits(part); };
   return meet(Part::Block) == 0 && (meet(Part::Lane) || meet(Part::Warp)) ? reduce : ReduceOp();

@@ -109,6 +109,40 @@ TEST_F(GpuTilesTest, WhatIsReadAcrossIsSquare) {
   EXPECT_EQ(sizes["j"], 64);
 }
 
+TEST_F(GpuTilesTest, WhatIsNextToEachOtherInMemoryComesFirst) {
+  // q lies innermost, then p, whatever order the binders have.
+  std::string tile = R"(tensor<?x?x?xf32, #tile.axes<"n", "p", "q">>)";
+  std::string text = R"(
+#shape = affine_map<()[n, p, q] -> (n, p, q)>
+#id = affine_map<(n, p, q) -> (n, p, q)>
+tile.kernel @copy(%x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #shape},
+                  %y: memref<?x?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #shape})
+    attributes {dims = ["N", "P", "Q"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  %P = tile.dim "P"
+  %Q = tile.dim "Q"
+  tile.parallel (BINDERS) {
+    %t = tile.load %x at #id(%n, %p, %q) [] <exact> : memref<?x?x?xf32>, (!tile.span<"n">, !tile.span<"p">, !tile.span<"q">) -> )" +
+                     tile + R"(
+    tile.store %t, %y at #id(%n, %p, %q) [] : )" +
+                     tile +
+                     R"(, memref<?x?x?xf32>, (!tile.span<"n">, !tile.span<"p">, !tile.span<"q">)
+  }
+  tile.return
+})";
+  for (std::string binders :
+       {R"(%n = tiles "n" %c0 to %N, %p = tiles "p" %c0 to %P, %q = tiles "q" %c0 to %Q)",
+        R"(%p = tiles "p" %c0 to %P, %q = tiles "q" %c0 to %Q, %n = tiles "n" %c0 to %N)"}) {
+    std::string kernel = text;
+    kernel.replace(kernel.find("BINDERS"), 7, binders);
+    auto sizes = choose(kernel, {4096, 1024, 128});
+    EXPECT_EQ(sizes["q"], 128);
+    EXPECT_EQ(sizes["p"], 16);
+    EXPECT_EQ(sizes["n"], 1);
+  }
+}
+
 /// Sums of columns: 16 warps have 16 bytes a thread of a row, so that a column is one thread's.
 TEST_F(GpuTilesTest, WhatEndsInARowHasThreadsForItsColumns) {
   auto text = [](const std::string &element) {

@@ -1,13 +1,19 @@
 // RUN: tile-translate --tile-gpu-to-ptx %s | FileCheck %s
 
 // Blocks that differ in `j` share a copy: each finds its place among them, fills nothing, and stores the sums that it has
-// in registers, to the output itself where there is one copy.
+// in registers, to the output itself where there is one copy. Its threads add what they have from program to program, and
+// meet once, when these are done.
 
 // CHECK: .entry column_sums(
 // CHECK: %nctaid.x
 // CHECK: div.u32
 // CHECK-NOT: st.global
 // CHECK: ld.global
+// CHECK-NOT: shfl.sync
+// CHECK-NOT: bar.sync
+// CHECK: @%p{{[0-9]+}} bra
+// CHECK: shfl.sync
+// CHECK: bar.sync
 // CHECK-COUNT-8: st.global
 // CHECK-NOT: st.global
 // CHECK: .entry column_sums_finish(
