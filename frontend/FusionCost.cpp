@@ -276,8 +276,9 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
         std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
   times.compute += multiply.whole;
   times.all = secondsOf(times.launch, times.memory, times.compute);
-  // On a CPU a launch has the cores that it can use.
-  times.busy = times.all;
+  // On a CPU a launch has the cores that it has programs for, once it has begun; others have the
+  // rest.
+  times.busy = times.launch + (times.all - times.launch) * std::min(1.0, ctas / multiprocessors);
   if (device.isGpu) {
     double begun = ctas * secondsOfCta;
     double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;

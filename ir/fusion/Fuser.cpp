@@ -89,9 +89,6 @@ private:
   // What is known of calls.
   unsigned add(CallOp call, std::vector<unsigned> calls);
   bool isLive(unsigned id) const { return live[id].call != nullptr; }
-  /// Whether calls that don't need each other do; fewer than three run one after the other
-  /// (runtime/cuda/PreparedRun.cpp).
-  bool runAtTheSameTime() const { return ids.size() > 2; }
   /// What a call takes less as it runs beside another one that the consumer waits for. In the
   /// consumer's kernel it would come after that.
   double hiddenBesideOthers(const LiveCall &producer, CallOp consumer) const;
@@ -323,8 +320,6 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
 
 double Fuser::hiddenBesideOthers(const LiveCall &producer, CallOp consumer) const {
   double most = 0;
-  if (!runAtTheSameTime())
-    return most;
   for (Value argument : consumer->getOperands()) {
     auto other = argument.getDefiningOp<CallOp>();
     if (!other || other == producer.call)
@@ -456,8 +451,7 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
   }
   KernelCost apart = first.cost;
   apart += second.cost;
-  if (runAtTheSameTime())
-    apart.seconds -= hiddenSeconds(first.cost, second.cost);
+  apart.seconds -= hiddenSeconds(first.cost, second.cost);
   std::optional<Proposal> best;
   for (bool isSwapped : {false, true}) {
     FusionRefusal why;
