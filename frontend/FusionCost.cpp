@@ -276,16 +276,16 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
         std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
   times.compute += multiply.whole;
   times.all = secondsOf(times.launch, times.memory, times.compute);
-  // On a CPU a launch has the cores that it has programs for, once it has begun; others have the
-  // rest.
-  times.busy = times.launch + (times.all - times.launch) * std::min(1.0, ctas / multiprocessors);
   if (device.isGpu) {
     double begun = ctas * secondsOfCta;
     double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
     times.all = std::max(times.all, times.launch + begun);
-    times.busy =
-        ir::launchShare * times.launch + std::max(begun, secondsOf(0, bytes / bandwidth(), busy));
+    times.busy = std::max(begun, secondsOf(0, bytes / bandwidth(), busy));
   }
+  // Others have the places that its last programs leave. On a CPU they don't begin meanwhile.
+  double places = multiprocessors * std::max(1U, shape.ctasAtATime);
+  times.busy = std::max(times.busy, (times.all - times.launch) / shareLost(ctas, places)) +
+               times.launch * (device.isGpu ? ir::launchShare : 1);
   return times;
 }
 

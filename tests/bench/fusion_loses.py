@@ -6,7 +6,7 @@
 
 Sizes are made for each graph (fusion_sizes.py), planned by `tilec fuse`, compiled beforehand in parallel, and measured by
 `tilec bench --fuse=off,exact`: both on the same inputs, by turns in one process, as a user of that command sees them. On
-a GPU that is the time between two events around what is launched, a CUDA graph from three launches on, with flushed caches;
+a GPU that is the time between two events around what is launched, a CUDA graph from two launches on, with flushed caches;
 on a CPU the whole run with the memory that it takes, with warm caches, for a flush takes longer there than most graphs
 (--cold flushes). Graphs whose plan is the same fused and apart are counted and not measured.
 
