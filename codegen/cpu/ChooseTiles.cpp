@@ -272,10 +272,11 @@ void Chooser::take(AxisInfo &axis, double wanted) {
 //===-- Elements ----------------------------------------------------------===//
 
 /// Of rows that programs one below the other add to the same one: some at once, but not more than
-/// are prefetched side by side, or, of whole ones, stay near. None if there are no such rows. What
-/// they are numbered by is no inner axis, though something else may be stored by their numbers.
+/// are prefetched side by side, or, of whole ones, stay near while something else is made of them.
+/// None if there are no such rows. What they are numbered by is no inner axis, though something
+/// else may be stored by their numbers.
 double Chooser::rowsAtOnce() {
-  constexpr double ofBlocks = 16, ofWholeRows = 4;
+  constexpr double ofBlocks = 16, ofWholeRows = 8;
   double rows = 0;
   kernel.walk([&](UpdateOp update) {
     ArrayRef<StringAttr> kept = axesOf(update.getValue().getType());
