@@ -149,16 +149,20 @@ void BodyLowering::emitUpdate(UpdateOp op) {
 
 void ScalarLowering::emitFinish(FinishOp op) {
   Memory memory = memoryOf(op.getOutput());
-  Type stored = memoryType(memory.element);
   Value count = b.i64(1);
   for (Value extent : memory.extents)
     count = b.mul(count, extent);
-  b.loop(b.i64(0), count, b.i64(1), {}, [&](Value element, ValueRange) {
-    Value address = b.at(memory.pointer, element, stored);
-    Value value = fromMemory(b.load(stored, address, /*isInvariant=*/false), memory.element);
-    Value result = emitCombination(b, target, op.getBody().front(), value,
-                                   [&](Value outer) { return scalar(outer); })[0];
-    b.store(toMemory(result, memory.element), address);
-    return CodeBuilder::Values();
-  });
+  auto finish = [&](Value first, Value end, int width) {
+    b.loop(first, end, b.i64(width), {}, [&](Value element, ValueRange) {
+      Place place{memory.pointer, {element, /*counts=*/true}};
+      Value sums = readElements(memory, place, width, Value(), Value());
+      Value result = emitCombination(b, target, op.getBody().front(), sums,
+                                     [&](Value outer) { return scalar(outer); })[0];
+      writeElements(memory, place, width, Value(), result);
+      return CodeBuilder::Values();
+    });
+  };
+  Value whole = b.fold<arith::AndIOp>(count, b.i64(-int64_t(target.lanes())));
+  finish(b.i64(0), whole, target.lanes());
+  finish(whole, count, 1);
 }
