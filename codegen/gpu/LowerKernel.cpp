@@ -190,8 +190,7 @@ void KernelLowering::emitParallel(ParallelOp op) {
       return Values(carried);
     Values next;
     for (auto [update, part] : llvm::zip(updates, parts))
-      llvm::append_range(next,
-                         update.reduce ? stepOf(update, part) : accumulated[update.combine]);
+      llvm::append_range(next, update.reduce ? stepOf(update, part) : accumulated[update.combine]);
     return next;
   };
   auto loop = [&](Value begin, Value stop, ValueRange start) {

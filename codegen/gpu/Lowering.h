@@ -395,8 +395,9 @@ private:
   /// Puts this block's copies in the place of the outputs.
   void bindCopies();
   void fillCopies();
-  /// Updates of the same elements by every program of a block (`combine`), in all threads' registers
-  /// until these programs are done. Where they fold a reduction, threads join what they have then.
+  /// Updates of the same elements by every program of a block (`combine`), in all threads'
+  /// registers until these programs are done. Where they fold a reduction, threads join what they
+  /// have then.
   llvm::SmallVector<Fold> accumulatedUpdates();
   Values startOfUpdate(const Fold &fold);
   /// The binders that decide alone which elements the updates are of, where all elements of the

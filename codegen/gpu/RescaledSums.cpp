@@ -113,9 +113,10 @@ KernelLowering::joinRescaled(const Rescaled &pair, ValueRange maxima, ValueRange
     SmallVector<Values> folded;
     for (Value state : states)
       folded.push_back({state});
-    foldThreads(layoutOf(op.getInput().getType()), keptAxes(op), folded, [&](ValueRange x, ValueRange y) {
-      return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
-    });
+    foldThreads(layoutOf(op.getInput().getType()), keptAxes(op), folded,
+                [&](ValueRange x, ValueRange y) {
+                  return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
+                });
     Values result;
     for (const Values &state : folded)
       result.push_back(state[0]);

@@ -195,8 +195,9 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   if (!kernel->copies.empty()) {
     // Those that share a copy; none where the outputs have no elements.
     int64_t sharing = productOf(kernel->keptPrograms, dims, params);
-    copies = kernel->keptPrograms.empty() ? numReduceCopies(*programs, bytes)
-                                          : numSharedCopies(*programs, bytes, sharing, kernel->code.config.block.x);
+    copies = kernel->keptPrograms.empty()
+                 ? numReduceCopies(*programs, bytes)
+                 : numSharedCopies(*programs, bytes, sharing, kernel->code.config.block.x);
     if (copies * sharing > mostBlocks)
       return Error{"`" + kernel->name() + "` has more blocks than a launch takes, 2^31 - 1",
                    "larger tile sizes make fewer"};
