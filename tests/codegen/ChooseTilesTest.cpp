@@ -233,7 +233,7 @@ TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {
   auto sizes = choose(columns(/*isWhole=*/false), {8192, 8192});
   EXPECT_EQ(sizes["i"], 16);
   EXPECT_EQ(sizes["j"], 1024);
-  EXPECT_EQ(choose(columns(/*isWhole=*/true), {8192, 8192})["i"], 4);
+  EXPECT_EQ(choose(columns(/*isWhole=*/true), {8192, 8192})["i"], 8);
   EXPECT_GE(choose(columns(/*isWhole=*/false), {8192, 64})["i"], 64);
 }
 

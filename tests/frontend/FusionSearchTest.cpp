@@ -133,8 +133,10 @@ const Graph graphs[] = {
     {"two_products",
      "x: f32[M, K], w: f32[K, N], v: f32[K, N]",
      "y: f32[M, N], z: f32[M, N]",
+     // On a GPU they run at the same time.
      "y = matmul(x, w)\n z = matmul(x, v)",
      {"", "M=19 K=23 N=29", "M=19 K=19 N=19"},
+     2,
      1},
     {"product_and_bias",
      "x: f32[M, K], w: f32[K, N], b: f32[N]",

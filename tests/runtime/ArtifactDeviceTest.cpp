@@ -421,35 +421,39 @@ TEST_F(ArtifactDevice, FewSumsNeedNoLastKernel) {
 // Blocks with different places of a kept binder share a copy. With one copy they store what they
 // have, and nothing follows.
 TEST_F(ArtifactDevice, BlocksWithDifferentElementsShareCopies) {
-  ArtifactData data = testArtifact();
-  CudaCode &code = data.kernels[2].cuda[0].code;
-  Program blocks = code.programs[0];
-  code.programs = {{constant(6)}, blocks};
-  code.keptBinders = {1};
-  code.storesAlone = true;
-  load(data);
-  // Parameters are there only while it is launched.
-  std::vector<std::array<uint64_t, 2>> given;
-  fake.play = [&](const FakeLaunch &launch) {
-    if (launch.kernel == "total")
-      given.push_back({parameter<uint64_t>(launch, 4), parameter<uint64_t>(launch, 5)});
-  };
-  Gpu here = gpu();
   struct Case {
+    uint32_t threads;
     int64_t elements;
     unsigned copies;
     bool finishes;
   };
-  // A binder has a block for every four elements.
-  for (const Case &c : {Case{9, 6, true}, Case{400, 2, true}, Case{1200, 1, false}}) {
+  // A binder has a block for every four elements. Blocks of 128 threads are 512 at most, of more
+  // threads 256.
+  for (const Case &c : {Case{128, 9, 6, true}, Case{128, 400, 5, true}, Case{128, 1200, 1, false},
+                        Case{256, 400, 2, true}, Case{1024, 400, 2, true}}) {
+    SCOPED_TRACE(std::to_string(c.threads) + " threads, " + std::to_string(c.elements));
+    ArtifactData data = testArtifact();
+    CudaCode &code = data.kernels[2].cuda[0].code;
+    Program blocks = code.programs[0];
+    code.programs = {{constant(6)}, blocks};
+    code.keptBinders = {1};
+    code.storesAlone = true;
+    code.function.threads = c.threads;
+    load(data);
+    // Parameters are there only while it is launched.
+    std::vector<std::array<uint64_t, 2>> given;
+    fake.play = [&](const FakeLaunch &launch) {
+      if (launch.kernel == "total")
+        given.push_back({parameter<uint64_t>(launch, 4), parameter<uint64_t>(launch, 5)});
+    };
+    Gpu here = gpu();
     fake.launches.clear();
-    given.clear();
     ASSERT_TRUE(function("total").launch(here, {{"x", *here.upload(numbers(c.elements))}}));
     ASSERT_GE(launched().size(), 2u);
     unsigned places = static_cast<unsigned>((c.elements + 3) / 4);
-    EXPECT_EQ(fake.launches[1].config.gridDimX, places * c.copies) << c.elements;
+    EXPECT_EQ(fake.launches[1].config.gridDimX, places * c.copies);
     EXPECT_EQ(given, (std::vector<std::array<uint64_t, 2>>{{c.copies, 6u * places}}));
-    EXPECT_EQ(launched().size() == 3, c.finishes) << c.elements;
+    EXPECT_EQ(launched().size() == 3, c.finishes);
   }
 }
 
