@@ -237,17 +237,24 @@ SmallVector<KernelLowering::Fold> KernelLowering::accumulatedUpdates() {
     if (!isFirst || !isFixed || !hasCopies ||
         !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
       continue;
-    Fold fold{reductionOf(op, programs), op, {}};
     int64_t count = layoutOfValue(op.getValue()).numRegisters();
-    if (fold.reduce) {
-      fold.kept = keptAxes(fold.reduce);
-      fold.isLongSum = isSumOfFloats(fold.reduce);
-      count *= fold.isLongSum ? 2 : 1;
-    }
     if (registers + count > mostRegisters)
       continue;
     registers += count;
-    result.push_back(std::move(fold));
+    result.push_back({{}, op, {}});
+  }
+  // What is left of them may hold what sums have lost.
+  for (Fold &fold : result) {
+    auto op = cast<UpdateOp>(fold.combine);
+    ReduceOp reduce = reductionOf(op, programs);
+    if (!reduce)
+      continue;
+    bool isLongSum = isSumOfFloats(reduce);
+    int64_t more = isLongSum ? layoutOfValue(op.getValue()).numRegisters() : 0;
+    if (registers + more > mostRegisters)
+      continue;
+    registers += more;
+    fold = {reduce, op, keptAxes(reduce), isLongSum};
   }
   return result;
 }
@@ -335,6 +342,8 @@ SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
 
 void KernelLowering::writeAccumulated(const Fold &fold, ValueRange states) {
   auto op = cast<UpdateOp>(fold.combine);
+  currentOp = fold.reduce ? fold.reduce : op;
+  b.setLoc(currentOp->getLoc());
   Values numbers = fold.reduce ? joined(fold, states) : Values(states);
   Axes axes = axesOf(op.getValue().getType());
   Layout layout = layoutOfValue(op.getValue());

@@ -72,7 +72,7 @@ static SmallVector<Operation *> findLoads(SmallPtrSet<Operation *, 16> others,
 }
 
 void KernelLowering::emitNext(Operation *op) {
-  if (failed)
+  if (failed || waiting.contains(op))
     return;
   b.setLoc(op->getLoc());
   currentOp = op;

@@ -5,6 +5,7 @@
 
 #include "runtime/Artifact.h"
 #include "runtime/artifact/GpuReport.h"
+#include "runtime/cuda/PreparedRun.h"
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
 
@@ -15,6 +16,7 @@ using namespace tile::runtime;
 using namespace tile::runtime::test;
 using tile::runtime::cuda::DeviceTensor;
 using tile::runtime::cuda::Gpu;
+using tile::runtime::cuda::PreparedRun;
 using tile::runtime::cuda::test::FakeLaunch;
 
 namespace {
@@ -480,6 +482,28 @@ TEST_F(ArtifactDevice, PreparedCallsRunOnWhatTheirTensorsHold) {
     y = call->output("y");
   }
   EXPECT_EQ(values(here, y), (std::vector<int64_t>{40, 50})); // its memory is its own
+}
+
+TEST_F(ArtifactDevice, WhatHasTwoLaunchesBecomesAGraph) {
+  Gpu here = gpu();
+  DeviceTensor x = *here.upload(numbers(9));
+  struct Case {
+    const char *name;
+    std::vector<NamedLaunchArgument> given;
+    bool isGraph;
+  };
+  // A launch; two calls; a kernel, and what folds its copies.
+  for (const Case &c : {Case{"bump", {{"x", x}}, false}, Case{"twice", {{"x", x}, {"k", 1}}, true},
+                        Case{"total", {{"x", x}}, true}}) {
+    SCOPED_TRACE(c.name);
+    Result<ArtifactCall> call = function(c.name).prepare(here, c.given);
+    ASSERT_TRUE(call) << call.error().str();
+    int before = fake.count("graphLaunch");
+    constexpr int graphs = 3;
+    for (unsigned n = 0; n < PreparedRun::runsBeforeGraph + graphs; ++n)
+      ASSERT_TRUE((*call)());
+    EXPECT_EQ(fake.count("graphLaunch") - before, c.isGraph ? graphs : 0);
+  }
 }
 
 TEST_F(ArtifactDevice, GraphsRunCallAfterCall) {
