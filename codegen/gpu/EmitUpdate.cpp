@@ -194,14 +194,20 @@ void KernelLowering::emitUpdate(UpdateOp op) {
 //===-- In registers ------------------------------------------------------===//
 
 /// A reduction that an update alone needs and folds as it does, whose threads would meet in each
-/// program. Where it is of fewer elements than there are threads, meeting is little of what the
-/// program does, and registers are more.
+/// program. Where programs have loops or contractions, or it is of fewer elements than there are
+/// threads, meeting is little of what they do, and registers are more.
 static ReduceOp reductionOf(UpdateOp op, Region &programs) {
   auto reduce = op.getValue().getDefiningOp<ReduceOp>();
   if (!reduce || !reduce->hasOneUse() || reduce->getParentRegion() != &programs ||
       reduce.getKind() != op.getKind() ||
       isNarrowFloat(getElementTypeOrSelf(reduce.getInput().getType())) ||
       reduce->getParentOfType<KernelOp>()->hasAttr(fixedOrderAttrName))
+    return {};
+  auto isLong = [](Operation *inner) {
+    return isa<ForOp, scf::ForOp, scf::WhileOp, DotOp>(inner) ? WalkResult::interrupt()
+                                                              : WalkResult::advance();
+  };
+  if (programs.walk(isLong).wasInterrupted())
     return {};
   Layout layout = layoutOf(reduce.getInput().getType());
   if (cast<RankedTensorType>(reduce.getInput().getType()).getNumElements() <

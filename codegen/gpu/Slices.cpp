@@ -72,7 +72,7 @@ static SmallVector<Operation *> findLoads(SmallPtrSet<Operation *, 16> others,
 }
 
 void KernelLowering::emitNext(Operation *op) {
-  if (failed || waiting.contains(op))
+  if (failed)
     return;
   b.setLoc(op->getLoc());
   currentOp = op;

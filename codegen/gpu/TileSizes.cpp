@@ -49,7 +49,6 @@ public:
 private:
   std::optional<int64_t> evaluate(Value value);
   void collectAxes();
-  bool isOfOne(Value memory, unsigned dimension);
   void collectInner();
   void collectShared();
   void collectCandidates();
@@ -135,29 +134,17 @@ void Chooser::collectAxes() {
   });
 }
 
-/// Whether a tensor's dimension is known to have one element.
-bool Chooser::isOfOne(Value memory, unsigned dimension) {
-  AffineMap shape = kernel.getParamShape(cast<BlockArgument>(memory).getArgNumber());
-  AffineExpr extent = shape.getResult(dimension);
-  if (auto constant = dyn_cast<AffineConstantExpr>(extent))
-    return constant.getValue() == 1;
-  auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-  return symbol && symbol.getPosition() < dims.size() && dims[symbol.getPosition()] == 1;
-}
-
 void Chooser::collectInner() {
   // Of the accesses with the most axes: what a row leaves is too little to matter.
   size_t most = 0;
   bool isCounting = true;
-  auto innermost = [&](Value memory, AffineMap map, ValueRange operands) {
+  auto innermost = [&](AffineMap map, ValueRange operands) {
     size_t count = mapAxes(map, operands).names.size();
     if (isCounting)
       most = std::max(most, count);
     if (isCounting || count < most)
       return;
     unsigned last = map.getNumResults();
-    while (last > 1 && isOfOne(memory, last - 1)) // the dimension before it goes along memory
-      --last;
     for (auto [d, value] : llvm::enumerate(operands))
       for (auto [n, index] : llvm::enumerate(map.getResults()))
         if (isa<SpanType>(value.getType()) && index.isFunctionOfDim(d)) {
@@ -170,11 +157,11 @@ void Chooser::collectInner() {
     isCounting = counts;
     kernel.walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
-        innermost(load.getSource(), load.getMap(), load.getDims());
+        innermost(load.getMap(), load.getDims());
       else if (auto store = dyn_cast<StoreOp>(op))
-        innermost(store.getTarget(), store.getMap(), store.getDims());
+        innermost(store.getMap(), store.getDims());
       else if (auto update = dyn_cast<UpdateOp>(op))
-        innermost(update.getTarget(), update.getMap(), update.getDims());
+        innermost(update.getMap(), update.getDims());
     });
   }
 }

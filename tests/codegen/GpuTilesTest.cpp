@@ -143,15 +143,6 @@ tile.kernel @copy(%x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile
   }
 }
 
-TEST_F(GpuTilesTest, DimensionsOfOneElementAreNone) {
-  // What lies along memory is i, as if j were not there.
-  auto sizes = choose(copy("(i, j)"), {8192, 1}), none = choose(copy("(i, j)"), {1, 8192});
-  EXPECT_GE(sizes["i"], 128);
-  EXPECT_LE(sizes["i"], 1024);
-  EXPECT_EQ(sizes["i"], none["j"]);
-  EXPECT_EQ(sizes["j"], 1);
-}
-
 /// Sums of columns: 16 warps have 16 bytes a thread of a row, so that a column is one thread's.
 TEST_F(GpuTilesTest, WhatEndsInARowHasThreadsForItsColumns) {
   auto text = [](const std::string &element) {

@@ -190,16 +190,6 @@ def onto_across(inputs, params):
     return {"c": f64(inputs["c"]) - f64(inputs["b"]) @ f64(inputs["a"]).T}
 
 
-def sums_beside(inputs, params):
-    p, r = f64(inputs["a"]) @ f64(inputs["b"]).T, f64(inputs["r"])
-    return {"c": p + r, "before": np.array([(r * r).sum()]), "behind": np.array([(p * p).sum()])}
-
-
-def sums_of_columns(inputs, params):
-    p = f64(inputs["a"]) @ f64(inputs["b"]).T
-    return {"s": p.sum(0), "q": (p * p).sum(0)}
-
-
 def tower(inputs, params):
     def bf16(a):
         bits = np.asarray(a, dtype=np.float32).view(np.uint32)
