@@ -109,18 +109,7 @@ SmallVector<KernelLowering::Rescaled> KernelLowering::rescaledOf(ForOp loop) {
 std::pair<CodeBuilder::Values, CodeBuilder::Values>
 KernelLowering::joinRescaled(const Rescaled &pair, ValueRange maxima, ValueRange sums) {
   auto joinAll = [&](ReduceOp op, ValueRange states) {
-    Type element = getElementTypeOrSelf(op.getInput().getType());
-    SmallVector<Values> folded;
-    for (Value state : states)
-      folded.push_back({state});
-    foldThreads(layoutOf(op.getInput().getType()), keptAxes(op), folded,
-                [&](ValueRange x, ValueRange y) {
-                  return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
-                });
-    Values result;
-    for (const Values &state : folded)
-      result.push_back(state[0]);
-    return result;
+    return joined({op, nullptr, keptAxes(op)}, states);
   };
   Values all = joinAll(pair.maximum, maxima), scaled;
   for (auto [own, most, sum] : llvm::zip(maxima, all, sums)) {
