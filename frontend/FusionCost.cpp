@@ -205,12 +205,16 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
   return all;
 }
 
-/// Seconds in which so many bytes move, and so many come once more, which a cache has; an equal
-/// part of them by each CTA. Waves of CTAs that fill the device have its bandwidth; fewer have what
-/// so many warps draw, wherever it comes from.
-double FusionCost::memorySeconds(double bytes, double again, double ctas,
+/// Seconds in which its bytes move, and so many come once more, which a cache has; an equal part of
+/// them by each CTA. Waves of CTAs that fill the device have its bandwidth; fewer have what so many
+/// warps draw, wherever it comes from. They wait for each access, and have as many elements of it
+/// as go into a vector of the widest ones.
+double FusionCost::memorySeconds(const Work &work, double again, double ctas,
                                  const codegen::gpu::KernelShape &shape) const {
+  double bytes = work.bytes() + work.restOfPieces;
   double drawn = bytes + again;
+  if (device.isGpu)
+    drawn = std::max(drawn, work.bytesAbreast);
   bytes += again / cacheSpeedup;
   double perWarp = device.figure(device.isGpu ? "warp_bandwidth" : "core_bandwidth");
   double ofCluster = device.figure("cluster_bandwidth");
@@ -269,7 +273,7 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
   ir::LaunchTimes times;
   times.launch = device.launchSeconds();
-  times.memory = memorySeconds(work.bytes() + work.restOfPieces, again, ctas, shape);
+  times.memory = memorySeconds(work, again, ctas, shape);
   times.compute = compute * shareLost(ctas, multiprocessors);
   if (isPipeline && work.reduced > 0 && multiprocessors > 0)
     times.compute =

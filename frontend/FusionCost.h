@@ -66,7 +66,7 @@ private:
   /// What a launch takes on this device. `cycles` are those of a program's contractions on a CPU.
   ir::LaunchTimes timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
                           double cycles) const;
-  double memorySeconds(double bytes, double again, double ctas,
+  double memorySeconds(const Work &work, double again, double ctas,
                        const codegen::gpu::KernelShape &shape) const;
   /// How much longer arithmetic takes where so many of a program's warps keep a multiprocessor busy
   /// with it.

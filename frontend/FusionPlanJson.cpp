@@ -13,7 +13,7 @@ using codegen::FoldOrder;
 using ir::FusionStep;
 using Transform = ir::FusionEntry::Transform;
 
-static constexpr int64_t version = 4;
+static constexpr int64_t version = 5;
 
 static constexpr std::pair<Transform, llvm::StringLiteral> transformNames[] = {
     {Transform::Inline, "inline"},
@@ -63,7 +63,7 @@ static llvm::json::Object contentsOf(const FusionPlan &plan) {
   for (const FusionPlan::Call &call : plan.calls) {
     llvm::json::Object orders;
     for (const auto &[op, order] : call.orders)
-      orders[std::to_string(op)] = llvm::json::Array{order.lanes, order.copies};
+      orders[std::to_string(op)] = llvm::json::Array{order.lanes, order.copies, order.chain};
     calls.push_back(llvm::json::Object{{"kernel", call.kernel},
                                        {"code", call.code},
                                        {"sizes", ::toJson(call.sizes)},
@@ -203,16 +203,19 @@ bool Reader::readOrders(const llvm::json::Value *value, FusionPlan::Call &call) 
   if (!object)
     return fail("\"orders\" are missing");
   for (const auto &[key, value] : *object) {
-    const llvm::json::Array *pair = value.getAsArray();
-    auto lanes = pair && pair->size() == 2 ? (*pair)[0].getAsInteger() : std::nullopt;
-    auto copies = pair && pair->size() == 2 ? (*pair)[1].getAsInteger() : std::nullopt;
+    const llvm::json::Array *numbers = value.getAsArray();
+    auto number = [&](size_t n) {
+      return numbers && numbers->size() == 3 ? (*numbers)[n].getAsInteger() : std::nullopt;
+    };
+    auto lanes = number(0), copies = number(1), chain = number(2);
     unsigned op;
-    bool isOrder =
-        lanes && copies && *lanes >= -1 && *lanes < 64 && llvm::is_contained({0, 1, 2, 4}, *copies);
+    bool isOrder = lanes && copies && chain && *lanes >= -1 && *lanes < 64 &&
+                   llvm::is_contained({0, 1, 2, 4}, *copies) &&
+                   llvm::is_contained({0, 32, 64}, *chain);
     if (!isOrder || llvm::StringRef(key.str()).getAsInteger(10, op))
       return fail("the order `" + key.str() + "` of a sum of `" + call.kernel +
-                  "` is none: [LANES, COPIES]");
-    call.orders[op] = {*lanes, *copies};
+                  "` is none: [LANES, COPIES, CHAIN]");
+    call.orders[op] = {*lanes, *copies, *chain};
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CastInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <cmath>
@@ -27,6 +28,7 @@ Work &Work::operator+=(const Work &other) {
   bytesRead += other.bytesRead;
   bytesWritten += other.bytesWritten;
   bytesAccessed += other.bytesAccessed;
+  bytesAbreast += other.bytesAbreast;
   restOfPieces += other.restOfPieces;
   functions += other.functions;
   reduced += other.reduced;
@@ -99,6 +101,8 @@ private:
   const double unknownCount;
   std::map<std::vector<std::string>, double> shares;
   Work work;
+  /// Elements accessed, by axes, and the bytes of the widest.
+  llvm::MapVector<ArrayAttr, std::pair<double, double>> abreast;
   /// Elements reached, by parameter.
   std::map<unsigned, double> read, written;
 };
@@ -424,8 +428,13 @@ void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indi
   double elements = reached(op, map, indices, symbols);
   double size =
       static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
-  work.bytesAccessed +=
-      product(times(op, ir::mapAxes(map, indices).names), size) * (reads + writes);
+  SmallVector<StringAttr> axes = ir::mapAxes(map, indices).names;
+  double accessed = times(op, axes) * (reads + writes);
+  work.bytesAccessed += product(accessed, size);
+  auto &[all, widest] =
+      abreast[ArrayAttr::get(op->getContext(), SmallVector<Attribute>(axes.begin(), axes.end()))];
+  all += accessed;
+  widest = std::max(widest, size);
   double pieces = Work::bytesOfPiece / (neighbours(parameter, map, indices) * size);
   work.restOfPieces += product(elements, size) * std::max(0.0, pieces - 1) * (reads + writes);
   if (reads)
@@ -571,6 +580,8 @@ Work Counter::count() {
     }
     return sum;
   };
+  for (const auto &[axes, accessed] : abreast)
+    work.bytesAbreast += product(accessed.first, accessed.second);
   work.bytesRead = bytes(read);
   work.bytesWritten = bytes(written);
   return std::move(work);

@@ -31,9 +31,7 @@ using Values = CodeBuilder::Values;
 /// Whether a sum has, beside it, what it has lost.
 static bool isPair(Type state) { return elementOf(state).isF64(); }
 
-int64_t BodyLowering::chainOf(const Reduction &reduction, ArrayRef<Fold> folds) {
-  if (llvm::none_of(folds, [](const Fold &fold) { return fold.isSum; }))
-    return 0;
+int64_t BodyLowering::chainOf(const Reduction &reduction) {
   bool isInner = llvm::is_contained(reduction.inner, reduction.vectorAxis);
   int64_t apart = reduction.copies * (isInner ? target.lanes() : 1);
   int64_t chain = apart >= 8 ? 64 : 32, all = 1;

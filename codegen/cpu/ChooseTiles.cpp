@@ -624,7 +624,8 @@ double tile::codegen::contractionCycles(KernelOp kernel, ArrayRef<int64_t> dims,
 
 //===-- Short axes --------------------------------------------------------===//
 
-/// Gives those dims, by name, of which code for any length would waste most of its lanes.
+/// Gives those dims, by name, of which code for any length would waste most of its lanes; and those
+/// of one element, behind which neighbours lie elsewhere than code for any length knows.
 static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> dims) {
   auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
   if (llvm::none_of(dims, isShort))
@@ -639,19 +640,18 @@ static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> 
   Builder b(kernel.getContext());
   SmallVector<NamedAttribute> found;
   for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
-    if (isShort(value) && names.contains(name))
+    if (value == 1 || (isShort(value) && names.contains(name)))
       found.emplace_back(name, b.getI64IntegerAttr(value));
   return found;
 }
 
-/// Whether other code for it might make sums in another order than a plan has for them.
+/// Whether other code for it might make sums in another order than a plan has for them: whether
+/// loops make chains of what they add hangs on how often they are known to run (ir/LongSums.h).
 static bool hasPinnedSums(KernelOp kernel) {
-  auto isSum = [](Operation *op) {
-    return isa<ReduceOp, DotOp, ScanOp, UpdateOp, ForOp, LoopLikeOpInterface>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+  auto isLoop = [](Operation *op) {
+    return isa<ForOp, LoopLikeOpInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();
   };
-  return kernel->hasAttr(pinnedAttrName) && kernel.walk(isSum).wasInterrupted();
+  return kernel->hasAttr(pinnedAttrName) && kernel.walk(isLoop).wasInterrupted();
 }
 
 void tile::codegen::bindShortDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {

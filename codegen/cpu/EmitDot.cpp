@@ -64,10 +64,12 @@ void BodyLowering::emitDot(DotOp op) {
   bool mayChain = !pinned || pinned->copies == 0;
   std::optional<DotAxes> axes =
       into && mayChain && !target.sanitizes ? packedAxes(op, *into) : std::nullopt;
-  if (axes)
+  // Panels for one element take longer than that; its terms are added in the same order.
+  auto isOne = [&](StringAttr axis) { return likelyExtentOf(axis) == 1; };
+  if (axes && !llvm::all_of(into->axes, isOne))
     emitPackedDot(op, *axes, into);
   else
-    emitDotAsReduction(op, into, pinned && pinned->copies == 0);
+    emitDotAsReduction(op, into, axes || (pinned && pinned->copies == 0));
   if (axes)
     orders[op] = {-1, 0};
 }
@@ -125,7 +127,8 @@ void BodyLowering::emitDotAsReduction(DotOp op, Buffer *into, bool isChain) {
     fold.begin = [&] { return emit(op.getAcc()); };
   else
     fold.finish = [&](ValueRange total) { return join(emit(op.getAcc()), total[0]); };
-  Reduction reduction = reductionOf(op, all, op.getAxisAttr(), pulled, into);
+  std::optional<FoldOrder> order = isChain ? FoldOrder{-1, 0} : pinnedOrder(op);
+  Reduction reduction = reductionOf(op, all, op.getAxisAttr(), pulled, into, order);
   Values total = reductionNest(reduction, fold);
   setResult(op.getResult(), into, total.back());
 }

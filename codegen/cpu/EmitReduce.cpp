@@ -59,7 +59,8 @@ Values BodyLowering::joinAll(ArrayRef<Fold> folds, ValueRange x, ValueRange y) {
 }
 
 Values BodyLowering::reductionNest(const Reduction &reduction, ArrayRef<Fold> folds) {
-  int64_t chain = chainOf(reduction, folds);
+  bool hasSum = llvm::any_of(folds, [](const Fold &fold) { return fold.isSum; });
+  int64_t chain = hasSum ? reduction.chain : 0;
   Values results;
   if (chain == 0 || reduction.inner.size() > 1 || reduction.isDear) {
     emitReduction(reduction, folds, chain, results);
@@ -146,16 +147,23 @@ static constexpr llvm::StringLiteral orderAttrName = "tile.fold_order";
 
 std::optional<FoldOrder> tile::codegen::pinnedOrder(Operation *op) {
   auto order = op->getAttrOfType<DenseI64ArrayAttr>(orderAttrName);
-  return order ? std::optional(FoldOrder{order[0], order[1]}) : std::nullopt;
+  return order ? std::optional(FoldOrder{order[0], order[1], order[2]}) : std::nullopt;
 }
 
 void tile::codegen::pinOrder(Operation *op, const FoldOrder &order) {
-  op->setAttr(orderAttrName, DenseI64ArrayAttr::get(op->getContext(), {order.lanes, order.copies}));
+  op->setAttr(orderAttrName,
+              DenseI64ArrayAttr::get(op->getContext(), {order.lanes, order.copies, order.chain}));
+}
+
+FoldOrder BodyLowering::orderOf(const Reduction &reduction) const {
+  auto *place = llvm::find(reduction.inner, reduction.vectorAxis);
+  int64_t lanes = place == reduction.inner.end() ? -1 : place - reduction.inner.begin();
+  return {lanes, reduction.copies, reduction.chain};
 }
 
 BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes inner,
-                                                  ValueRange pulled, const Buffer *into) {
-  std::optional<FoldOrder> pinned = pinnedOrder(op);
+                                                  ValueRange pulled, const Buffer *into,
+                                                  std::optional<FoldOrder> pinned) {
   Axes outer = axesOf(op->getResult(0).getType());
   Reduction reduction{SmallVector<StringAttr>(outer), SmallVector<StringAttr>(inner), {}};
   if (pinned && pinned->lanes >= 0 && pinned->lanes < static_cast<int64_t>(inner.size()))
@@ -168,8 +176,8 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
   reduction.vectors = vectorsFor(reduction.vectorAxis, pulled);
   reduction.isDear =
       llvm::any_of(pulled, [&](Value value) { return plan.costOf(value) > cheapTwice; });
-  auto *place = llvm::find(inner, reduction.vectorAxis);
-  orders[op] = {place == inner.end() ? -1 : place - inner.begin(), reduction.copies};
+  reduction.chain = pinned ? pinned->chain : chainOf(reduction);
+  orders[op] = orderOf(reduction);
   return reduction;
 }
 
@@ -224,23 +232,17 @@ BodyLowering::Fold BodyLowering::foldOf(ReduceOp op, Buffer *into) {
   return {{identity, b.i1(false)}, step, joinStates, finish, into};
 }
 
-/// Whether all that a tile is computed of is there where `place` stands, as it will be later.
-static bool isReadyAt(const Plan &plan, Value value, Operation *place) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
-    return true;
-  return plan.isPulled(value) && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isReadyAt(plan, operand, place); });
-}
-
 /// With those that come later and go through the same elements: each is read once.
 void BodyLowering::emitReduce(ReduceOp op) {
   if (done.contains(op))
     return;
   SmallVector<StringAttr> inner(op.getAxes().getAsRange<StringAttr>());
   Axes all = axesOf(op.getInput().getType());
-  Reduction reduction = reductionOf(op, all, inner, op.getInput(), /*into=*/nullptr);
+  auto of = [&](ReduceOp reduce) {
+    return reductionOf(reduce, all, inner, reduce.getInput(), /*into=*/nullptr,
+                       pinnedOrder(reduce));
+  };
+  Reduction reduction = of(op);
   SmallVector<ReduceOp> together = {op};
   SmallVector<Fold> folds = {foldOf(op, resultBuffer(op.getType()))};
   // All states stay in registers.
@@ -250,11 +252,11 @@ void BodyLowering::emitReduce(ReduceOp op) {
     auto other = dyn_cast<ReduceOp>(next);
     if (!other || done.contains(other) || other.getAxes() != op.getAxes() ||
         axesOf(other.getInput().getType()) != all ||
-        axesOf(other.getType()) != axesOf(op.getType()) || !isReadyAt(plan, other.getInput(), op))
+        axesOf(other.getType()) != axesOf(op.getType()) || !plan.isReadyAt(other.getInput(), op))
       continue;
-    Reduction its = reductionOf(other, all, inner, other.getInput(), /*into=*/nullptr);
+    Reduction its = of(other);
     Fold fold = foldOf(other, nullptr);
-    if (its.vectorAxis != reduction.vectorAxis || its.copies != reduction.copies ||
+    if (its.vectorAxis != reduction.vectorAxis || orderOf(its) != orderOf(reduction) ||
         states + fold.start.size() > mostStates)
       continue;
     fold.into = resultBuffer(other.getType());
@@ -275,10 +277,16 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   bool isOperand = llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); });
   if (isOperand && !domains.restrictsOn(into->axes).empty())
     zeroed.insert(value);
-  auto orderOf = [&](ReduceOp reduce) {
+  auto alongWith = [&](ReduceOp reduce) {
     SmallVector<StringAttr> inner(reduce.getAxes().getAsRange<StringAttr>());
-    return FoldOrder{llvm::find(inner, vectorAxis) - inner.begin(),
-                     copiesFor(value, inner, vectorAxis)};
+    Reduction reduction{SmallVector<StringAttr>(axesOf(reduce.getType())),
+                        inner,
+                        vectorAxis,
+                        copiesFor(value, inner, vectorAxis),
+                        vectorsFor(vectorAxis, value),
+                        plan.costOf(value) > cheapTwice};
+    reduction.chain = chainOf(reduction);
+    return reduction;
   };
   SmallVector<ReduceOp> fitting;
   for (Operation *user : value.getUsers()) {
@@ -288,7 +296,7 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
       continue;
     std::optional<FoldOrder> pinned = pinnedOrder(reduce);
     bool isSame = fitting.empty() || fitting[0].getAxes() == reduce.getAxes();
-    if (isSame && (!pinned || *pinned == orderOf(reduce)))
+    if (isSame && (!pinned || *pinned == orderOf(alongWith(reduce))))
       fitting.push_back(reduce);
   }
   if (fitting.empty())
@@ -302,16 +310,11 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
     writeBuffer(*into, keptElement(value));
     return step(state);
   };
-  Reduction reduction{SmallVector<StringAttr>(axesOf(first.getType())),
-                      SmallVector<StringAttr>(first.getAxes().getAsRange<StringAttr>()),
-                      vectorAxis,
-                      static_cast<int>(orderOf(first).copies),
-                      vectorsFor(vectorAxis, value),
-                      plan.costOf(value) > cheapTwice};
+  Reduction reduction = alongWith(first);
   Values totals = reductionNest(reduction, folds);
   for (auto [reduce, fold, total] : llvm::zip(llvm::reverse(fitting), folds, totals)) {
     setResult(reduce.getResult(), fold.into, total);
-    orders[reduce] = orderOf(reduce);
+    orders[reduce] = orderOf(reduction);
     done.insert(reduce);
   }
 }

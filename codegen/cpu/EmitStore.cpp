@@ -21,13 +21,55 @@ static MemRefType typeOfTarget(OpT op) {
   return cast<MemRefType>(op.getTarget().getType());
 }
 
+/// The axes of a store's nest, and which of them has the lanes, the last one then.
+BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
+  SmallVector<StringAttr> axes = mapAxes(op.getMap(), op.getDims()).names;
+  StringAttr vectorAxis = chooseVectorAxis(
+      axes, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
+  // Streamed stores are late, for other programs too.
+  bool isStreamable = !target.sanitizes && !memoryOf(op.getTarget()).isShared && vectorAxis &&
+                      isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) &&
+                      domains.restrictsOn(axes).empty();
+  return {withLast(axes, vectorAxis), vectorAxis, isStreamable};
+}
+
+/// With those behind it that go through the same elements in the same way and read some of what it
+/// reads: that is read and computed once. Nothing else that writes, or may leave, stands between.
+SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest) {
+  constexpr size_t most = 4; // streams at a time
+  SmallVector<StoreOp> together = {op};
+  if (kernel.isGrid())
+    return together;
+  llvm::SmallDenseSet<Value> read;
+  auto forEachRead = [&](StoreOp store, llvm::function_ref<void(Value)> leaf) {
+    for (Value value : pulledBy(store))
+      plan.forEachLeaf(value, leaf);
+  };
+  forEachRead(op, [&](Value leaf) { read.insert(leaf); });
+  llvm::SmallDenseSet<Value> changed; // parameters that what stands between reads as they were
+  for (Operation *next = op->getNextNode(); next && together.size() < most;
+       next = next->getNextNode()) {
+    if (auto load = dyn_cast<LoadOp>(next))
+      changed.insert(load.getSource());
+    auto other = dyn_cast<StoreOp>(next);
+    if (!other && (Plan::isRoot(next) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(next)))
+      break;
+    if (!other || done.contains(other) || changed.contains(other.getTarget()))
+      continue;
+    bool isReady = llvm::all_of(other->getOperands(),
+                                [&](Value operand) { return plan.isReadyAt(operand, op); });
+    bool shares = false;
+    forEachRead(other, [&](Value leaf) { shares |= read.contains(leaf); });
+    if (!isReady || !shares || nestOf(other) != nest)
+      continue;
+    forEachRead(other, [&](Value leaf) { read.insert(leaf); });
+    together.push_back(other);
+  }
+  return together;
+}
+
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
   Type element = memoryType(memory.element);
-  // Streamed stores are late, for other programs too.
-  if (target.sanitizes || memory.isShared || !vectorAxis ||
-      !isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) ||
-      !domains.restrictsOn(mapAxes(op.getMap(), op.getDims()).names).empty())
-    return {};
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   Value isLarge;
   {
@@ -54,31 +96,40 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
 }
 
 void BodyLowering::emitStore(StoreOp op) {
-  AxisList axes = mapAxes(op.getMap(), op.getDims());
-  StringAttr vectorAxis = chooseVectorAxis(
-      axes.names, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
-  Memory memory = memoryOf(op.getTarget());
-  auto row = [&](bool streamed) {
-    auto [lo, hi] = rangeOf(vectorAxis);
-    auto body = [&](ValueRange) {
-      storeElement(op, memory, streamed && !levels.back().laneMask);
-      return Values();
-    };
-    level(vectorAxis, lo, hi, target.lanes(), {}, body, /*unroll=*/nullptr,
-          vectorsFor(vectorAxis, pulledBy(op)));
+  if (done.contains(op))
+    return;
+  StoreNest own = nestOf(op);
+  StringAttr vectorAxis = own.vectorAxis;
+  SmallVector<StoreOp> together = storedWith(op, own);
+  SmallVector<Value> pulled;
+  for (StoreOp store : together) {
+    llvm::append_range(pulled, pulledBy(store));
+    done.insert(store);
+  }
+  auto elements = [&](bool streamed) {
+    for (StoreOp store : together)
+      storeElement(store, memoryOf(store.getTarget()), streamed);
     return Values();
   };
-  SmallVector<StringAttr> outer = withLast(axes.names, vectorAxis);
+  auto row = [&](bool streamed) {
+    auto [lo, hi] = rangeOf(vectorAxis);
+    auto body = [&](ValueRange) { return elements(streamed && !levels.back().laneMask); };
+    level(vectorAxis, lo, hi, target.lanes(), {}, body, /*unroll=*/nullptr,
+          vectorsFor(vectorAxis, pulled));
+    return Values();
+  };
+  ArrayRef<StringAttr> outer = own.axes;
   if (vectorAxis)
-    outer.pop_back();
+    outer = outer.drop_back();
   nest(outer, StringAttr(), {}, [&](ValueRange) {
-    if (!vectorAxis) {
-      storeElement(op, memory, false);
-      return Values();
-    }
-    Value mayStreamHere = mayStream(op, memory, vectorAxis);
-    if (!mayStreamHere)
+    if (!vectorAxis)
+      return elements(false);
+    if (!own.isStreamable)
       return row(false);
+    Value mayStreamHere;
+    for (StoreOp store : together)
+      mayStreamHere =
+          b.both(mayStreamHere, mayStream(store, memoryOf(store.getTarget()), vectorAxis));
     streams = true;
     auto path = [&](bool streamed) {
       apart([&] { row(streamed); });

@@ -21,6 +21,8 @@ struct FoldOrder {
   /// So many rounds of the innermost axis add up apart, too; 0: it is a chain that begins with what
   /// a dot adds to, one element after the other.
   int64_t copies = 1;
+  /// So many rounds of it are a chain, if it is a sum of more (Cascade.cpp); 0: all are one.
+  int64_t chain = 0;
 
   bool operator==(const FoldOrder &) const = default;
 };

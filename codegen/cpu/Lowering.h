@@ -326,9 +326,17 @@ private:
 
   //===-- Roots -----------------------------------------------------------===//
   void emitStore(ir::StoreOp op);
+  struct StoreNest {
+    llvm::SmallVector<mlir::StringAttr> axes;
+    mlir::StringAttr vectorAxis;
+    bool isStreamable; // as far as is known before it runs
+    bool operator==(const StoreNest &) const = default;
+  };
+  StoreNest nestOf(ir::StoreOp op);
+  llvm::SmallVector<ir::StoreOp> storedWith(ir::StoreOp op, const StoreNest &nest);
   /// Stores at the nest's place.
   void storeElement(ir::StoreOp op, const Memory &memory, bool streamed);
-  /// Whether the store's vectors from here on may go past the caches; null: never.
+  /// Whether the store's vectors from here on may go past the caches.
   mlir::Value mayStream(ir::StoreOp op, const Memory &memory, mlir::StringAttr vectorAxis);
   void emitUpdate(ir::UpdateOp op);
   void emitAtomic(ir::AtomicOp op);
@@ -371,6 +379,7 @@ private:
     mlir::StringAttr vectorAxis;
     int copies = 1, vectors = 1;
     bool isDear = false; // its code is there once only
+    int64_t chain = 0;   // of its sums (Cascade.cpp)
   };
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
@@ -381,8 +390,8 @@ private:
   Values joinCopies(const Unroll &unroll, Values states);
 
   //===-- Long sums (Cascade.cpp) -----------------------------------------===//
-  /// Rounds in a chain; 0 where there is nothing to add up so, or too little.
-  int64_t chainOf(const Reduction &reduction, llvm::ArrayRef<Fold> folds);
+  /// Rounds in a chain of a sum; 0 where there is too little to add up so.
+  int64_t chainOf(const Reduction &reduction);
   /// The state of all chains, while there is none but this; behind it, if rows follow each other,
   /// that of a chain, and of how many rows it is.
   Values openSums(llvm::ArrayRef<Fold> folds, mlir::ValueRange state, bool isAlone);
@@ -420,11 +429,12 @@ private:
                       const CarriedSums &sums, CodeBuilder::LoopBody body);
   /// How often to unroll a nest that folds this value over these axes.
   int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
-  /// The nest of a reduction or dot that adds up these values: in the order that is asked for, else
-  /// in the fastest.
+  /// The nest of a reduction or dot that adds up these values: in an order that is given, else in
+  /// the fastest.
   Reduction reductionOf(mlir::Operation *op, Axes all, Axes inner, mlir::ValueRange pulled,
-                        const Buffer *into);
+                        const Buffer *into, std::optional<FoldOrder> pinned);
   Fold foldOf(ir::ReduceOp op, Buffer *into);
+  FoldOrder orderOf(const Reduction &reduction) const;
   /// What is kept of a value at the nest's place.
   mlir::Value keptElement(mlir::Value value);
   /// Keeps a value, and computes those reductions of it that fit into the same nest.
@@ -476,7 +486,7 @@ private:
     int firstNest, prefetchingNest;
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
-  llvm::DenseSet<mlir::Operation *> done; // reductions that another nest has computed
+  llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest
   friend class PackedDot;
 };
 

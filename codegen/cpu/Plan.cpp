@@ -36,6 +36,14 @@ void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const 
   }
 }
 
+bool Plan::isReadyAt(Value value, Operation *place) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
+    return true;
+  return isPulled(value) && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isReadyAt(operand, place); });
+}
+
 /// Whether it gives the same elements along more axes.
 static bool isExpansion(Operation *op) {
   return isa<BroadcastOp>(op) &&

@@ -25,6 +25,9 @@ public:
   /// Calls `leaf` for each kept tile and load that computing `value` reads.
   void forEachLeaf(mlir::Value value, llvm::function_ref<void(mlir::Value)> leaf) const;
 
+  /// Whether all that a value is computed of is there where `place` stands, as it will be later.
+  bool isReadyAt(mlir::Value value, mlir::Operation *place) const;
+
   /// Cost of an element with what it pulls, in rough additions.
   int costOf(mlir::Value value) const { return costs.lookup_or(value, 1); }
 

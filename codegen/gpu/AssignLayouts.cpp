@@ -138,18 +138,21 @@ static bool collectAxes(AffineExpr expr, ValueRange dims, Axes &axes) {
                        (middle == before || axes.size() == middle));
 }
 
-static Walk walkOf(AffineMap map, ValueRange dims, Type element) {
+static Walk walkOf(AffineMap map, ValueRange dims, MemRefType memory) {
   Walk walk;
-  for (unsigned n = map.getNumResults(); n-- > 0;) {
+  unsigned innermost = innermostDimension(memory), count = map.getNumResults();
+  for (unsigned step = 0; step < count; ++step) {
+    // Dimensions of one element behind the innermost one come last.
+    unsigned n = step <= innermost ? innermost - step : count - 1 - (step - innermost - 1);
     Axes here;
     bool isPlain = collectAxes(map.getResult(n), dims, here);
-    if (n + 1 == map.getNumResults())
+    if (n == innermost)
       walk.isUnit = isPlain && here.size() == 1;
     for (StringAttr axis : llvm::reverse(here))
       if (!llvm::is_contained(walk.order, axis))
         walk.order.push_back(axis);
   }
-  walk.elementBytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  walk.elementBytes = std::max(1u, memory.getElementType().getIntOrFloatBitWidth() / 8);
   return walk;
 }
 
@@ -269,13 +272,13 @@ Walk Assignment::walkOf(OpT op) const {
     memory = op.getSource();
   else
     memory = op.getTarget();
-  Type element = cast<MemRefType>(memory.getType()).getElementType();
-  Walk walk = ::walkOf(op.getMap(), op.getDims(), element);
+  auto type = cast<MemRefType>(memory.getType());
+  Walk walk = ::walkOf(op.getMap(), op.getDims(), type);
   auto parameter = dyn_cast<BlockArgument>(memory);
   if (!parameter)
     return walk;
   SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
-  Divisors::Place place{op.getMap(), op.getDims(), op.getSyms(), strides};
+  Divisors::Place place{op.getMap(), op.getDims(), op.getSyms(), strides, innermostDimension(type)};
   bool isBare = walk.isUnit;
   StringAttr first = isBare ? walk.order.front() : StringAttr();
   walk.together = isBare ? 1 : walk.together;

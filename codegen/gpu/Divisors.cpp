@@ -74,6 +74,13 @@ SmallVector<int64_t> Divisors::ofStrides(unsigned parameter) const {
   return divisors;
 }
 
+unsigned tile::codegen::gpu::innermostDimension(MemRefType type) {
+  unsigned last = static_cast<unsigned>(std::max<int64_t>(1, type.getRank())) - 1;
+  while (last > 0 && type.getDimSize(last) == 1)
+    --last;
+  return last;
+}
+
 /// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum
 /// leaves of a modulus: neighbours that begin at a multiple of their number, as the modulus is one,
 /// have neighbouring rests.
@@ -91,7 +98,7 @@ static bool isPlainIn(AffineExpr expr, unsigned dim) {
 
 bool Divisors::areNeighbours(const Place &place, unsigned along) {
   return place.map.getNumResults() > 0 && isa<SpanType>(place.dims[along].getType()) &&
-         isPlainIn(place.map.getResults().back(), along);
+         isPlainIn(place.map.getResult(place.innermost), along);
 }
 
 int64_t Divisors::ofIndex(AffineExpr expr, const Place &place, unsigned along) const {
@@ -128,10 +135,11 @@ int64_t Divisors::ofAddress(const Place &place, unsigned along) const {
   };
   int64_t most = mostDivisor;
   for (auto [d, expr] : llvm::enumerate(place.map.getResults())) {
-    bool isLast = d + 1 == place.map.getNumResults();
-    if (usesAxis(expr) || (!isLast && expr.isFunctionOfDim(along)))
+    bool isInnermost = d == place.innermost;
+    if (usesAxis(expr) || (!isInnermost && expr.isFunctionOfDim(along)))
       return 1;
-    most = std::min(most, isLast ? ofIndex(expr, place, along) : place.strides[d]);
+    if (d <= place.innermost) // behind it there is no index but 0
+      most = std::min(most, isInnermost ? ofIndex(expr, place, along) : place.strides[d]);
   }
   return most;
 }

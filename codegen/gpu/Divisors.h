@@ -19,6 +19,9 @@ namespace tile::codegen::gpu {
 /// The greatest divisor that is known of a dim's value.
 int64_t divisorOfDim(ir::KernelOp kernel, llvm::StringRef name);
 
+/// The dimension along which elements are neighbours in memory: the last one with more than one.
+unsigned innermostDimension(mlir::MemRefType type);
+
 class Divisors {
 public:
   /// The kernel and its domains have to outlive this.
@@ -33,11 +36,13 @@ public:
   /// The divisors of the strides of a parameter's dimensions, in elements.
   llvm::SmallVector<int64_t> ofStrides(unsigned parameter) const;
 
-  /// Where an access goes, in a tensor with these strides.
+  /// Where an access goes, in a tensor with these strides, whose elements are neighbours along the
+  /// dimension `innermost`.
   struct Place {
     mlir::AffineMap map;
     mlir::ValueRange dims, syms;
     llvm::ArrayRef<int64_t> strides;
+    unsigned innermost;
   };
   /// Whether neighbours along one of the dims, a span, are neighbours in memory.
   static bool areNeighbours(const Place &place, unsigned along);

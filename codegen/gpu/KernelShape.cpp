@@ -42,7 +42,7 @@ void tile::codegen::gpu::bindDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindi
     collectDims(axis.getUpper(), names);
   });
   for (auto [name, value] : knownDims(kernel, dims))
-    if (names.contains(name.getValue()))
+    if (value == 1 || names.contains(name.getValue()))
       bindings.dims.try_emplace(name.getValue(), value);
 }
 
@@ -117,7 +117,8 @@ static bool isOneByOne(LoadOp load, const Divisors &divisors) {
   if (!parameter)
     return false;
   SmallVector<int64_t> strides = divisors.ofStrides(parameter.getArgNumber());
-  Divisors::Place place{load.getMap(), load.getDims(), load.getSyms(), strides};
+  Divisors::Place place{load.getMap(), load.getDims(), load.getSyms(), strides,
+                        innermostDimension(load.getSource().getType())};
   for (unsigned n = 0; n < place.dims.size(); ++n)
     if (divisors.together(place, n) > 1)
       return false;

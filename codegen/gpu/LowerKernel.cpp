@@ -123,6 +123,7 @@ void KernelLowering::bindParameters() {
     Value stride = b.i64(1);
     tensor.strides.resize(tensor.extents.size());
     tensor.strideDivisors = divisors.ofStrides(n);
+    tensor.innermost = innermostDimension(type);
     for (size_t d = tensor.extents.size(); d-- > 0;) {
       tensor.strides[d] = stride;
       stride = b.mul(stride, tensor.extents[d]);

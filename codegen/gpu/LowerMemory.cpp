@@ -80,7 +80,8 @@ Value KernelLowering::addressOf(const Access &access, ArrayRef<Index> indices) {
 //===-- Vectors -----------------------------------------------------------===//
 
 int64_t KernelLowering::vectorFor(const Access &access, bool isChecked) {
-  Divisors::Place place{access.map, access.dims, access.symSources, access.tensor.strideDivisors};
+  Divisors::Place place{access.map, access.dims, access.symSources, access.tensor.strideDivisors,
+                        access.tensor.innermost};
   auto positionOf = [&](StringAttr axis) {
     return static_cast<unsigned>(llvm::find(access.axes, axis) - access.axes.begin());
   };

@@ -91,6 +91,7 @@ struct Tensor {
   llvm::SmallVector<mlir::Value> extents, strides;
   /// Powers of two that divide the strides.
   llvm::SmallVector<int64_t> strideDivisors;
+  unsigned innermost = 0; // dimension (Divisors.h)
   bool isInvariant = false;
   /// What is before the kernel may write it while the kernel's first instructions run.
   bool isEarly = false;
@@ -406,11 +407,11 @@ private:
   void writeAccumulated(const Fold &fold, mlir::ValueRange states);
   void fill(unsigned param, Value first, Value step, Value count);
   Value elementsOf(const Tensor &tensor);
-  void finishOutput(const ReduceCopies &copies, const Tensor &output);
-  void finishFewCopies(const ReduceCopies &copies, const Tensor &output);
+  void finishOutput(const ReduceCopies &copies, const Tensor &output, Value block);
+  void finishFewCopies(const ReduceCopies &copies, const Tensor &output, Value block);
   /// An element of the copies from number `begin` on, each `step` further, as one number.
   Value foldRun(unsigned param, const Tensor &first, Value element, Value length, Value begin,
-                int64_t step);
+                int64_t step, int64_t atOnce);
   /// With a counter: the last of the blocks to come here folds all copies.
   void foldByLast();
   void foldFew(unsigned param, const Tensor &first, const Tensor &output);

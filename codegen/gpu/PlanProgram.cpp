@@ -148,10 +148,10 @@ static WideAccesses wideAccesses(KernelOp kernel) {
       return;
     if (elements > wide.elements)
       wide = {elements, 1, true}, last = Value();
-    Type element = cast<MemRefType>(memory.getType()).getElementType();
-    wide.bytes = std::max(wide.bytes, element.getIntOrFloatBitWidth() / 8);
+    auto type = cast<MemRefType>(memory.getType());
+    wide.bytes = std::max(wide.bytes, type.getElementType().getIntOrFloatBitWidth() / 8);
     for (auto [n, dim] : llvm::enumerate(dims))
-      if (map.getResults().back().isFunctionOfDim(n)) {
+      if (map.getResult(innermostDimension(type)).isFunctionOfDim(n)) {
         wide.isAligned &= !last || last == dim;
         last = dim;
         if (auto span = dyn_cast<SpanType>(dim.getType()))
@@ -174,6 +174,13 @@ static WideAccesses wideAccesses(KernelOp kernel) {
 
 static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
 
+/// Whether it joins elements: along axes of one element there is nothing to join.
+static bool joins(ReduceOp reduce) {
+  auto all = cast<RankedTensorType>(reduce.getInput().getType());
+  auto rest = dyn_cast<RankedTensorType>(reduce.getType());
+  return !all.hasStaticShape() || all.getNumElements() != (rest ? rest.getNumElements() : 1);
+}
+
 /// Warps for kernels that move data and do little else. Without reductions two accesses of 16 bytes
 /// a thread and tensor are enough, four of halves where what was read serves several rows; rows of
 /// halves, which have half of the bytes to wait for, are better off with fewer threads and more of
@@ -182,7 +189,8 @@ static unsigned adjustWarps(KernelOp kernel, unsigned warps) {
   unsigned folds = 0;
   bool hasOthers = false;
   kernel.walk([&](Operation *op) {
-    folds += isa<ReduceOp>(op);
+    auto reduce = dyn_cast<ReduceOp>(op);
+    folds += reduce && joins(reduce);
     hasOthers |= isa<DotOp, ForOp, ArgReduceOp, ScanOp>(op);
   });
   WideAccesses wide = wideAccesses(kernel);

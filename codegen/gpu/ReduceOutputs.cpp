@@ -183,8 +183,7 @@ void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value ele
 
 /// The loads of a run of copies that wait for each other's addresses alone, so many at a time.
 Value KernelLowering::foldRun(unsigned param, const Tensor &first, Value element, Value length,
-                              Value begin, int64_t step) {
-  constexpr int64_t atOnce = 4;
+                              Value begin, int64_t step, int64_t atOnce) {
   CombineKind kind = kernel.getParamReduce(param);
   Type stored = memoryType(first.element);
   Value last = b.sub(numCopies, b.i64(1));
@@ -206,23 +205,24 @@ Value KernelLowering::foldRun(unsigned param, const Tensor &first, Value element
 }
 
 /// A thread for each element, in the order of `finishOutput`, which has a group for each copy.
-void KernelLowering::finishFewCopies(const ReduceCopies &copy, const Tensor &output) {
+void KernelLowering::finishFewCopies(const ReduceCopies &copy, const Tensor &output, Value block) {
+  constexpr int64_t atOnce = 16;
   const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
   auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
   Value elements = elementsOf(output), length = paddedLength(b, elements);
   Value threads = b.i64(GpuCode::threadsOfFinish);
-  Value begin = b.add(b.mul(wide(readSpecial(b, "ctaid.x")), threads), wide(thread));
+  Value begin = b.add(b.mul(wide(block), threads), wide(thread));
   Value step = b.mul(wide(readSpecial(b, "nctaid.x")), threads);
   b.loop(begin, elements, step, {}, [&](Value element, ValueRange) {
     writeFolded(copy.param, output, element,
-                foldRun(copy.param, first, element, length, b.i64(0), 1));
+                foldRun(copy.param, first, element, length, b.i64(0), 1, atOnce));
     return Values();
   });
 }
 
-void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output) {
+void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output, Value block) {
   // A block has 32 elements at a time, a lane each; its warps share out the copies.
-  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33;
+  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33, atOnce = 4;
   const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
   CombineKind kind = kernel.getParamReduce(copy.param);
   Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
@@ -230,15 +230,12 @@ void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output
   auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
   Value elements = elementsOf(output), length = paddedLength(b, elements), slots = shared(0);
   Value step = b.mul(wide(readSpecial(b, "nctaid.x")), b.i64(32));
-  Value begin = b.mul(wide(readSpecial(b, "ctaid.x")), b.i64(32));
+  Value begin = b.mul(wide(block), b.i64(32));
   Value slot = b.add(b.mul(warp, b.integer(i32, pitch)), lane);
   b.loop(begin, elements, step, {}, [&](Value base, ValueRange) {
     Value element = b.add(base, wide(lane)), last = b.sub(elements, b.i64(1));
-    Value inside = b.minS(element, last), identity = identityFor(copy.param);
-    Value sum = b.loop(wide(warp), numCopies, b.i64(groups), identity, [&](Value n, ValueRange so) {
-      Value at = elementAt(b, first.pointer, b.add(b.mul(n, length), inside), stored);
-      return Values{combine(so[0], read(first, at, 1, Value(), Value())[0])};
-    })[0];
+    Value sum =
+        foldRun(copy.param, first, b.minS(element, last), length, wide(warp), groups, atOnce);
     storeShared(sum, sharedAt(slots, slot, stored));
     barrier();
     Value writes = b.both(b.compare(CmpIPredicate::eq, warp, b.integer(i32, 0)),
@@ -272,17 +269,23 @@ void KernelLowering::runFinish() {
   SmallVector<Tensor> outputs;
   for (const ReduceCopies &copy : copies)
     outputs.push_back(tensors[kernel.getBody().getArgument(copy.param)]);
-  Value place = placeOfCopies;
-  for (auto [copy, output] : llvm::zip(copies, outputs)) {
+  // Each output begins at a block of its own, so that none waits for another one.
+  Value place = placeOfCopies, block = readSpecial(b, "ctaid.x");
+  Value count = readSpecial(b, "nctaid.x");
+  Type i32 = b.getI32Type();
+  Value apart = b.fold<arith::DivUIOp>(count, b.integer(i32, int64_t(copies.size())));
+  for (auto [n, copy, output] : llvm::enumerate(copies, outputs)) {
+    Value other = b.add(block, b.mul(apart, b.integer(i32, int64_t(n))));
+    Value own = n == 0 ? block : b.fold<arith::RemUIOp>(other, count);
     Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
     first.element = combinedType(first.element);
     first.pointer = place;
     Type stored = memoryType(first.element);
     Value length = paddedLength(b, elementsOf(first));
     place = elementAt(b, place, b.mul(numCopies, length), stored);
-    auto fold = [&](auto how) {
+    auto fold = [&, &copy = copy, &output = output](auto how) {
       return [&, how]() -> Values {
-        (this->*how)(copy, output);
+        (this->*how)(copy, output, own);
         return {};
       };
     };
@@ -310,7 +313,8 @@ void KernelLowering::foldFew(unsigned param, const Tensor &first, const Tensor &
   b.loop(wide(thread), b.mul(elements, b.i64(groups)), threads, {}, [&](Value n, ValueRange) {
     Value group = b.fold<arith::DivUIOp>(narrow(n), narrow(elements));
     Value element = b.sub(n, b.mul(wide(group), elements));
-    Value sum = foldRun(param, first, element, length, wide(group), groups);
+    constexpr int64_t atOnce = 4; // what all blocks do has the registers
+    Value sum = foldRun(param, first, element, length, wide(group), groups, atOnce);
     storeShared(sum, sharedAt(slots, narrow(n), stored));
     return Values();
   });

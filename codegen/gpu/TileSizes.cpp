@@ -7,6 +7,7 @@
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/WarpMma.h"
+#include "ir/AffineEval.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -49,6 +50,7 @@ public:
 private:
   std::optional<int64_t> evaluate(Value value);
   void collectAxes();
+  unsigned innermostOf(Value memory);
   void collectInner();
   void collectShared();
   void collectCandidates();
@@ -57,6 +59,7 @@ private:
   bool isCopied(LoadOp load);
   bool isProduct();
   bool chooseForProduct();
+  bool repeats(StringAttr axis);
   void fitSums(DotOp dot, int64_t floor);
   void chooseForDots();
   void chooseForElements();
@@ -134,22 +137,33 @@ void Chooser::collectAxes() {
   });
 }
 
+/// The dimension along which elements are neighbours in memory, as `innermostDimension` of the code
+/// for these dims.
+unsigned Chooser::innermostOf(Value memory) {
+  AffineMap shape = kernel.getParamShape(cast<BlockArgument>(memory).getArgNumber());
+  unsigned last = std::max(1U, shape.getNumResults()) - 1;
+  bool areKnown = dims.size() == kernel.getDims().size();
+  while (last > 0 && areKnown && evaluateAffine(shape.getResult(last), {}, dims) == 1)
+    --last;
+  return last;
+}
+
 void Chooser::collectInner() {
   // Of the accesses with the most axes: what a row leaves is too little to matter.
   size_t most = 0;
   bool isCounting = true;
-  auto innermost = [&](AffineMap map, ValueRange operands) {
+  auto innermost = [&](AffineMap map, ValueRange operands, Value memory) {
     size_t count = mapAxes(map, operands).names.size();
     if (isCounting)
       most = std::max(most, count);
     if (isCounting || count < most)
       return;
-    unsigned last = map.getNumResults();
+    unsigned last = innermostOf(memory);
     for (auto [d, value] : llvm::enumerate(operands))
       for (auto [n, index] : llvm::enumerate(map.getResults()))
         if (isa<SpanType>(value.getType()) && index.isFunctionOfDim(d)) {
           AxisInfo &axis = axes[axisOf(value)];
-          axis.isInner |= n + 1 == last;
+          axis.isInner |= n == last;
           axis.dimension = std::max<unsigned>(axis.dimension, n);
         }
   };
@@ -157,11 +171,11 @@ void Chooser::collectInner() {
     isCounting = counts;
     kernel.walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
-        innermost(load.getMap(), load.getDims());
+        innermost(load.getMap(), load.getDims(), load.getSource());
       else if (auto store = dyn_cast<StoreOp>(op))
-        innermost(store.getMap(), store.getDims());
+        innermost(store.getMap(), store.getDims(), store.getTarget());
       else if (auto update = dyn_cast<UpdateOp>(op))
-        innermost(update.getMap(), update.getDims());
+        innermost(update.getMap(), update.getDims(), update.getTarget());
     });
   }
 }
@@ -191,7 +205,8 @@ void Chooser::collectShared() {
         elementBytes = std::max(elementBytes, element.getIntOrFloatBitWidth() / 8.0);
     } else if (auto update = dyn_cast<UpdateOp>(op)) {
       updatesRows |= outerAxes(update.getMap(), update.getDims(), hasInner) < most && hasInner;
-      updatesAll |= axesOf(update.getValue().getType()).empty();
+      updatesAll |= llvm::all_of(axesOf(update.getValue().getType()),
+                                 [&](StringAttr name) { return axes[name].extent == 1; });
     }
   });
 }
@@ -409,10 +424,18 @@ bool Chooser::chooseForProduct() {
   return best > 0 && isProduct();
 }
 
+/// Whether programs of different blocks of the axis make the same contraction.
+bool Chooser::repeats(StringAttr axis) {
+  return axes[axis].isProgram && llvm::any_of(dots, [&](DotOp dot) {
+           return llvm::none_of(TypeRange{dot.getLhs().getType(), dot.getRhs().getType()},
+                                [&](Type type) { return llvm::is_contained(axesOf(type), axis); });
+         });
+}
+
 /// A contraction's sums stay in registers: where a whole axis makes their rows long, a program has
 /// fewer of them, down to what an instruction takes. Where that is not enough, nothing changes.
 void Chooser::fitSums(DotOp dot, int64_t floor) {
-  SmallVector<AxisInfo *> open;
+  SmallVector<std::pair<StringAttr, AxisInfo *>> open;
   int64_t held = std::max(1u, getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 32);
   int64_t least = held;
   for (StringAttr name : axesOf(dot.getType())) {
@@ -422,21 +445,28 @@ void Chooser::fitSums(DotOp dot, int64_t floor) {
     held = productOf(held, size);
     least = productOf(least, isOpen ? floor : size);
     if (isOpen)
-      open.push_back(&axis);
+      open.emplace_back(name, &axis);
   }
   if (least > registersForTiles)
     return;
+  // Blocks that repeat something are shortened last.
+  auto order = [&](const auto &x) {
+    return std::tuple(x.second->size > floor, !repeats(x.first), x.second->size);
+  };
   for (; held > registersForTiles; held /= 2) {
-    AxisInfo *longest =
-        *llvm::max_element(open, [](AxisInfo *x, AxisInfo *y) { return x->size < y->size; });
+    AxisInfo *longest = llvm::max_element(open, [&](const auto &x, const auto &y) {
+                          return order(x) < order(y);
+                        })->second;
     longest->size /= 2;
   }
 }
 
 /// Blocks of contractions outside pipelines: squares of programs' axes, if there are enough of them
 /// for the device, and what a turn of a loop contracts in rows of 128 bytes; where plain threads
-/// multiply, of 256, as their turns wait for each other. Axes of a schedule have its first size;
-/// instructions of warps have blocks of their own size, and plain threads what is there.
+/// multiply, of 256, as their turns wait for each other. What would be contracted again for each
+/// block of an axis, as scores for each block of what attention gives, has one block. Axes of a
+/// schedule have its first size; instructions of warps have blocks of their own size, and plain
+/// threads what is there.
 void Chooser::chooseForDots() {
   constexpr int64_t rowBytes = 128, plainRowBytes = 256, large = 128, usual = 64, least = 32;
   bool isSingle = dots.size() == 1;
@@ -459,8 +489,9 @@ void Chooser::chooseForDots() {
       AxisInfo &axis = axes[name];
       if (!axis.isSizable || !axis.candidates.empty() || axis.size != 0)
         return;
-      take(axis, wanted);
-      if (axis.isProgram)
+      bool isWhole = repeats(name) && axis.isKnown;
+      take(axis, isWhole ? axis.extent : wanted);
+      if (axis.isProgram && !isWhole)
         ofPrograms.push_back(&axis);
     };
     ArrayRef<StringAttr> result = axesOf(dot.getType());

@@ -226,10 +226,11 @@ Result<PreparedLaunch> PreparedLaunch::create(std::shared_ptr<const LoadedKernel
   int64_t most = elements.empty() ? 0 : *std::max_element(elements.begin(), elements.end());
   result.addStage(kernel->start, blocksFor(most, kernel->start.config.block.x));
   result.addStage(kernel->code, blocks);
-  if (finishes)
-    result.addStage(kernel->finish, blocksFor(longest, copies <= CudaCode::mostFoldedAlone
-                                                           ? kernel->finish.config.block.x
-                                                           : 32));
+  if (finishes) {
+    int64_t each = copies <= CudaCode::mostFoldedAlone ? kernel->finish.config.block.x : 32;
+    result.addStage(kernel->finish,
+                    blocksFor(longest, each) * std::max<uint32_t>(1, kernel->copies.size()));
+  }
   result.kernel = std::move(kernel);
   result.maps = std::make_unique<CUtensorMap[]>(result.kernel->maps.size());
   if (blocks > 0)

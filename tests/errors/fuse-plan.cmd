@@ -30,10 +30,10 @@ change '"i": [0-9]*' '"z": 4'
 change '"i": [0-9]*' '"i": 0'
 change '"first": [0-9]*' '"first": 7'
 change '"inline' '"outline'
-change '"plan": 4' '"plan": 1'
+change '"plan": 5' '"plan": 1'
 change '"graph"' '"graf"'
 change '"steps": \[' '"steps": [[], '
-echo '{"plan": 4}' > changed.json; run --entry both --pin=changed.json
+echo '{"plan": 5}' > changed.json; run --entry both --pin=changed.json
 echo '[' > changed.json; run --entry both --pin=changed.json
 head -c 100000 /dev/zero | tr '\0' '[' > changed.json; run --entry both --pin=changed.json
 # Another source.
