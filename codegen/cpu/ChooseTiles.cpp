@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/Elementwise.h"
+#include "codegen/Neighbours.h"
 #include "codegen/cpu/Plan.h"
 #include "ir/Domain.h"
 
@@ -195,9 +196,10 @@ void Chooser::collectArithmetic(Operation *op) {
 void Chooser::collectRoles() {
   // The most elements of a tensor whose rows an axis goes along, and of one that it goes across.
   llvm::MapVector<StringAttr, std::pair<double, double>> along;
-  auto innermost = [&](AffineMap map, ValueRange operands) {
+  auto innermost = [&](AffineMap map, ValueRange operands, Value memory) {
     if (map.getNumResults() == 0)
       return;
+    unsigned last = innermostDimension(kernel, memory, dims);
     double elements = 1;
     for (Value value : operands)
       if (isa<SpanType>(value.getType()))
@@ -206,12 +208,12 @@ void Chooser::collectRoles() {
       if (!isa<SpanType>(value.getType()))
         continue;
       auto &[most, mostAcross] = along[axisOf(value)];
-      if (!map.getResult(map.getNumResults() - 1).isFunctionOfDim(d)) {
+      if (!map.getResult(last).isFunctionOfDim(d)) {
         mostAcross = std::max(mostAcross, elements);
         continue;
       }
       most = std::max(most, elements);
-      axes[axisOf(value)].isRowEnd |= map.getNumResults() > 1;
+      axes[axisOf(value)].isRowEnd |= last > 0;
     }
   };
   kernel.walk([&](Operation *op) {
@@ -219,11 +221,11 @@ void Chooser::collectRoles() {
       costEach += costOf(op);
     collectArithmetic(op);
     if (auto load = dyn_cast<LoadOp>(op))
-      innermost(load.getMap(), load.getDims());
+      innermost(load.getMap(), load.getDims(), load.getSource());
     else if (auto store = dyn_cast<StoreOp>(op))
-      innermost(store.getMap(), store.getDims());
+      innermost(store.getMap(), store.getDims(), store.getTarget());
     else if (auto update = dyn_cast<UpdateOp>(op))
-      innermost(update.getMap(), update.getDims());
+      innermost(update.getMap(), update.getDims(), update.getTarget());
     auto dot = dyn_cast<DotOp>(op);
     // Nobody uses what has become part of a sum: it is still there, as nothing is simplified yet.
     if (!dot || dot->use_empty() || axesOf(dot.getType()).empty())

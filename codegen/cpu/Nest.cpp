@@ -1,5 +1,6 @@
 //===- Nest.cpp - loop nests that pull values in --------------------------===//
 
+#include "codegen/Neighbours.h"
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/Lowering.h"
 
@@ -168,10 +169,7 @@ Stride strideIn(AffineExpr expr, ValueRange dims, StringAttr axis) {
 }
 
 Stride strideOf(MemRefType type, AffineMap map, ValueRange dims, StringAttr axis) {
-  // Behind it there is one index alone.
-  size_t last = map.getNumResults() - 1;
-  while (type && last > 0 && type.getDimSize(last) == 1)
-    --last;
+  unsigned last = type ? innermostDimension(type) : map.getNumResults() - 1;
   Stride result = Stride::None;
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
     Stride stride = strideIn(expr, dims, axis);

@@ -1,6 +1,7 @@
 //===- AssignLayouts.cpp - from the tile level to the tile_gpu level ------===//
 
 #include "codegen/gpu/AssignLayouts.h"
+#include "codegen/Neighbours.h"
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
@@ -29,6 +30,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
+using tile::codegen::innermostDimension;
 
 using Axes = SmallVector<StringAttr>;
 

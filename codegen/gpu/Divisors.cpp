@@ -74,13 +74,6 @@ SmallVector<int64_t> Divisors::ofStrides(unsigned parameter) const {
   return divisors;
 }
 
-unsigned tile::codegen::gpu::innermostDimension(MemRefType type) {
-  unsigned last = static_cast<unsigned>(std::max<int64_t>(1, type.getRank())) - 1;
-  while (last > 0 && type.getDimSize(last) == 1)
-    --last;
-  return last;
-}
-
 /// Whether an expression is the coordinate of a span plus what has no axes, or what such a sum
 /// leaves of a modulus: neighbours that begin at a multiple of their number, as the modulus is one,
 /// have neighbouring rests.

@@ -19,9 +19,6 @@ namespace tile::codegen::gpu {
 /// The greatest divisor that is known of a dim's value.
 int64_t divisorOfDim(ir::KernelOp kernel, llvm::StringRef name);
 
-/// The dimension along which elements are neighbours in memory: the last one with more than one.
-unsigned innermostDimension(mlir::MemRefType type);
-
 class Divisors {
 public:
   /// The kernel and its domains have to outlive this.

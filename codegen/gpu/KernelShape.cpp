@@ -1,6 +1,7 @@
 //===- KernelShape.cpp - what a kernel becomes on a GPU -------------------===//
 
 #include "codegen/gpu/KernelShape.h"
+#include "codegen/Neighbours.h"
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
@@ -14,6 +15,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
+using tile::codegen::innermostDimension;
 
 void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
   Operation *op = value.getDefiningOp();

@@ -1,5 +1,6 @@
 //===- LowerKernel.cpp - one kernel, op by op -----------------------------===//
 
+#include "codegen/Neighbours.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"

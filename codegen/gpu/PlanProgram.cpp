@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/Elementwise.h"
+#include "codegen/Neighbours.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
@@ -20,6 +21,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
+using tile::codegen::innermostDimension;
 
 GpuModel GpuModel::of(StringRef target) {
   if (target.starts_with("sm_80"))

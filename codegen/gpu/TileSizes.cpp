@@ -1,13 +1,13 @@
 //===- TileSizes.cpp - tile sizes for a GPU -------------------------------===//
 
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/Neighbours.h"
 #include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/WarpMma.h"
-#include "ir/AffineEval.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -19,6 +19,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
+using tile::codegen::innermostDimension;
 
 namespace {
 /// What of an axis is not known counts as long.
@@ -50,7 +51,6 @@ public:
 private:
   std::optional<int64_t> evaluate(Value value);
   void collectAxes();
-  unsigned innermostOf(Value memory);
   void collectInner();
   void collectShared();
   void collectCandidates();
@@ -137,17 +137,6 @@ void Chooser::collectAxes() {
   });
 }
 
-/// The dimension along which elements are neighbours in memory, as `innermostDimension` of the code
-/// for these dims.
-unsigned Chooser::innermostOf(Value memory) {
-  AffineMap shape = kernel.getParamShape(cast<BlockArgument>(memory).getArgNumber());
-  unsigned last = std::max(1U, shape.getNumResults()) - 1;
-  bool areKnown = dims.size() == kernel.getDims().size();
-  while (last > 0 && areKnown && evaluateAffine(shape.getResult(last), {}, dims) == 1)
-    --last;
-  return last;
-}
-
 void Chooser::collectInner() {
   // Of the accesses with the most axes: what a row leaves is too little to matter.
   size_t most = 0;
@@ -158,7 +147,7 @@ void Chooser::collectInner() {
       most = std::max(most, count);
     if (isCounting || count < most)
       return;
-    unsigned last = innermostOf(memory);
+    unsigned last = innermostDimension(kernel, memory, dims);
     for (auto [d, value] : llvm::enumerate(operands))
       for (auto [n, index] : llvm::enumerate(map.getResults()))
         if (isa<SpanType>(value.getType()) && index.isFunctionOfDim(d)) {
