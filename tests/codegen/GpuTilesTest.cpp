@@ -140,7 +140,54 @@ tile.kernel @copy(%x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile
     EXPECT_EQ(sizes["q"], 128);
     EXPECT_EQ(sizes["p"], 16);
     EXPECT_EQ(sizes["n"], 1);
+    // Where it has one element the one before it is innermost.
+    sizes = choose(kernel, {4096, 1024, 1});
+    EXPECT_EQ(sizes["q"], 1);
+    EXPECT_EQ(sizes["p"], 1024);
+    EXPECT_LE(sizes["n"], 2);
   }
+}
+
+/// Scores · values of which programs have blocks of columns: scores would be made for each.
+TEST_F(GpuTilesTest, WhatWouldBeContractedAgainHasOneBlock) {
+  std::string text = R"(
+!s = tensor<?x?xf32, #tile.axes<"i", "l">>
+!o = tensor<?x?xf32, #tile.axes<"i", "j">>
+tile.kernel @two(%q: memref<?x64xbf16> {tile.name = "q", tile.mode = "in", tile.shape = affine_map<()[s, l, n] -> (s, 64)>},
+                 %k: memref<?x64xbf16> {tile.name = "k", tile.mode = "in", tile.shape = affine_map<()[s, l, n] -> (l, 64)>},
+                 %v: memref<?x?xbf16> {tile.name = "v", tile.mode = "in", tile.shape = affine_map<()[s, l, n] -> (l, n)>},
+                 %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[s, l, n] -> (s, n)>})
+    attributes {dims = ["S", "L", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %zero = arith.constant 0.0 : f32
+  %S = tile.dim "S"
+  %L = tile.dim "L"
+  %N = tile.dim "N"
+  %d = tile.axis %c0 to %c64 : !tile.span<"d", 64>
+  tile.parallel (%i = tiles "i" %c0 to %S, %j = tiles "j" %c0 to %N) {
+    %zeros = tile.broadcast %zero : f32 to !o
+    %sum = tile.for fold %l = "l" %c0 to %L iter_args(%acc = %zeros : !o) {
+      %tq = tile.load %q at affine_map<(i, d) -> (i, d)>(%i, %d) [] <exact> : memref<?x64xbf16>, (!tile.span<"i">, !tile.span<"d", 64>) -> tensor<?x64xbf16, #tile.axes<"i", "d">>
+      %tk = tile.load %k at affine_map<(l, d) -> (l, d)>(%l, %d) [] <exact> : memref<?x64xbf16>, (!tile.span<"l">, !tile.span<"d", 64>) -> tensor<?x64xbf16, #tile.axes<"l", "d">>
+      %none = tile.broadcast %zero : f32 to !s
+      %s = tile.dot %tq, %tk over "d" acc %none : tensor<?x64xbf16, #tile.axes<"i", "d">>, tensor<?x64xbf16, #tile.axes<"l", "d">> -> !s
+      %p = arith.truncf %s : !s to tensor<?x?xbf16, #tile.axes<"i", "l">>
+      %tv = tile.load %v at affine_map<(l, j) -> (l, j)>(%l, %j) [] <exact> : memref<?x?xbf16>, (!tile.span<"l">, !tile.span<"j">) -> tensor<?x?xbf16, #tile.axes<"l", "j">>
+      %next = tile.dot %p, %tv over "l" acc %acc : tensor<?x?xbf16, #tile.axes<"i", "l">>, tensor<?x?xbf16, #tile.axes<"l", "j">> -> !o
+      tile.yield %next : !o
+    }
+    tile.store %sum, %y at affine_map<(i, j) -> (i, j)>(%i, %j) [] : !o, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+  for (int64_t columns : {64, 128, 100}) {
+    auto sizes = choose(text, {256, 1024, columns});
+    EXPECT_GE(sizes["j"], columns);
+    EXPECT_GE(sizes["i"], 32);
+  }
+  // As many as registers hold.
+  EXPECT_LT(choose(text, {4096, 1024, 65536})["j"], 65536);
 }
 
 /// Sums of columns: 16 warps have 16 bytes a thread of a row, so that a column is one thread's.
