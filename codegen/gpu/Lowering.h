@@ -411,7 +411,7 @@ private:
   void finishFewCopies(const ReduceCopies &copies, const Tensor &output, Value block);
   /// An element of the copies from number `begin` on, each `step` further, as one number.
   Value foldRun(unsigned param, const Tensor &first, Value element, Value length, Value begin,
-                int64_t step, int64_t atOnce);
+                int64_t step);
   /// With a counter: the last of the blocks to come here folds all copies.
   void foldByLast();
   void foldFew(unsigned param, const Tensor &first, const Tensor &output);

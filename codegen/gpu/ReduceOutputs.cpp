@@ -183,7 +183,8 @@ void KernelLowering::writeFolded(unsigned param, const Tensor &output, Value ele
 
 /// The loads of a run of copies that wait for each other's addresses alone, so many at a time.
 Value KernelLowering::foldRun(unsigned param, const Tensor &first, Value element, Value length,
-                              Value begin, int64_t step, int64_t atOnce) {
+                              Value begin, int64_t step) {
+  constexpr int64_t atOnce = 4;
   CombineKind kind = kernel.getParamReduce(param);
   Type stored = memoryType(first.element);
   Value last = b.sub(numCopies, b.i64(1));
@@ -206,7 +207,6 @@ Value KernelLowering::foldRun(unsigned param, const Tensor &first, Value element
 
 /// A thread for each element, in the order of `finishOutput`, which has a group for each copy.
 void KernelLowering::finishFewCopies(const ReduceCopies &copy, const Tensor &output, Value block) {
-  constexpr int64_t atOnce = 16;
   const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
   auto wide = [&](Value number) { return b.fold<arith::ExtUIOp>(b.getI64Type(), number); };
   Value elements = elementsOf(output), length = paddedLength(b, elements);
@@ -215,14 +215,14 @@ void KernelLowering::finishFewCopies(const ReduceCopies &copy, const Tensor &out
   Value step = b.mul(wide(readSpecial(b, "nctaid.x")), threads);
   b.loop(begin, elements, step, {}, [&](Value element, ValueRange) {
     writeFolded(copy.param, output, element,
-                foldRun(copy.param, first, element, length, b.i64(0), 1, atOnce));
+                foldRun(copy.param, first, element, length, b.i64(0), 1));
     return Values();
   });
 }
 
 void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output, Value block) {
   // A block has 32 elements at a time, a lane each; its warps share out the copies.
-  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33, atOnce = 4;
+  constexpr int64_t groups = GpuCode::threadsOfFinish / 32, pitch = 33;
   const Tensor &first = tensors[kernel.getBody().getArgument(copy.param)];
   CombineKind kind = kernel.getParamReduce(copy.param);
   Type type = first.element, stored = memoryType(type), i32 = b.getI32Type();
@@ -234,8 +234,7 @@ void KernelLowering::finishOutput(const ReduceCopies &copy, const Tensor &output
   Value slot = b.add(b.mul(warp, b.integer(i32, pitch)), lane);
   b.loop(begin, elements, step, {}, [&](Value base, ValueRange) {
     Value element = b.add(base, wide(lane)), last = b.sub(elements, b.i64(1));
-    Value sum =
-        foldRun(copy.param, first, b.minS(element, last), length, wide(warp), groups, atOnce);
+    Value sum = foldRun(copy.param, first, b.minS(element, last), length, wide(warp), groups);
     storeShared(sum, sharedAt(slots, slot, stored));
     barrier();
     Value writes = b.both(b.compare(CmpIPredicate::eq, warp, b.integer(i32, 0)),
@@ -313,8 +312,7 @@ void KernelLowering::foldFew(unsigned param, const Tensor &first, const Tensor &
   b.loop(wide(thread), b.mul(elements, b.i64(groups)), threads, {}, [&](Value n, ValueRange) {
     Value group = b.fold<arith::DivUIOp>(narrow(n), narrow(elements));
     Value element = b.sub(n, b.mul(wide(group), elements));
-    constexpr int64_t atOnce = 4; // what all blocks do has the registers
-    Value sum = foldRun(param, first, element, length, wide(group), groups, atOnce);
+    Value sum = foldRun(param, first, element, length, wide(group), groups);
     storeShared(sum, sharedAt(slots, narrow(n), stored));
     return Values();
   });
