@@ -22,8 +22,16 @@ unsigned tile::codegen::innermostDimension(MemRefType type) {
 unsigned tile::codegen::innermostDimension(KernelOp kernel, Value parameter,
                                            ArrayRef<int64_t> dims) {
   AffineMap shape = kernel.getParamShape(cast<BlockArgument>(parameter).getArgNumber());
-  bool areKnown = dims.size() == kernel.getDims().size();
+  auto isKnown = [&](AffineExpr extent) {
+    bool known = true;
+    extent.walk([&](AffineExpr part) {
+      if (auto dim = dyn_cast<AffineSymbolExpr>(part))
+        known &= dim.getPosition() < dims.size() && dims[dim.getPosition()] >= 0;
+    });
+    return known;
+  };
   return lastWithSeveral(shape.getNumResults(), [&](unsigned d) {
-    return areKnown && evaluateAffine(shape.getResult(d), {}, dims) == 1;
+    AffineExpr extent = shape.getResult(d);
+    return isKnown(extent) && evaluateAffine(extent, {}, dims) == 1;
   });
 }

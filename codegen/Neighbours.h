@@ -16,7 +16,7 @@ namespace tile::codegen {
 unsigned innermostDimension(mlir::MemRefType type);
 
 /// The same of a kernel's parameter where its dims have these values, before code is made for them;
-/// they may not be known.
+/// those that are not known are negative.
 unsigned innermostDimension(ir::KernelOp kernel, mlir::Value parameter,
                             llvm::ArrayRef<int64_t> dims);
 

@@ -282,6 +282,8 @@ double Chooser::rowsAtOnce() {
   double rows = 0;
   kernel.walk([&](UpdateOp update) {
     ArrayRef<StringAttr> kept = axesOf(update.getValue().getType());
+    while (kept.size() > 1 && axes[kept.back()].extent == 1)
+      kept = kept.drop_back();
     if (kept.empty() || !axes[kept.back()].isInner)
       return;
     for (auto &[name, axis] : axes) {

@@ -66,11 +66,12 @@ void BodyLowering::emitDot(DotOp op) {
       into && mayChain && !target.sanitizes ? packedAxes(op, *into) : std::nullopt;
   // Panels for one element take longer than that; its terms are added in the same order.
   auto isOne = [&](StringAttr axis) { return likelyExtentOf(axis) == 1; };
+  bool isChain = axes || (pinned && pinned->copies == 0);
   if (axes && !llvm::all_of(into->axes, isOne))
     emitPackedDot(op, *axes, into);
   else
-    emitDotAsReduction(op, into, axes || (pinned && pinned->copies == 0));
-  if (axes)
+    emitDotAsReduction(op, into, isChain);
+  if (isChain)
     orders[op] = {-1, 0};
 }
 

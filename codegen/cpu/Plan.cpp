@@ -37,11 +37,19 @@ void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const 
 }
 
 bool Plan::isReadyAt(Value value, Operation *place) const {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
-    return true;
-  return isPulled(value) && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return isReadyAt(operand, place); });
+  SmallVector<Value> open = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!seen.insert(next).second || !op || op->getBlock() != place->getBlock() ||
+        op->isBeforeInBlock(place))
+      continue;
+    if (!isPulled(next) || !isMemoryEffectFree(op))
+      return false;
+    llvm::append_range(open, op->getOperands());
+  }
+  return true;
 }
 
 /// Whether it gives the same elements along more axes.

@@ -131,7 +131,7 @@ int64_t Divisors::ofAddress(const Place &place, unsigned along) const {
     bool isInnermost = d == place.innermost;
     if (usesAxis(expr) || (!isInnermost && expr.isFunctionOfDim(along)))
       return 1;
-    if (d <= place.innermost) // behind it there is no index but 0
+    if (d <= place.innermost) // behind it lanes that access something have the index 0
       most = std::min(most, isInnermost ? ofIndex(expr, place, along) : place.strides[d]);
   }
   return most;

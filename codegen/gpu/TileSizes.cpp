@@ -59,7 +59,7 @@ private:
   bool isCopied(LoadOp load);
   bool isProduct();
   bool chooseForProduct();
-  bool repeats(StringAttr axis);
+  bool repeats(StringAttr name, int64_t size);
   void fitSums(DotOp dot, int64_t floor);
   void chooseForDots();
   void chooseForElements();
@@ -142,7 +142,8 @@ void Chooser::collectInner() {
   size_t most = 0;
   bool isCounting = true;
   auto innermost = [&](AffineMap map, ValueRange operands, Value memory) {
-    size_t count = mapAxes(map, operands).names.size();
+    size_t count = llvm::count_if(mapAxes(map, operands).names,
+                                  [&](StringAttr name) { return axes[name].extent != 1; });
     if (isCounting)
       most = std::max(most, count);
     if (isCounting || count < most)
@@ -413,12 +414,20 @@ bool Chooser::chooseForProduct() {
   return best > 0 && isProduct();
 }
 
-/// Whether programs of different blocks of the axis make the same contraction.
-bool Chooser::repeats(StringAttr axis) {
-  return axes[axis].isProgram && llvm::any_of(dots, [&](DotOp dot) {
-           return llvm::none_of(TypeRange{dot.getLhs().getType(), dot.getRhs().getType()},
-                                [&](Type type) { return llvm::is_contained(axesOf(type), axis); });
-         });
+/// Whether programs of blocks of so many of the axis make contractions again that are no trifle
+/// beside what they have for themselves.
+bool Chooser::repeats(StringAttr name, int64_t size) {
+  double repeated = 0, own = 0; // of a block, and of one coordinate
+  for (DotOp dot : dots) {
+    auto work = static_cast<double>(axes[dot.getAxisAttr()].extent);
+    bool isOwn = dot.getAxisAttr() == name;
+    for (StringAttr axis : axesOf(dot.getType())) {
+      isOwn |= axis == name;
+      work *= axis == name ? 1 : static_cast<double>(axes[axis].extent);
+    }
+    (isOwn ? own : repeated) += work;
+  }
+  return axes[name].isProgram && 4 * repeated > own * static_cast<double>(size);
 }
 
 /// A contraction's sums stay in registers: where a whole axis makes their rows long, a program has
@@ -440,7 +449,8 @@ void Chooser::fitSums(DotOp dot, int64_t floor) {
     return;
   // Blocks that repeat something are shortened last.
   auto order = [&](const auto &x) {
-    return std::tuple(x.second->size > floor, !repeats(x.first), x.second->size);
+    return std::tuple(x.second->size > floor, !repeats(x.first, x.second->size / 2),
+                      x.second->size);
   };
   for (; held > registersForTiles; held /= 2) {
     AxisInfo *longest = llvm::max_element(open, [&](const auto &x, const auto &y) {
@@ -452,12 +462,13 @@ void Chooser::fitSums(DotOp dot, int64_t floor) {
 
 /// Blocks of contractions outside pipelines: squares of programs' axes, if there are enough of them
 /// for the device, and what a turn of a loop contracts in rows of 128 bytes; where plain threads
-/// multiply, of 256, as their turns wait for each other. What would be contracted again for each
-/// block of an axis, as scores for each block of what attention gives, has one block. Axes of a
-/// schedule have its first size; instructions of warps have blocks of their own size, and plain
-/// threads what is there.
+/// multiply, of 256, as their turns wait for each other. An axis of whose blocks each would
+/// contract much again, as scores for what attention gives, has one block, if registers hold that.
+/// Axes of a schedule have its first size; instructions of warps have blocks of their own size, and
+/// plain threads what is there.
 void Chooser::chooseForDots() {
-  constexpr int64_t rowBytes = 128, plainRowBytes = 256, large = 128, usual = 64, least = 32;
+  constexpr int64_t rowBytes = 128, plainRowBytes = 256, large = 128, usual = 64, least = 32,
+                    mostWhole = 1024;
   bool isSingle = dots.size() == 1;
   bool isPlain = llvm::none_of(dots, [](DotOp dot) { return warpMmaOf(dot).has_value(); });
   SmallVector<AxisInfo *> ofPrograms;
@@ -478,7 +489,8 @@ void Chooser::chooseForDots() {
       AxisInfo &axis = axes[name];
       if (!axis.isSizable || !axis.candidates.empty() || axis.size != 0)
         return;
-      bool isWhole = repeats(name) && axis.isKnown;
+      int64_t most = mma ? mostWhole : 2 * usual;
+      bool isWhole = axis.isKnown && axis.extent <= most && repeats(name, wanted);
       take(axis, isWhole ? axis.extent : wanted);
       if (axis.isProgram && !isWhole)
         ofPrograms.push_back(&axis);

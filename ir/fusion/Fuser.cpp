@@ -92,8 +92,9 @@ private:
   /// What a call takes less as it runs beside another one that the consumer waits for. In the
   /// consumer's kernel it would come after that.
   double hiddenBesideOthers(const LiveCall &producer, CallOp consumer);
-  /// Whether a consumer alone reads what a call gives, and may make it itself.
-  bool mayGoInto(const LiveCall &producer, CallOp consumer);
+  /// What a consumer saves that alone reads what a call gives, and makes it itself, beside nothing
+  /// else; 0 where it can't.
+  double savedInside(const LiveCall &producer, CallOp consumer);
 
   // Candidates.
   bool isLarge(unsigned first, unsigned second) const;
@@ -320,41 +321,43 @@ std::optional<Proposal> Fuser::evaluateInlining(const Candidate &candidate,
   return best;
 }
 
-bool Fuser::mayGoInto(const LiveCall &producer, CallOp consumer) {
+double Fuser::savedInside(const LiveCall &producer, CallOp consumer) {
   FusionRefusal refusal;
   const LiveCall &second = live[ids.at(consumer)];
   bool hasOthers = llvm::any_of(producer.call->getUsers(),
                                 [&](Operation *user) { return user != consumer.getOperation(); });
   if (hasOthers || isVetoed(producer, second, refusal))
-    return false;
+    return 0;
   auto together = proposals.costOf(
       {producer.call, consumer, tensorsBetween(producer.call, consumer), {.widens = true}},
       refusal);
   KernelCost apart = producer.cost;
   apart += second.cost;
-  return together && !isHindered(*together, {&producer.cost, &second.cost}, refusal) &&
-         savedSeconds(*together, apart, isDelicate(producer.cost, second.cost)) > 0;
+  if (!together || isHindered(*together, {&producer.cost, &second.cost}, refusal))
+    return 0;
+  return std::max(0.0, savedSeconds(*together, apart, isDelicate(producer.cost, second.cost)));
 }
 
 double Fuser::hiddenBesideOthers(const LiveCall &producer, CallOp consumer) {
   // More are not asked for, as each would be built anew whenever one has gone.
   constexpr size_t few = 4;
   double most = 0;
-  llvm::SmallPtrSet<Operation *, 8> producers;
+  llvm::SmallSetVector<Operation *, 8> producers;
   for (Value argument : consumer->getOperands())
     if (auto other = argument.getDefiningOp<CallOp>())
       producers.insert(other);
   bool isOfFew = producers.size() <= few;
-  for (Value argument : consumer->getOperands()) {
-    auto other = argument.getDefiningOp<CallOp>();
-    if (!other || other == producer.call)
+  for (Operation *operation : producers) {
+    auto other = cast<CallOp>(operation);
+    if (other == producer.call)
       continue;
     const LiveCall &beside = live[ids.at(other)];
     double hidden = hiddenSeconds(producer.cost, beside.cost);
     if (!(hidden > most) || reaches(producer.call, other) || reaches(other, producer.call))
       continue;
-    // If both may go the time of one is saved: half of it by each.
-    most = std::max(most, isOfFew && mayGoInto(beside, consumer) ? hidden / 2 : hidden);
+    // If the other one may go, too, what both save counts, of which this one has half at least.
+    double together = isOfFew ? savedInside(beside, consumer) : 0;
+    most = std::max(most, hidden - std::min(hidden / 2, together));
   }
   return most;
 }
