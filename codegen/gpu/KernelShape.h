@@ -57,7 +57,8 @@ bool hasWholeRows(ir::DotOp dot);
 void collectDims(mlir::Value value, llvm::SetVector<llvm::StringRef> &names);
 
 /// Binds the dims that code for a GPU depends on: those that the extents of whole axes are computed
-/// from, and those of one element. `dims` are the values of all, in their order; negative: not known.
+/// from, and those of one element. `dims` are the values of all, in their order; negative: not
+/// known.
 void bindDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
 
 /// The powers of two, up to 16, that divide these dims, for `divisorsAttrName`.

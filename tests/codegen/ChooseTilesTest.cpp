@@ -2,6 +2,7 @@
 // equal calls, programs suffice for the cores, and what a program works on fits its caches.
 
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/Neighbours.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -274,6 +275,32 @@ TEST_F(ChooseTilesTest, ShortAxesAreBound) {
   EXPECT_TRUE(bound(rows, {}).empty());
   EXPECT_EQ(bound(product(), {4, 4, 4}).lookup("N"), 4);
   EXPECT_FALSE(bound(product(), {4, 4, 4}).contains("M"));
+}
+
+/// Dimensions of one element have no neighbours, and those that nobody knows may have some.
+TEST_F(ChooseTilesTest, TheInnermostDimensionHasSeveralElements) {
+  module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+tile.kernel @planes(%x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, h, w] -> (m, h * w, w - h + 1)>})
+    attributes {dims = ["M", "H", "W"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+  }
+  tile.return
+})",
+                                                   &context);
+  ASSERT_TRUE(module);
+  KernelOp kernel = *module->getOps<KernelOp>().begin();
+  auto innermost = [&](llvm::ArrayRef<int64_t> dims) {
+    return innermostDimension(kernel, kernel.getBody().getArgument(0), dims);
+  };
+  EXPECT_EQ(innermost({5, 3, 7}), 2u);
+  EXPECT_EQ(innermost({5, 3, 3}), 1u);
+  EXPECT_EQ(innermost({5, 1, 1}), 0u);
+  EXPECT_EQ(innermost({1, 1, 1}), 0u);
+  EXPECT_EQ(innermost({-1, -1, -1}), 2u);
+  EXPECT_EQ(innermost({5, 3, -1}), 2u);
+  EXPECT_EQ(innermost({}), 2u);
 }
 
 /// Loops under a plan are told of them, and stay those of any length.
