@@ -176,7 +176,7 @@ static WideAccesses wideAccesses(KernelOp kernel) {
 
 static constexpr int64_t elementsPerThread = 16, mostPerThread = 64;
 
-/// Whether it joins elements: along axes of one element there is nothing to join.
+/// Tells whether a reduction joins elements: along axes of one element there is nothing to join.
 static bool joins(ReduceOp reduce) {
   auto all = cast<RankedTensorType>(reduce.getInput().getType());
   auto rest = dyn_cast<RankedTensorType>(reduce.getType());
