@@ -15,8 +15,8 @@ namespace tile::codegen {
 /// element, or that may have more; 0 if there is none.
 unsigned innermostDimension(mlir::MemRefType type);
 
-/// Gives the same for a kernel's parameter where its dims have these values, before code is made for
-/// them; those that are not known are negative.
+/// Gives the same for a kernel's parameter where its dims have these values, before code is made
+/// for them; those that are not known are negative.
 unsigned innermostDimension(ir::KernelOp kernel, mlir::Value parameter,
                             llvm::ArrayRef<int64_t> dims);
 

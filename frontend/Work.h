@@ -24,8 +24,8 @@ struct Work {
   double bytesRead = 0, bytesWritten = 0;
   /// Each access counts each time: what caches and shared memory have to serve.
   double bytesAccessed = 0;
-  /// It counts the same as if all elements of a tile's axes were as wide as the widest: a thread has
-  /// vectors of as many of each, and waits for them.
+  /// It counts the same as if all elements of a tile's axes were as wide as the widest: a thread
+  /// has vectors of as many of each, and waits for them.
   double bytesAbreast = 0;
   /// What comes with them for nothing: memories move whole pieces, also for few elements side by
   /// side.
