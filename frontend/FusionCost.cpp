@@ -146,6 +146,16 @@ codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t>
   return shape;
 }
 
+/// CTAs that a multiprocessor has shared memory for, if contractions have operands there; those of
+/// pipelines have as much as is left.
+unsigned FusionCost::ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const {
+  auto isPipeline = [](const auto &one) { return one.path == ir::ContractionPath::Pipeline; };
+  double bytes = static_cast<double>(codegen::gpu::GpuModel::of(device.target).sharedBytes);
+  return work.contractedBytes < 1 || llvm::any_of(shape.contractions, isPipeline)
+             ? shape.ctasAtATime
+             : static_cast<unsigned>(std::max(1.0, bytes / work.contractedBytes));
+}
+
 /// How much longer arithmetic takes than on all multiprocessors, as the last of them have fewer of
 /// so many CTAs, or none.
 static double shareLost(double ctas, double multiprocessors) {
@@ -189,7 +199,8 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
     double busy = contraction.operations / rate, whole = busy * shareLost(ctas, multiprocessors);
     all.busy += busy;
     bool isPlain = one.path == ir::ContractionPath::Scalar;
-    if (!isPlain)
+    // Plain threads have had the rate that was fitted where registers alone limit their blocks.
+    if (!isPlain || shape.lacksShared)
       whole *= waiting(shape.warps, ctas, shape);
     if ((!isPlain && !one.isComputed) || clock <= 0) {
       all.whole += whole;
@@ -279,12 +290,19 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
     times.compute =
         std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
   times.compute += multiply.whole;
+  // Blocks that run all programs, one after the other, wait for each one's operands.
+  const codegen::gpu::OutputCopies &copies = shape.copies;
+  if (copies.blocks > 0 && work.reduced > 0)
+    times.memory = std::max(times.memory, secondsOfTurn * std::ceil(work.programs / copies.blocks));
   times.all = secondsOf(times.launch, times.memory, times.compute);
+  double folding = copies.launches * times.launch +
+                   2 * copies.count * copies.bytes / cacheSpeedup / bandwidth();
+  times.all += folding;
   if (device.isGpu) {
     double begun = ctas * secondsOfCta;
     double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
     times.all = std::max(times.all, times.launch + begun);
-    times.busy = std::max(begun, secondsOf(0, bytes / bandwidth(), busy));
+    times.busy = std::max(begun, secondsOf(0, bytes / bandwidth(), busy)) + folding;
   }
   // Others have the places that its last programs leave. On a CPU they don't begin meanwhile.
   double places = multiprocessors * std::max(1U, shape.ctasAtATime);
@@ -310,6 +328,10 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   codegen::gpu::KernelShape shape = fit(kernel, dims, blocks, work, isSmaller);
   if (isSmaller)
     work = countWork(kernel, dims, shapes, scalars, blocks, usual);
+  if (unsigned most = ctasByShared(work, shape); device.isGpu && most < shape.ctasAtATime) {
+    shape.ctasAtATime = most;
+    shape.lacksShared = true;
+  }
 
   ir::KernelCost cost;
   double registers = shareOfRegisters * 4 * device.figure("registers_per_multiprocessor");

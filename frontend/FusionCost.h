@@ -70,6 +70,7 @@ private:
                        const codegen::gpu::KernelShape &shape) const;
   /// How much longer arithmetic takes where so many of a program's warps keep a multiprocessor busy
   /// with it.
+  unsigned ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const;
   double waiting(double warps, double ctas, const codegen::gpu::KernelShape &shape) const;
 
   DeviceDescription device;

@@ -65,21 +65,54 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
-/// Whether all that plain threads multiply in blocks is one contraction, which no instruction of
-/// warps can make. The sums of several have to share a thread's registers.
-static bool makesPlainProduct(KernelOp kernel) {
-  unsigned found = 0;
+/// Whether something that a value is computed from in its block is a contraction.
+static bool isOfDot(Value value) {
+  SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<DotOp>(op))
+      return true;
+    if (op && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+namespace {
+/// What plain threads multiply in blocks: contractions that no instruction of warps can make.
+struct PlainProducts {
+  unsigned count = 0;
+  /// All have one loop, and none waits for another one.
+  bool areBeside = true;
+  int64_t sums = 0;
+};
+} // namespace
+
+static PlainProducts plainProducts(KernelOp kernel) {
+  PlainProducts result;
+  Block *loop = nullptr;
   kernel.walk([&](DotOp dot) {
-    found += axesOf(dot.getType()).size() > 1 && !warpMmaOf(dot) && !hasWholeRows(dot);
+    auto tile = dyn_cast<RankedTensorType>(dot.getType());
+    bool isBlock = tile && axesOf(tile).size() > 1 && tile.hasStaticShape();
+    if (!isBlock || warpMmaOf(dot) || hasWholeRows(dot))
+      return;
+    ++result.count;
+    result.sums += coveredElements(tile);
+    result.areBeside &= (!loop || loop == dot->getBlock()) &&
+                        (result.count == 1 || !(isOfDot(dot.getLhs()) || isOfDot(dot.getRhs())));
+    loop = dot->getBlock();
   });
-  return found == 1;
+  return result;
 }
 
 unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   constexpr int64_t elementsPerThread = 16, usual = 8;
   if (int64_t given = numberOf(kernel, "warps"))
     return static_cast<unsigned>(given);
-  int64_t most = 1;
+  PlainProducts products = plainProducts(kernel);
+  bool multiplies = products.count > 0 && products.areBeside;
+  int64_t most = multiplies ? products.sums : 1;
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (isTile(result) && cast<RankedTensorType>(result.getType()).hasStaticShape())
@@ -92,12 +125,11 @@ unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
     return warps;
   }
   // A thread that multiplies reads the less for it the more sums it has.
-  bool multiplies = makesPlainProduct(kernel);
   int64_t perThread = multiplies ? 2 * elementsPerThread : elementsPerThread;
   auto busy = static_cast<int64_t>(
       llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, most / (32 * perThread)))));
   // More only where a thread would hold more than 64 elements, or 128 sums.
-  int64_t limit = multiplies ? usual / 2 : usual;
+  int64_t limit = products.count == 1 ? usual / 2 : usual;
   while (limit < mostWarps && most / (32 * limit) > 4 * perThread)
     limit *= 2;
   return static_cast<unsigned>(std::min(busy, limit));
@@ -629,6 +661,8 @@ static bool canHold(Operation *op, Value value, const Layout &layout) {
 }
 
 void Assignment::convertOperands() {
+  // What several ops of a block want in the same layout moves once.
+  llvm::SmallDenseMap<std::tuple<Value, Type, Block *>, Value> moved;
   kernel.walk([&](Operation *op) {
     if (isa<ConvertOp>(op))
       return;
@@ -646,9 +680,13 @@ void Assignment::convertOperands() {
         operand.set(BroadcastOp::create(builder, op->getLoc(), type, broadcast.getInput()));
         continue;
       }
-      if (canHold(op, operand.get(), *layout))
-        builder.setInsertionPointAfter(operand.get().getDefiningOp());
-      operand.set(ConvertOp::create(builder, op->getLoc(), type, operand.get()));
+      Value &before = moved[{operand.get(), type, op->getBlock()}];
+      if (!before) {
+        if (canHold(op, operand.get(), *layout))
+          builder.setInsertionPointAfter(operand.get().getDefiningOp());
+        before = ConvertOp::create(builder, op->getLoc(), type, operand.get());
+      }
+      operand.set(before);
     }
   });
 }

@@ -219,8 +219,6 @@ static ReduceOp reductionOf(UpdateOp op, Region &programs) {
 }
 
 SmallVector<KernelLowering::Fold> KernelLowering::accumulatedUpdates() {
-  // With more, programs have fewer registers for what they are about.
-  constexpr int64_t mostRegisters = 32;
   SmallVector<Fold> result;
   Region &programs = kernel.getParallel().getBody();
   int64_t registers = 0;
@@ -244,7 +242,7 @@ SmallVector<KernelLowering::Fold> KernelLowering::accumulatedUpdates() {
         !isInjective(op.getMap(), op.getDims(), axesOf(op.getValue().getType())))
       continue;
     int64_t count = layoutOfValue(op.getValue()).numRegisters();
-    if (registers + count > mostRegisters)
+    if (registers + count > mostOfUpdates)
       continue;
     registers += count;
     result.push_back({{}, op, {}});
@@ -257,7 +255,7 @@ SmallVector<KernelLowering::Fold> KernelLowering::accumulatedUpdates() {
       continue;
     bool isLongSum = isSumOfFloats(reduce);
     int64_t more = isLongSum ? layoutOfValue(op.getValue()).numRegisters() : 0;
-    if (registers + more > mostRegisters)
+    if (registers + more > mostOfUpdates)
       continue;
     registers += more;
     fold = {reduce, op, keptAxes(reduce), isLongSum};
@@ -319,7 +317,8 @@ static std::optional<SmallVector<unsigned, 1>> bindersOfAll(KernelOp kernel, Upd
   return binders;
 }
 
-SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
+SmallVector<unsigned, 1> tile::codegen::gpu::keptBindersOf(KernelOp kernel) {
+  SmallVector<ReduceCopies, 1> copies = copiesOf(kernel);
   // An order that is fixed is that of whole outputs; a report tells of a program by its number.
   bool isOther = copies.empty() || kernel->hasAttr(fixedOrderAttrName) ||
                  kernel->hasAttr(groupAttrName) || kernel->hasAttr(watchedAttrName) ||
@@ -340,10 +339,14 @@ SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
     ++updates;
     return WalkResult::advance();
   });
-  if (result.wasInterrupted() || updates != copies.size())
-    return {};
-  keptBinders = *kept;
-  return accumulatedUpdates().size() == updates ? *kept : SmallVector<unsigned, 1>();
+  return result.wasInterrupted() || updates != copies.size() ? SmallVector<unsigned, 1>() : *kept;
+}
+
+SmallVector<unsigned, 1> KernelLowering::findKeptBinders() {
+  keptBinders = keptBindersOf(kernel);
+  return keptBinders.empty() || accumulatedUpdates().size() == copies.size()
+             ? keptBinders
+             : SmallVector<unsigned, 1>();
 }
 
 void KernelLowering::writeAccumulated(const Fold &fold, ValueRange states) {

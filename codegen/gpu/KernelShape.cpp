@@ -5,10 +5,13 @@
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/TileSizes.h"
 #include "codegen/gpu/WarpMma.h"
+#include "ir/AffineEval.h"
+#include "ir/fusion/UniteAxes.h"
 
 #include <cmath>
 
@@ -16,6 +19,7 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
+using tile::codegen::ReduceCopies;
 
 void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
   Operation *op = value.getDefiningOp();
@@ -177,6 +181,70 @@ static int64_t elementsOfThread(KernelOp kernel, ProgramPlan &plan) {
   return most / (32 * int64_t(plan.warps * plan.blocks));
 }
 
+/// Programs along these binders of a template, or all.
+static int64_t programsOf(KernelOp kernel, ArrayRef<int64_t> dims,
+                          const llvm::StringMap<int64_t> &sizes,
+                          std::optional<ArrayRef<unsigned>> binders = {}) {
+  ParallelOp parallel = kernel.getParallel();
+  int64_t count = 1;
+  for (auto [n, name] : llvm::enumerate(parallel.getNames().getAsRange<StringAttr>())) {
+    if (binders && !llvm::is_contained(*binders, n))
+      continue;
+    auto valueOf = [&](Value bound) {
+      AffineExpr expr = traceDims(bound);
+      return expr ? evaluateAffine(expr, {}, dims) : std::nullopt;
+    };
+    std::optional<int64_t> lower = valueOf(parallel.getLower()[n]),
+                           upper = valueOf(parallel.getUpper()[n]);
+    int64_t size = parallel.getEach()[n] ? 1 : std::max<int64_t>(1, sizes.lookup(name.getValue()));
+    int64_t extent = lower && upper ? std::max<int64_t>(0, *upper - *lower) : size;
+    count = productOf(count, llvm::divideCeil(extent, size));
+  }
+  return count;
+}
+
+/// What the runtime makes of a launch (LoadedKernel.cpp), by the same functions; but registers of
+/// updates are taken to be no more than the elements.
+static OutputCopies outputCopies(KernelOp kernel, KernelOp compiled, ArrayRef<int64_t> dims,
+                                 const llvm::StringMap<int64_t> &sizes, unsigned warps) {
+  namespace runtime = tile::runtime;
+  OutputCopies result;
+  SmallVector<ReduceCopies, 1> copies = copiesOf(compiled);
+  unsigned outputs = 0;
+  for (unsigned n = 0; n < kernel.getNumArguments(); ++n)
+    outputs += kernel.getParamMode(n) == ParamMode::Reduce;
+  result.launches = outputs > copies.size(); // fills what is updated atomically
+  if (copies.empty())
+    return result;
+  int64_t bytes = 0, longest = 0;
+  for (const ReduceCopies &copy : copies) {
+    int64_t elements = 1;
+    for (AffineExpr extent : kernel.getParamShape(copy.param).getResults())
+      elements = productOf(elements, std::max<int64_t>(0, evaluateAffine(extent, {}, dims).value_or(1)));
+    bytes += std::min(copy.bytesOf(elements), unboundedElements);
+    longest = std::max(longest, elements);
+  }
+  SmallVector<unsigned, 1> kept = keptBindersOf(compiled);
+  int64_t registers = 0, threads = 32 * int64_t(warps);
+  compiled.walk([&](UpdateOp op) {
+    if (auto tile = dyn_cast<RankedTensorType>(op.getValue().getType()))
+      registers += llvm::divideCeil(tile.getNumElements(), threads);
+  });
+  if (registers > mostOfUpdates)
+    kept.clear();
+  int64_t programs = programsOf(kernel, dims, sizes);
+  int64_t sharing = kept.empty() ? 1 : programsOf(kernel, dims, sizes, kept);
+  int64_t count = kept.empty() ? runtime::numReduceCopies(programs, bytes)
+                               : runtime::numSharedCopies(programs, bytes, sharing, threads);
+  bool isAlone = !kept.empty() && hasSmallFinishes(compiled) && count == 1;
+  bool folds = foldsItself(compiled) && longest <= runtime::CudaCode::mostFolded;
+  result.count = isAlone ? 0 : static_cast<double>(count);
+  result.bytes = static_cast<double>(bytes);
+  result.blocks = static_cast<double>(productOf(count, sharing));
+  result.launches += !isAlone && !folds;
+  return result;
+}
+
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
                                             const llvm::StringMap<int64_t> &sizes,
                                             StringRef target) {
@@ -194,6 +262,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     return shape;
   }
   ProgramPlan plan = planProgram(*copy, model);
+  shape.copies = outputCopies(kernel, *copy, dims, sizes, plan.warps);
   // Layouts decide whether blocks of a cluster can share a program.
   if (plan.blocks > 1)
     if (auto onGpu = GpuCompiler({.target = target.str()}).lowerToTileGpu(*copy);

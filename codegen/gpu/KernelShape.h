@@ -35,9 +35,21 @@ struct ContractionShape {
   bool isComputed = false, isOneByOne = false;
 };
 
+/// What `reduce` outputs make of a launch (ReduceOutputs.cpp).
+struct OutputCopies {
+  /// How many, and the bytes of each; 0: none.
+  double count = 0, bytes = 0;
+  /// Blocks that run all programs, one after the other.
+  double blocks = 0;
+  /// Launches before and after that fill outputs and fold copies.
+  unsigned launches = 0;
+};
+
 struct KernelShape {
   /// CTAs that share a program, the warps of each, and how many a multiprocessor has at a time.
   unsigned ctas = 1, warps = 4, ctasAtATime = 1;
+  /// Whether a multiprocessor has fewer than registers would let it, for want of shared memory.
+  bool lacksShared = false;
   /// Whether a whole axis is gone through more than once, chunk by chunk: then each chunk is waited
   /// for.
   bool isPhased = false;
@@ -48,6 +60,7 @@ struct KernelShape {
   int64_t elementsOfThread = 0;
   /// Contractions by plain threads whose sums are whole rows: blocks have no shape of their own.
   unsigned wholeScalars = 0;
+  OutputCopies copies;
 };
 
 /// Whether a contraction's sums have an axis of more than an element that no tile size cuts.

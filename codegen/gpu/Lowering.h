@@ -101,6 +101,13 @@ struct Tensor {
 
 /// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
 llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
+/// With more registers of a thread for the updates of all programs of a block, programs have fewer
+/// for what they are about.
+inline constexpr int64_t mostOfUpdates = 32;
+/// The binders that decide which elements of all outputs with copies a program updates, if each of
+/// these is updated once, in all its elements: blocks that differ in them may share a copy, where
+/// threads have room for `mostOfUpdates` (ReduceOutputs.cpp).
+llvm::SmallVector<unsigned, 1> keptBindersOf(ir::KernelOp kernel);
 /// Whether what follows complete sums is little.
 bool hasSmallFinishes(ir::KernelOp kernel);
 /// Whether a kernel with copies has so few elements of them that its last block may fold them, and

@@ -127,7 +127,8 @@ void KernelLowering::prefetchRows(const PrefetchedRows &rows, Value exists) {
 
 void KernelLowering::prefetchAfter(LoadOp load) {
   auto ahead = kernel->getAttrOfType<IntegerAttr>(prefetchAttrName);
-  if (!ahead || watches)
+  // With kept binders the number is none among all programs.
+  if (!ahead || watches || !keptBinders.empty())
     return;
   SmallVector<PrefetchedRows> all = prefetchedRows(kernel);
   if (all.empty() || all.back().load != load)

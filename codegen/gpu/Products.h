@@ -63,14 +63,18 @@ bool isRepeatable(mlir::Value number);
 /// Whether sums begin with zeros, to which the first product needn't be added.
 bool isZero(mlir::Value init);
 
+/// Whether an op of a kernel gives the same before and behind a loop of its block.
+bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
+
 /// Moves behind loops that contract, out of the registers that those need, what is made and read
 /// before them but used only after them.
 void sinkBehindProducts(ir::KernelOp kernel);
 
 /// Has one spelling for what can be spelled in several, before anything is looked for or planned:
 /// counts of whole axes are their lengths; where the order of sums isn't fixed, nested reductions
-/// are one and whole axes that are contracted loop; what is used behind products is made there,
-/// their integers are narrow, and numbers stand before them.
+/// are one and whole axes that are contracted loop; loops that read the same are one (MergeLoops.h);
+/// what is used behind products is made there, their integers are narrow, numbers stand before
+/// them, and tensors that all turns of a loop contract are read in each.
 void normalizeKernel(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.

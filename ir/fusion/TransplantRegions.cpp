@@ -383,8 +383,31 @@ Value Transplant::cloneCount(CountOp op, Scope *outer) {
 
 //===-- Loops and conditions ----------------------------------------------===//
 
+/// Clones what a terminator needs of its block in the order that the block has. Else each operand
+/// would come with all that it needs, masks before the numbers that they are for, and threads would
+/// hold them longer.
+bool Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
+  Block *block = terminator->getBlock();
+  llvm::SmallPtrSet<Operation *, 16> needed{terminator};
+  SmallVector<Operation *> ordered;
+  for (Operation &op : llvm::reverse(block->without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return needed.contains(block->findAncestorOpInBlock(*user));
+        })) {
+      needed.insert(&op);
+      ordered.push_back(&op);
+    }
+  for (Operation *op : llvm::reverse(ordered))
+    for (Value result : op->getResults())
+      if (!result.use_empty() && !cloneIn(result, scope))
+        return false;
+  return true;
+}
+
 /// Ends a region with what it yields, in place of the terminator it has.
 bool Transplant::cloneYield(OperandRange yielded, TypeRange types, Scope *scope, Operation *end) {
+  if (!yielded.empty() && !cloneInOrder(yielded.getBase()->getOwner(), scope))
+    return false;
   SmallVector<Value> values;
   for (auto [value, type] : llvm::zip(yielded, types)) {
     Value here = cloneIn(value, scope);

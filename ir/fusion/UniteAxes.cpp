@@ -88,8 +88,7 @@ static bool meet(KernelOp kernel, StringAttr a, StringAttr b) {
       .wasInterrupted();
 }
 
-/// Calls the axis as another one is called, everywhere.
-static void rename(KernelOp kernel, StringAttr from, StringAttr to) {
+void tile::ir::renameAxis(KernelOp kernel, StringAttr from, StringAttr to) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](AxesAttr axes) -> std::optional<Attribute> {
     SmallVector<StringAttr> names(axes.getNames());
@@ -142,7 +141,7 @@ void tile::ir::uniteAxes(KernelOp kernel) {
       kept.push_back(op);
       continue;
     }
-    rename(kernel, name, same->getSpan().getType().getName());
+    renameAxis(kernel, name, same->getSpan().getType().getName());
     op.getSpan().replaceAllUsesWith(same->getSpan());
     op.erase();
   }

@@ -25,6 +25,9 @@ int64_t knownExtent(mlir::Value lower, mlir::Value upper);
 /// Gives whole axes between numbers static extents, as those have that are written so.
 void fixAxes(KernelOp kernel);
 
+/// Calls the axis as another one is called, everywhere.
+void renameAxis(KernelOp kernel, mlir::StringAttr from, mlir::StringAttr to);
+
 void uniteAxes(KernelOp kernel);
 
 } // namespace tile::ir
