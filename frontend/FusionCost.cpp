@@ -279,8 +279,9 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   bool isPipeline = llvm::any_of(shape.contractions, [](const auto &one) {
     return one.path == ir::ContractionPath::Pipeline;
   });
+  double ofWaiting = waiting(shape.warps, ctas, shape);
   if (!isPipeline)
-    compute *= waiting(shape.warps, ctas, shape);
+    compute *= ofWaiting;
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
   ir::LaunchTimes times;
   times.launch = device.launchSeconds();
@@ -290,9 +291,14 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
     times.compute =
         std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
   times.compute += multiply.whole;
-  // Blocks that run all programs, one after the other, wait for each one's operands.
+  // Where so few warps run, none multiplies while one waits for what it reads behind its loop.
+  if (!isPipeline && shape.readsBehind && ofWaiting > 1)
+    times.compute += secondsOfTurn *
+                     std::ceil(ctas / (multiprocessors * std::max(1U, shape.ctasAtATime)));
+  // Blocks that run all programs, one after the other, wait for each one's operands, and for each
+  // other's threads.
   const codegen::gpu::OutputCopies &copies = shape.copies;
-  if (copies.blocks > 0 && work.reduced > 0)
+  if (copies.blocks > 0 && copies.meets)
     times.memory = std::max(times.memory, secondsOfTurn * std::ceil(work.programs / copies.blocks));
   times.all = secondsOf(times.launch, times.memory, times.compute);
   double folding = copies.launches * times.launch +

@@ -8,6 +8,7 @@
 #include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/ShareFunctions.h"
 #include "codegen/gpu/TileGpuOps.h"
@@ -65,25 +66,11 @@ static int64_t coveredElements(Type tile) {
 
 //===-- Warps -------------------------------------------------------------===//
 
-/// Whether something that a value is computed from in its block is a contraction.
-static bool isOfDot(Value value) {
-  SmallVector<Value> open{value};
-  llvm::SmallPtrSet<Operation *, 8> seen;
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (isa_and_nonnull<DotOp>(op))
-      return true;
-    if (op && seen.insert(op).second)
-      llvm::append_range(open, op->getOperands());
-  }
-  return false;
-}
-
 namespace {
 /// What plain threads multiply in blocks: contractions that no instruction of warps can make.
 struct PlainProducts {
   unsigned count = 0;
-  /// All have one loop, and none waits for another one.
+  /// Whether they are all that is contracted, in one loop, and none waits for another one.
   bool areBeside = true;
   int64_t sums = 0;
 };
@@ -92,17 +79,20 @@ struct PlainProducts {
 static PlainProducts plainProducts(KernelOp kernel) {
   PlainProducts result;
   Block *loop = nullptr;
+  unsigned all = 0;
   kernel.walk([&](DotOp dot) {
+    ++all;
+    result.areBeside &= (!loop || loop == dot->getBlock()) && !isOfDot(dot.getLhs()) &&
+                        !isOfDot(dot.getRhs());
+    loop = dot->getBlock();
     auto tile = dyn_cast<RankedTensorType>(dot.getType());
     bool isBlock = tile && axesOf(tile).size() > 1 && tile.hasStaticShape();
     if (!isBlock || warpMmaOf(dot) || hasWholeRows(dot))
       return;
     ++result.count;
     result.sums += coveredElements(tile);
-    result.areBeside &= (!loop || loop == dot->getBlock()) &&
-                        (result.count == 1 || !(isOfDot(dot.getLhs()) || isOfDot(dot.getRhs())));
-    loop = dot->getBlock();
   });
+  result.areBeside &= result.count == all;
   return result;
 }
 
@@ -111,7 +101,8 @@ unsigned tile::codegen::gpu::chooseWarps(KernelOp kernel) {
   if (int64_t given = numberOf(kernel, "warps"))
     return static_cast<unsigned>(given);
   PlainProducts products = plainProducts(kernel);
-  bool multiplies = products.count > 0 && products.areBeside;
+  // The sums of several that wait for each other have to share a thread's registers.
+  bool multiplies = products.count == 1 || (products.count > 1 && products.areBeside);
   int64_t most = multiplies ? products.sums : 1;
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())

@@ -163,6 +163,13 @@ bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
   return isWhole && sums.size() > 1;
 }
 
+static bool readsTileBehind(Operation *loop) {
+  for (Operation *op = isa<ForOp>(loop) ? loop->getNextNode() : nullptr; op; op = op->getNextNode())
+    if (isa<LoadOp>(op) && !axesOf(op->getResult(0).getType()).empty())
+      return true;
+  return false;
+}
+
 static int64_t elementsOfThread(KernelOp kernel, ProgramPlan &plan) {
   StringAttr looped = plan.looped ? plan.looped.getSpan().getType().getName() : StringAttr();
   int64_t most = 0;
@@ -232,6 +239,9 @@ static OutputCopies outputCopies(KernelOp kernel, KernelOp compiled, ArrayRef<in
   });
   if (registers > mostOfUpdates)
     kept.clear();
+  compiled.walk([&](ReduceOp reduce) {
+    result.meets |= !reduce->hasOneUse() || !isa<UpdateOp>(*reduce->user_begin());
+  });
   int64_t programs = programsOf(kernel, dims, sizes);
   int64_t sharing = kept.empty() ? 1 : programsOf(kernel, dims, sizes, kept);
   int64_t count = kept.empty() ? runtime::numReduceCopies(programs, bytes)
@@ -281,6 +291,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
       findOperands(dot, divisors, one);
     }
     one.isFirst = loops.insert(dot->getBlock()).second;
+    shape.readsBehind |= one.isFirst && readsTileBehind(dot->getParentOp());
     shape.contractions.push_back(one);
     shape.wholeScalars += isPlain && hasWholeRows(dot);
   });

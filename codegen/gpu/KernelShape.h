@@ -41,6 +41,8 @@ struct OutputCopies {
   double count = 0, bytes = 0;
   /// Blocks that run all programs, one after the other.
   double blocks = 0;
+  /// Whether threads meet in each program, for more than what they update.
+  bool meets = false;
   /// Launches before and after that fill outputs and fold copies.
   unsigned launches = 0;
 };
@@ -55,6 +57,8 @@ struct KernelShape {
   bool isPhased = false;
   /// In the order in which they stand in the kernel.
   llvm::SmallVector<ContractionShape> contractions;
+  /// Whether tiles are read behind a loop that contracts: programs wait for memory once more.
+  bool readsBehind = false;
   /// The most elements of a tile that a thread has, which the compiler may have to make fewer by
   /// smaller blocks (Shortage.h); of pipelines 0.
   int64_t elementsOfThread = 0;

@@ -9,6 +9,7 @@
 #include "codegen/gpu/Access.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/WarpMma.h"
 
@@ -63,6 +64,7 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
     return {};
   SmallVector<LoadOp> loads;
   unsigned numSums = 0; // of contractions that don't add to each other's
+  bool areBeside = true;
   for (Operation &inner : op.getBody().front()) {
     if (inner.getNumRegions() > 0)
       return {};
@@ -70,6 +72,7 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
       if (!warpDotOf(dot))
         return {};
       numSums += !dot.getAcc().getDefiningOp<DotOp>();
+      areBeside &= !isOfDot(dot.getLhs()) && !isOfDot(dot.getRhs());
     }
     auto load = dyn_cast<LoadOp>(inner);
     if (!load || axesOf(load.getType()).empty() || !feedsDots(load.getResult()))
@@ -77,8 +80,8 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
     if (isReadAhead(load) && !waiting.contains(load))
       loads.push_back(load);
   }
-  // Several contractions, as attention has them, need their registers for themselves.
-  if (numSums != 1)
+  // Contractions of what others give, as attention has them, need their registers for themselves.
+  if (numSums != 1 && !areBeside)
     return {};
   bindBlock(op, scalar(op.getLower()));
   int64_t registers = 0;

@@ -58,17 +58,34 @@ static bool canCluster(KernelOp kernel) {
   return !result.wasInterrupted();
 }
 
+/// Registers, of 32 bits, for a tile. One that is a broadcast costs nothing.
+static int64_t registersOf(Value value) {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  if (!tile || axesOf(tile).empty() || !tile.hasStaticShape() ||
+      isa_and_nonnull<BroadcastOp, arith::ConstantOp, CoordsOp>(value.getDefiningOp()))
+    return 0;
+  return tile.getNumElements() * std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 32);
+}
+
+/// Those of contractions, with their operands, if one takes what another one gives, as in attention:
+/// ptxas has much of all of them at a time (167 to 255 registers a thread there).
+static int64_t chainRegisters(KernelOp kernel) {
+  llvm::SmallPtrSet<void *, 8> seen;
+  int64_t registers = 0;
+  bool isChain = false;
+  kernel.walk([&](DotOp dot) {
+    isChain |= isOfDot(dot.getLhs()) || isOfDot(dot.getRhs());
+    for (Value value : {Value(dot.getLhs()), Value(dot.getRhs()), Value(dot.getResult())})
+      if (seen.insert(value.getAsOpaquePointer()).second)
+        registers += registersOf(value);
+  });
+  return isChain ? registers : 0;
+}
+
 /// Registers, of 32 bits, for the tiles that are there while threads wait for each other, where the
 /// most are: what is made before a reduction and used after it. Others pass through a few registers
-/// at a time. A tile that is a broadcast costs nothing. `across`: only what is used afterwards.
+/// at a time. `across`: only what is used afterwards.
 static int64_t liveRegisters(KernelOp kernel, bool across = false) {
-  auto registersOf = [](Value value) -> int64_t {
-    auto tile = dyn_cast<RankedTensorType>(value.getType());
-    if (!tile || axesOf(tile).empty() || !tile.hasStaticShape() ||
-        isa_and_nonnull<BroadcastOp, arith::ConstantOp, CoordsOp>(value.getDefiningOp()))
-      return 0;
-    return tile.getNumElements() * std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 32);
-  };
   llvm::DenseMap<Value, unsigned> lastUse;
   llvm::DenseMap<Operation *, unsigned> numbers;
   SmallVector<Operation *> ops;
@@ -425,6 +442,7 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
 ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
   int64_t live = 0;
   ProgramPlan plan = planAxes(kernel, model, live);
+  live = std::max(live, chainRegisters(kernel));
   plan.ctasAtATime = static_cast<unsigned>(ctasAtATime(plan, live));
   return plan;
 }

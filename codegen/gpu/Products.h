@@ -63,6 +63,9 @@ bool isRepeatable(mlir::Value number);
 /// Whether sums begin with zeros, to which the first product needn't be added.
 bool isZero(mlir::Value init);
 
+/// Whether something that a value is computed from is a contraction.
+bool isOfDot(mlir::Value value);
+
 /// Whether an op of a kernel gives the same before and behind a loop of its block.
 bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
 

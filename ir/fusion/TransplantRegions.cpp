@@ -383,9 +383,9 @@ Value Transplant::cloneCount(CountOp op, Scope *outer) {
 
 //===-- Loops and conditions ----------------------------------------------===//
 
-/// Clones what a terminator needs of its block in the order that the block has. Else each operand
-/// would come with all that it needs, masks before the numbers that they are for, and threads would
-/// hold them longer.
+/// Clones the floats that a terminator needs of its block in the order that the block has. Else each
+/// operand would come with all that it needs, masks before the numbers that they are for, and
+/// threads would hold them longer. What is an index may have no value here.
 bool Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
   Block *block = terminator->getBlock();
   llvm::SmallPtrSet<Operation *, 16> needed{terminator};
@@ -399,7 +399,8 @@ bool Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
     }
   for (Operation *op : llvm::reverse(ordered))
     for (Value result : op->getResults())
-      if (!result.use_empty() && !cloneIn(result, scope))
+      if (!result.use_empty() && isa<FloatType>(getElementTypeOrSelf(result.getType())) &&
+          !cloneIn(result, scope))
         return false;
   return true;
 }
