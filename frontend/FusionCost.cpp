@@ -293,16 +293,16 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   times.compute += multiply.whole;
   // Where so few warps run, none multiplies while one waits for what it reads behind its loop.
   if (!isPipeline && shape.readsBehind && ofWaiting > 1)
-    times.compute += secondsOfTurn *
-                     std::ceil(ctas / (multiprocessors * std::max(1U, shape.ctasAtATime)));
+    times.compute +=
+        secondsOfTurn * std::ceil(ctas / (multiprocessors * std::max(1U, shape.ctasAtATime)));
   // Blocks that run all programs, one after the other, wait for each one's operands, and for each
   // other's threads.
   const codegen::gpu::OutputCopies &copies = shape.copies;
   if (copies.blocks > 0 && copies.meets)
     times.memory = std::max(times.memory, secondsOfTurn * std::ceil(work.programs / copies.blocks));
   times.all = secondsOf(times.launch, times.memory, times.compute);
-  double folding = copies.launches * times.launch +
-                   2 * copies.count * copies.bytes / cacheSpeedup / bandwidth();
+  double folding =
+      copies.launches * times.launch + 2 * copies.count * copies.bytes / cacheSpeedup / bandwidth();
   times.all += folding;
   if (device.isGpu) {
     double begun = ctas * secondsOfCta;

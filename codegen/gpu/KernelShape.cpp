@@ -227,7 +227,8 @@ static OutputCopies outputCopies(KernelOp kernel, KernelOp compiled, ArrayRef<in
   for (const ReduceCopies &copy : copies) {
     int64_t elements = 1;
     for (AffineExpr extent : kernel.getParamShape(copy.param).getResults())
-      elements = productOf(elements, std::max<int64_t>(0, evaluateAffine(extent, {}, dims).value_or(1)));
+      elements =
+          productOf(elements, std::max<int64_t>(0, evaluateAffine(extent, {}, dims).value_or(1)));
     bytes += std::min(copy.bytesOf(elements), unboundedElements);
     longest = std::max(longest, elements);
   }

@@ -75,9 +75,9 @@ void sinkBehindProducts(ir::KernelOp kernel);
 
 /// Has one spelling for what can be spelled in several, before anything is looked for or planned:
 /// counts of whole axes are their lengths; where the order of sums isn't fixed, nested reductions
-/// are one and whole axes that are contracted loop; loops that read the same are one (MergeLoops.h);
-/// what is used behind products is made there, their integers are narrow, numbers stand before
-/// them, and tensors that all turns of a loop contract are read in each.
+/// are one and whole axes that are contracted loop; loops that read the same are one
+/// (MergeLoops.h); what is used behind products is made there, their integers are narrow, numbers
+/// stand before them, and tensors that all turns of a loop contract are read in each.
 void normalizeKernel(ir::KernelOp kernel);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
