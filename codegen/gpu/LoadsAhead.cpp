@@ -9,7 +9,6 @@
 #include "codegen/gpu/Access.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
-#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/WarpMma.h"
 
@@ -64,7 +63,6 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
     return {};
   SmallVector<LoadOp> loads;
   unsigned numSums = 0; // of contractions that don't add to each other's
-  bool areBeside = true;
   for (Operation &inner : op.getBody().front()) {
     if (inner.getNumRegions() > 0)
       return {};
@@ -72,7 +70,6 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
       if (!warpDotOf(dot))
         return {};
       numSums += !dot.getAcc().getDefiningOp<DotOp>();
-      areBeside &= !isOfDot(dot.getLhs()) && !isOfDot(dot.getRhs());
     }
     auto load = dyn_cast<LoadOp>(inner);
     if (!load || axesOf(load.getType()).empty() || !feedsDots(load.getResult()))
@@ -80,8 +77,8 @@ SmallVector<LoadOp> KernelLowering::loadsAhead(ForOp op) {
     if (isReadAhead(load) && !waiting.contains(load))
       loads.push_back(load);
   }
-  // Contractions of what others give, as attention has them, need their registers for themselves.
-  if (numSums != 1 && !areBeside)
+  // Several contractions, as attention has them, need their registers for themselves.
+  if (numSums != 1)
     return {};
   bindBlock(op, scalar(op.getLower()));
   int64_t registers = 0;

@@ -16,8 +16,8 @@
 
 namespace tile::codegen::gpu {
 
-/// Merges loops with contractions that go through the same blocks, where threads carry little for
-/// both.
+/// Merges loops with contractions that go through the same blocks in one turn, where threads carry
+/// little for both.
 void mergeLoops(ir::KernelOp kernel);
 
 } // namespace tile::codegen::gpu
