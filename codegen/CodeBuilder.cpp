@@ -247,6 +247,11 @@ Block *CodeBuilder::newBlock(TypeRange types) {
 
 CodeBuilder::Values CodeBuilder::loop(Value lo, Value hi, Value step, ValueRange inits,
                                       LoopBody body, bool mayUnroll) {
+  // A single round is no loop: in front of one LLVM would gather all constants again and again.
+  APInt from, to, by;
+  if (matchPattern(lo, m_ConstantInt(&from)) && matchPattern(hi, m_ConstantInt(&to)) &&
+      matchPattern(step, m_ConstantInt(&by)) && from.slt(to) && (to - from).sle(by))
+    return body(lo, inits);
   // Rotated: one test before, one at the end of each round. The entry's branch
   // comes last: meanwhile code that does not vary in the loop goes before it.
   Block *entry = getInsertionBlock();
