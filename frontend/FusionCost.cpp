@@ -146,8 +146,8 @@ codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t>
   return shape;
 }
 
-/// CTAs that a multiprocessor has shared memory for, if contractions have operands there; those of
-/// pipelines have as much as is left.
+/// Contractions of whole axes have operands in shared memory, all at a time; pipelines have as much
+/// as there is.
 unsigned FusionCost::ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const {
   auto isPipeline = [](const auto &one) { return one.path == ir::ContractionPath::Pipeline; };
   double bytes = static_cast<double>(codegen::gpu::GpuModel::of(device.target).sharedBytes);

@@ -68,9 +68,10 @@ private:
                           double cycles) const;
   double memorySeconds(const Work &work, double again, double ctas,
                        const codegen::gpu::KernelShape &shape) const;
+  /// CTAs that a multiprocessor has at a time, as far as shared memory goes.
+  unsigned ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const;
   /// How much longer arithmetic takes where so many of a program's warps keep a multiprocessor busy
   /// with it.
-  unsigned ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const;
   double waiting(double warps, double ctas, const codegen::gpu::KernelShape &shape) const;
 
   DeviceDescription device;

@@ -82,15 +82,16 @@ static PlainProducts plainProducts(KernelOp kernel) {
   unsigned all = 0;
   kernel.walk([&](DotOp dot) {
     ++all;
-    result.areBeside &= (!loop || loop == dot->getBlock()) && !isOfDot(dot.getLhs()) &&
-                        !isOfDot(dot.getRhs());
+    result.areBeside &=
+        (!loop || loop == dot->getBlock()) && !isOfDot(dot.getLhs()) && !isOfDot(dot.getRhs());
     loop = dot->getBlock();
     auto tile = dyn_cast<RankedTensorType>(dot.getType());
     bool isBlock = tile && axesOf(tile).size() > 1 && tile.hasStaticShape();
     if (!isBlock || warpMmaOf(dot) || hasWholeRows(dot))
       return;
     ++result.count;
-    result.sums += coveredElements(tile);
+    if (!dot.getAcc().getDefiningOp<DotOp>()) // else they are another one's
+      result.sums += coveredElements(tile);
   });
   result.areBeside &= result.count == all;
   return result;

@@ -236,7 +236,8 @@ static OutputCopies outputCopies(KernelOp kernel, KernelOp compiled, ArrayRef<in
   int64_t registers = 0, threads = 32 * int64_t(warps);
   compiled.walk([&](UpdateOp op) {
     if (auto tile = dyn_cast<RankedTensorType>(op.getValue().getType()))
-      registers += llvm::divideCeil(tile.getNumElements(), threads);
+      registers += tile.hasStaticShape() ? llvm::divideCeil(tile.getNumElements(), threads)
+                                         : mostOfUpdates + 1;
   });
   if (registers > mostOfUpdates)
     kept.clear();

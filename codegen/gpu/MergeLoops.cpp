@@ -1,10 +1,11 @@
-//===- MergeLoops.cpp - loops that read the same become one ---------------===//
+//===- MergeLoops.cpp - loops over the same blocks become one -------------===//
 
 #include "codegen/gpu/MergeLoops.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Products.h"
-#include "codegen/gpu/Settings.h"
+#include "codegen/gpu/Sites.h"
+#include "ir/Specialize.h"
 #include "ir/fusion/UniteAxes.h"
 
 #include "mlir/IR/Dominance.h"
@@ -30,15 +31,14 @@ static int64_t registersOf(TypeRange types) {
 }
 
 /// A loop that contracts, and does nothing that others could notice.
-static bool contracts(ForOp loop) {
-  KernelOp kernel = loop->getParentOfType<KernelOp>();
+static bool contracts(ForOp loop, KernelOp kernel) {
   bool hasDot = false;
   for (Operation &op : loop.getBody().front().without_terminator()) {
     hasDot |= isa<DotOp>(op);
     if (op.getNumRegions() > 0 || !isMovable(&op, loop, kernel))
       return false;
   }
-  return hasDot && loop.getMerge().empty() && !isRestricted(kernel, loop.getNameAttr());
+  return hasDot && loop.getKind() == LoopKind::fold;
 }
 
 static bool goThroughTheSame(ForOp first, ForOp second) {
@@ -79,25 +79,42 @@ static std::optional<llvm::SetVector<Operation *>> neededBefore(ForOp first, For
   return llvm::SetVector<Operation *>(ordered.begin(), ordered.end());
 }
 
-/// Whether all of a loop is one turn, as far as is known: tile sizes are cut to the lengths of short
-/// axes, else a row of a block has a usual length.
+/// Whether all of a loop is one turn, as far as is known: tile sizes that no schedule gives are cut
+/// to the lengths of short axes, while blocks of longer ones have rows of 128 bytes and more.
 static bool isShort(ForOp loop) {
-  constexpr int64_t usual = 64;
+  constexpr int64_t usualBytes = 128;
   APInt lower, upper;
   if (matchPattern(loop.getLower(), m_ConstantInt(&lower)) &&
       matchPattern(loop.getUpper(), m_ConstantInt(&upper)))
-    return upper.getSExtValue() - lower.getSExtValue() <= loop.getSize();
-  return loop.getSize() < usual &&
-         !settingOf(loop->getParentOfType<KernelOp>(), loop.getName());
+    return upper.getSExtValue() - lower.getSExtValue() <= static_cast<int64_t>(loop.getSize());
+  KernelOp kernel = loop->getParentOfType<KernelOp>();
+  if (!scheduledSizes(kernel, loop.getNameAttr(), "cuda").empty())
+    return false;
+  int64_t bytes = 1;
+  for (auto dot : loop.getBody().getOps<DotOp>()) {
+    Type element = getElementTypeOrSelf(dot.getLhs().getType());
+    bytes = std::max<int64_t>(bytes, element.getIntOrFloatBitWidth() / 8);
+  }
+  return static_cast<int64_t>(loop.getSize()) * bytes < usualBytes;
+}
+
+/// Whether contractions stand between two loops: their order would change, by which others know
+/// them (KernelShape.h).
+static bool contractsBetween(ForOp first, ForOp second) {
+  for (Operation *op = first->getNextNode(); op != second; op = op->getNextNode())
+    if (op->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return true;
+  return false;
 }
 
 /// Loops of many turns hide more apart, where operands are read a turn ahead: two products of four
 /// rows and 4096 terms took 2.4 times as long as one loop (bf16, H200), while two of 16 terms took
-/// 0.75 to 0.95 of the time. With more registers there is room for fewer programs, which hides less,
-/// too: four products of four rows took a graph from 71 to 82 µs.
+/// 0.75 to 0.95 of the time. With more registers there is room for fewer programs, which hides
+/// less, too: four products of four rows took a graph from 71 to 82 µs.
 static bool canMerge(ForOp first, ForOp second, unsigned warps) {
   constexpr int64_t mostOfThread = 16;
-  return goThroughTheSame(first, second) && isShort(first) && isShort(second) &&
+  return first->isBeforeInBlock(second) && isShort(first) && isShort(second) &&
+         goThroughTheSame(first, second) && !contractsBetween(first, second) &&
          registersOf(first->getResultTypes()) + registersOf(second->getResultTypes()) <=
              mostOfThread * 32 * int64_t(warps);
 }
@@ -141,9 +158,11 @@ static void merge(ForOp first, ForOp second, const llvm::SetVector<Operation *> 
 static bool mergeAny(KernelOp kernel) {
   SmallVector<ForOp> loops;
   kernel.walk([&](ForOp loop) {
-    if (contracts(loop))
+    if (contracts(loop, kernel))
       loops.push_back(loop);
   });
+  if (loops.size() < 2)
+    return false;
   unsigned warps = chooseWarps(kernel);
   for (auto [n, second] : llvm::enumerate(loops))
     for (ForOp first : ArrayRef(loops).take_front(n))
@@ -156,6 +175,12 @@ static bool mergeAny(KernelOp kernel) {
 }
 
 void tile::codegen::gpu::mergeLoops(KernelOp kernel) {
+  // What follows an assertion comes after it, a sanitizer notes accesses in their order, and masks
+  // are known behind the conditions that restrict their axes.
+  bool isOrdered = speaks(kernel) || kernel->hasAttr(watchedAttrName);
+  kernel.walk([&](RestrictOp) { isOrdered = true; });
+  if (isOrdered)
+    return;
   bool isChanged = false;
   while (mergeAny(kernel))
     isChanged = true;

@@ -146,15 +146,23 @@ static void hoistNumbers(KernelOp kernel) {
   });
 }
 
-/// Has loops read in each turn what a contraction takes in all of them, as it is read: from a cache,
-/// while fragments that wait for their turns would take registers of all threads (attention of f32 with 64 elements
-/// a head: 142 µs with queries that are held, 115 without; bf16 with 128: 0.4 % to 2 %; H200).
+/// Has loops with several contractions, as attention, read in each turn what one of them takes in
+/// all. It comes from a cache then; fragments that wait for their turns would take registers of all
+/// threads: attention of f32 with 64 elements a head took 142 µs with queries that are held, 115
+/// without; of bf16 with 128 up to 2 % longer (H200). Others read their operands a turn ahead.
 static void sinkOperands(KernelOp kernel) {
+  if (kernel->hasAttr(watchedAttrName)) // accesses are noted in their order
+    return;
+  auto hasSeveral = [](ForOp loop) {
+    return llvm::count_if(loop.getBody().getOps<DotOp>(),
+                          [](DotOp dot) { return !dot.getAcc().getDefiningOp<DotOp>(); }) > 1;
+  };
   SmallVector<std::pair<LoadOp, ForOp>> sinking;
   kernel.walk([&](LoadOp load) {
     auto dot = load->hasOneUse() ? dyn_cast<DotOp>(*load->user_begin()) : DotOp();
     auto loop = dot ? dyn_cast<ForOp>(dot->getParentOp()) : ForOp();
-    if (loop && load->getBlock() == loop->getBlock() && isMovable(load, loop, kernel))
+    if (loop && load->use_begin()->getOperandNumber() < 2 && hasSeveral(loop) &&
+        load->getBlock() == loop->getBlock() && isMovable(load, loop, kernel))
       sinking.emplace_back(load, loop);
   });
   for (auto [load, loop] : sinking)

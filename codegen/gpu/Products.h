@@ -63,7 +63,7 @@ bool isRepeatable(mlir::Value number);
 /// Whether sums begin with zeros, to which the first product needn't be added.
 bool isZero(mlir::Value init);
 
-/// Whether something that a value is computed from is a contraction.
+/// Whether something that a value is computed from is a contraction, as far as no loop is between.
 bool isOfDot(mlir::Value value);
 
 /// Whether an op of a kernel gives the same before and behind a loop of its block.

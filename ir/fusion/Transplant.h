@@ -140,7 +140,7 @@ private:
   bool cloneLoop(ForOp op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
   bool cloneCounted(mlir::scf::ForOp op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
   bool cloneIf(mlir::scf::IfOp op, Scope *scope, llvm::SmallVectorImpl<mlir::Value> &results);
-  bool cloneInOrder(mlir::Operation *terminator, Scope *scope);
+  void cloneInOrder(mlir::Operation *terminator, Scope *scope);
   bool cloneYield(mlir::OperandRange yielded, mlir::TypeRange types, Scope *scope,
                   mlir::Operation *end);
   bool cloneMerge(ForOp from, ForOp to, Scope *scope);

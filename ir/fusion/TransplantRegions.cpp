@@ -383,10 +383,10 @@ Value Transplant::cloneCount(CountOp op, Scope *outer) {
 
 //===-- Loops and conditions ----------------------------------------------===//
 
-/// Clones the floats that a terminator needs of its block in the order that the block has. Else each
-/// operand would come with all that it needs, masks before the numbers that they are for, and
-/// threads would hold them longer. What is an index may have no value here.
-bool Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
+/// Clones the floats that a terminator needs of its block in the order that the block has. Else
+/// each operand would come with all that it needs, masks before the numbers that they are for, and
+/// threads would hold them longer. What can't be made by itself is left to who needs it.
+void Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
   Block *block = terminator->getBlock();
   llvm::SmallPtrSet<Operation *, 16> needed{terminator};
   SmallVector<Operation *> ordered;
@@ -397,18 +397,18 @@ bool Transplant::cloneInOrder(Operation *terminator, Scope *scope) {
       needed.insert(&op);
       ordered.push_back(&op);
     }
+  std::string before = reason;
   for (Operation *op : llvm::reverse(ordered))
     for (Value result : op->getResults())
       if (!result.use_empty() && isa<FloatType>(getElementTypeOrSelf(result.getType())) &&
           !cloneIn(result, scope))
-        return false;
-  return true;
+        reason = before;
 }
 
 /// Ends a region with what it yields, in place of the terminator it has.
 bool Transplant::cloneYield(OperandRange yielded, TypeRange types, Scope *scope, Operation *end) {
-  if (!yielded.empty() && !cloneInOrder(yielded.getBase()->getOwner(), scope))
-    return false;
+  if (!yielded.empty())
+    cloneInOrder(yielded.getBase()->getOwner(), scope);
   SmallVector<Value> values;
   for (auto [value, type] : llvm::zip(yielded, types)) {
     Value here = cloneIn(value, scope);

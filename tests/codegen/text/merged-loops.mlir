@@ -167,3 +167,40 @@ tile.kernel @held(%arg0: memref<64x64xf32> {tile.mode = "in", tile.name = "q", t
   }
   tile.return
 }
+
+// -----
+
+// What follows an assertion is read once that holds.
+
+// CHECK-LABEL: tile.kernel @asserted(
+// CHECK: tile.for fold %{{.*}} = "k"
+// CHECK: tile.assert
+// CHECK: tile.for fold %{{.*}} = "l"
+tile.kernel @asserted(%arg0: memref<4x16xf32> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0, s1, s2] -> (s0, s1)>, tile.type = "f32"}, %arg1: memref<4x16xf32> {tile.mode = "in", tile.name = "b", tile.shape = affine_map<()[s0, s1, s2] -> (s0, s1)>, tile.type = "f32"}, %arg2: memref<16x256xf32> {tile.mode = "in", tile.name = "c", tile.shape = affine_map<()[s0, s1, s2] -> (s1, s2)>, tile.type = "f32"}, %arg3: memref<1xi64> {tile.mode = "in", tile.name = "id", tile.shape = affine_map<()[s0, s1, s2] -> (1)>, tile.type = "i64"}, %arg4: memref<4x256xf32> {tile.mode = "out", tile.name = "p", tile.shape = affine_map<()[s0, s1, s2] -> (s0, s2)>, tile.type = "f32"}, %arg5: memref<4x256xf32> {tile.mode = "out", tile.name = "q", tile.shape = affine_map<()[s0, s1, s2] -> (s0, s2)>, tile.type = "f32"}) attributes {dims = ["M", "K", "N"], schedule = {i = 4 : i64, j = 64 : i64, k = 16 : i64, l = 16 : i64}, tile.bound = {K = 16 : i64, M = 4 : i64, N = 256 : i64}} {
+  %cst = arith.constant 0.000000e+00 : f32
+  %c4_i64 = arith.constant 4 : i64
+  %c256_i64 = arith.constant 256 : i64
+  %c16_i64 = arith.constant 16 : i64
+  %c0_i64 = arith.constant 0 : i64
+  tile.parallel (%arg6 = tiles "i" %c0_i64 to %c4_i64 by 4, %arg7 = tiles "j" %c0_i64 to %c256_i64 by 64) {
+    %0 = tile.broadcast %cst : f32 to tensor<4x64xf32, #tile.axes<"i", "j">>
+    %1 = tile.for fold %arg8 = "k" %c0_i64 to %c16_i64 by 16 iter_args(%arg9 = %0 : tensor<4x64xf32, #tile.axes<"i", "j">>) {
+      %5 = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%arg6, %arg8) [] <exact> : memref<4x16xf32>, (!tile.span<"i", 4>, !tile.span<"k", 16>) -> tensor<4x16xf32, #tile.axes<"i", "k">>
+      %6 = tile.load %arg2 at affine_map<(d0, d1) -> (d0, d1)>(%arg8, %arg7) [] <exact> : memref<16x256xf32>, (!tile.span<"k", 16>, !tile.span<"j", 64>) -> tensor<16x64xf32, #tile.axes<"k", "j">>
+      %7 = tile.dot %5, %6 over "k" acc %arg9 : tensor<4x16xf32, #tile.axes<"i", "k">>, tensor<16x64xf32, #tile.axes<"k", "j">> -> tensor<4x64xf32, #tile.axes<"i", "j">>
+      tile.yield %7 : tensor<4x64xf32, #tile.axes<"i", "j">>
+    }
+    %2 = tile.load %arg3 at affine_map<() -> (0)>() [] <exact> : memref<1xi64>, () -> i64
+    %3 = arith.cmpi eq, %2, %c0_i64 : i64
+    tile.assert %3, "`id[0] == 0`" : i1
+    %4 = tile.for fold %arg8 = "l" %c0_i64 to %c16_i64 by 16 iter_args(%arg9 = %0 : tensor<4x64xf32, #tile.axes<"i", "j">>) {
+      %5 = tile.load %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%arg6, %arg8) [] <exact> : memref<4x16xf32>, (!tile.span<"i", 4>, !tile.span<"l", 16>) -> tensor<4x16xf32, #tile.axes<"i", "l">>
+      %6 = tile.load %arg2 at affine_map<(d0, d1) -> (d0, d1)>(%arg8, %arg7) [] <exact> : memref<16x256xf32>, (!tile.span<"l", 16>, !tile.span<"j", 64>) -> tensor<16x64xf32, #tile.axes<"l", "j">>
+      %7 = tile.dot %5, %6 over "l" acc %arg9 : tensor<4x16xf32, #tile.axes<"i", "l">>, tensor<16x64xf32, #tile.axes<"l", "j">> -> tensor<4x64xf32, #tile.axes<"i", "j">>
+      tile.yield %7 : tensor<4x64xf32, #tile.axes<"i", "j">>
+    }
+    tile.store %1, %arg4 at affine_map<(d0, d1) -> (d0, d1)>(%arg6, %arg7) [] : tensor<4x64xf32, #tile.axes<"i", "j">>, memref<4x256xf32>, (!tile.span<"i", 4>, !tile.span<"j", 64>)
+    tile.store %4, %arg5 at affine_map<(d0, d1) -> (d0, d1)>(%arg6, %arg7) [] : tensor<4x64xf32, #tile.axes<"i", "j">>, memref<4x256xf32>, (!tile.span<"i", 4>, !tile.span<"j", 64>)
+  }
+  tile.return
+}
