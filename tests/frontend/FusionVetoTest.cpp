@@ -101,6 +101,14 @@ kernel forth(x: f32[M, N]) -> (y: f32[M, N]) {
 kernel back(x: f32[M, N]) -> (y: f32[M, N]) {
     parallel i in tiles(M) { y[i, :] = cumsum(x[i, :], N, reverse = true) }
 }
+kernel row_totals(x: f32[M, N]) -> (s: f32[M]) { parallel i in tiles(M) { s[i] = sum(x[i, :], N) } }
+kernel column_totals(x: f32[M, N]) -> (s: f32[N] reduce +) {
+    parallel i in tiles(M), j in tiles(N) { s[j] += sum(x[i, j], i) }
+}
+graph both_totals(x: f32[M, N]) -> (r: f32[M], c: f32[N]) {
+    r = row_totals(x)
+    c = column_totals(x)
+}
 graph both_ways(x: f32[M, N]) -> (y: f32[M, N]) { y = forth(x) + back(x) }
 graph chain(x: f32[M, N]) -> (y: f32[M, N]) {
     let a = softmax(x)
@@ -183,6 +191,13 @@ TEST_F(FusionVeto, chunksOfRowsAreWaitedFor) {
 TEST_F(FusionVeto, loopsOfContractionsStayAsTheyAre) {
   EXPECT_EQ(plan("normed_product", "h200", {{"M", 4096}, {"K", 4096}, {"N", 4096}}).launches, 2u);
   EXPECT_EQ(plan("product_and_bias", "h200", {{"M", 4096}, {"K", 4096}, {"N", 4096}}).launches, 1u);
+}
+
+/// As one they have a copy of the columns' sums for each block, which goes from row to row: that
+/// pays where what is read twice takes longer.
+TEST_F(FusionVeto, copiesOfSumsCount) {
+  EXPECT_EQ(plan("both_totals", "h200", {{"M", 1024}, {"N", 1024}}).launches, 2u);
+  EXPECT_EQ(plan("both_totals", "h200", {{"M", 8192}, {"N", 8192}}).launches, 1u);
 }
 
 /// Sixteen sums keep one warp busy, however many there are.
