@@ -247,11 +247,20 @@ Block *CodeBuilder::newBlock(TypeRange types) {
 
 CodeBuilder::Values CodeBuilder::loop(Value lo, Value hi, Value step, ValueRange inits,
                                       LoopBody body, bool mayUnroll) {
-  // A single round is no loop: in front of one LLVM would gather all constants again and again.
+  // A single round is no loop: in front of one LLVM would gather all constants again and again. It
+  // has a block of its own, so that what doesn't vary in it has a place in front, as with a loop.
   APInt from, to, by;
   if (matchPattern(lo, m_ConstantInt(&from)) && matchPattern(hi, m_ConstantInt(&to)) &&
-      matchPattern(step, m_ConstantInt(&by)) && from.slt(to) && (to - from).sle(by))
-    return body(lo, inits);
+      matchPattern(step, m_ConstantInt(&by)) && from.slt(to) && (to - from).sle(by)) {
+    Block *before = getInsertionBlock(), *round = newBlock({});
+    setInsertionPointToStart(round);
+    Values next = body(lo, inits);
+    Block *end = getInsertionBlock();
+    setInsertionPointToEnd(before);
+    LLVM::BrOp::create(*this, ValueRange(), round);
+    setInsertionPointToEnd(end);
+    return next;
+  }
   // Rotated: one test before, one at the end of each round. The entry's branch
   // comes last: meanwhile code that does not vary in the loop goes before it.
   Block *entry = getInsertionBlock();
