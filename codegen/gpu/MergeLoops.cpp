@@ -53,7 +53,7 @@ static bool goThroughTheSame(ForOp first, ForOp second) {
 
 /// What has to stand before the first loop for the second one to stand there, in order; none where
 /// something of that hangs on the first one, or can't be moved.
-static std::optional<llvm::SetVector<Operation *>> neededBefore(ForOp first, ForOp second) {
+static std::optional<SmallVector<Operation *>> neededBefore(ForOp first, ForOp second) {
   KernelOp kernel = first->getParentOfType<KernelOp>();
   Block *block = first->getBlock();
   llvm::SetVector<Operation *> needed;
@@ -74,9 +74,9 @@ static std::optional<llvm::SetVector<Operation *>> neededBefore(ForOp first, For
     if (!isFree)
       return std::nullopt;
   }
-  auto ordered = llvm::to_vector(needed);
+  SmallVector<Operation *> ordered = needed.takeVector();
   llvm::sort(ordered, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
-  return llvm::SetVector<Operation *>(ordered.begin(), ordered.end());
+  return ordered;
 }
 
 /// Whether all of a loop is one turn, as far as is known: tile sizes that no schedule gives are cut
@@ -119,7 +119,7 @@ static bool canMerge(ForOp first, ForOp second, unsigned warps) {
              mostOfThread * 32 * int64_t(warps);
 }
 
-static void merge(ForOp first, ForOp second, const llvm::SetVector<Operation *> &needed) {
+static void merge(ForOp first, ForOp second, ArrayRef<Operation *> needed) {
   for (Operation *op : needed)
     op->moveBefore(first);
   KernelOp kernel = first->getParentOfType<KernelOp>();

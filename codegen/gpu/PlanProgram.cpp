@@ -67,7 +67,7 @@ static int64_t registersOf(Value value) {
   return tile.getNumElements() * std::max(1u, tile.getElementType().getIntOrFloatBitWidth() / 32);
 }
 
-/// Those of contractions, with their operands, if one takes what another one gives, as in
+/// Counts those of contractions and their operands, if one takes what another one gives, as in
 /// attention: ptxas has much of all of them at a time (167 to 255 registers a thread there).
 static int64_t chainRegisters(KernelOp kernel) {
   llvm::SmallPtrSet<void *, 8> seen;

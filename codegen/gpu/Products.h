@@ -75,7 +75,7 @@ void sinkBehindProducts(ir::KernelOp kernel);
 
 /// Has one spelling for what can be spelled in several, before anything is looked for or planned:
 /// counts of whole axes are their lengths; where the order of sums isn't fixed, nested reductions
-/// are one and whole axes that are contracted loop; loops that read the same are one
+/// are one and whole axes that are contracted loop; loops over the same blocks are one
 /// (MergeLoops.h); what is used behind products is made there, their integers are narrow, numbers
 /// stand before them, and tensors that all turns of a loop contract are read in each.
 void normalizeKernel(ir::KernelOp kernel);

@@ -241,7 +241,7 @@ void Chooser::take(AxisInfo &axis, int64_t wanted) const {
 void Chooser::chooseForElements() {
   // Of what programs have in common each should take much, at once or from one update to the next.
   // Columns that end in a row are threads' own: then nothing passes between these. Whole rows are
-  // held at once: eight of 4096 were gone through in chunks, and took half as long again.
+  // held at once: with eight of 4096 a graph took 841 µs, with two 793 (H200).
   constexpr double updatedElements = 131072, summedElements = 32768, heldElements = 8192,
                    sharedColumns = 256, bytesOfRow = 8192;
   double elements = 1;
