@@ -19,6 +19,7 @@ struct DotOperand {
   llvm::SmallVector<int64_t> strides;
   int64_t start = 0, maskStart = 0, slots = 0;
   mlir::Value base, maskBase;
+  bool isResident = false; // for all turns of its loop
   /// Where copies have brought it; without a slot, nowhere.
   StagedOperand copied;
 

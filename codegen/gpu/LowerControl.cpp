@@ -100,6 +100,8 @@ void KernelLowering::emitFor(ForOp op) {
   SmallVector<Rescaled> rescaled = rescaledOf(op);
   for (const Rescaled &pair : rescaled)
     apart.insert({pair.maximum, pair.added});
+  int64_t floor = sharedFloor;
+  auto placed = placeResidents(op);
   const Stages stages = stagesOf(op);
   for (const StagedLoad &staged : stages.loads)
     waiting.insert(staged.load);
@@ -159,6 +161,9 @@ void KernelLowering::emitFor(ForOp op) {
   };
   Values last = loopOfSums(roundsOf(op), lower, upper, op.getSize(), registers, inits, loop);
   finishStages(stages);
+  for (auto [dot, number] : placed)
+    residents.erase({dot, number});
+  sharedFloor = floor;
   ranges.erase(op.getNameAttr());
   if (failed)
     return;

@@ -249,7 +249,7 @@ private:
   /// Operands of a loop's turns to come, in a ring of slots (Stages.cpp).
   struct Stages {
     llvm::SmallVector<StagedLoad> loads;
-    int64_t depth = 0, bytes = 0, floor = 0; // slots; of one; of shared memory without them
+    int64_t depth = 0, bytes = 0; // slots; of one
     Value base;
   };
   Stages stagesOf(ir::ForOp op);
@@ -513,8 +513,13 @@ private:
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
-  /// The operand of this number; without registers, if copies bring it.
-  DotOperand operandOf(ir::DotOp op, unsigned number, bool isStaged);
+  /// The operand of this number as it was made: a conversion for the op alone is made with it.
+  Value sourceOf(ir::DotOp op, unsigned number) const;
+  /// The same as elements; with the registers and the mask, or what is known without.
+  DotOperand operandOf(ir::DotOp op, unsigned number, bool hasRegisters);
+  /// Puts what contractions by threads take of before their loop into shared memory once, for all
+  /// turns, if there is room: registers are then free of it. Gives what `residents` has more.
+  llvm::SmallVector<std::pair<ir::DotOp, unsigned>> placeResidents(ir::ForOp loop);
   /// Whether a conversion is made where its dots are: what they need of it, by way of shared
   /// memory.
   bool isMadeByDots(ConvertOp op) const;
@@ -673,10 +678,12 @@ private:
   Value turn;
   /// Which of the hardware's barriers the warps use that run this.
   unsigned barrierNumber = 0;
-  /// What is taken of shared memory for good.
+  /// What is taken of shared memory: for good, or for all turns of a loop.
   int64_t sharedFloor = 0;
   int64_t room; // of shared memory
   llvm::DenseMap<mlir::Operation *, StagedOperand> stagedOperands;
+  /// Where operands are that stay for all turns of a loop.
+  std::map<std::pair<mlir::Operation *, unsigned>, Value> residents;
   /// What happened to a tensor of a grid kernel since the last barrier.
   struct Accesses {
     bool byTiles = false, isRead = false, isWritten = false;

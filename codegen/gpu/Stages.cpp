@@ -56,7 +56,7 @@ std::optional<StagedLoad> KernelLowering::stagedLoad(LoadOp load, int64_t start)
   std::optional<WarpDot> how = warpDotOf(dot);
   std::optional<Layout> layout =
       how ? operandLayout(*how, dot, number, layoutOf(dot.getType())) : std::nullopt;
-  DotOperand operand = operandOf(dot, number, /*isStaged=*/true);
+  DotOperand operand = operandOf(dot, number, /*hasRegisters=*/false);
   if (!layout || !operand.isZeroOutside || operand.element != how->mma.element)
     return std::nullopt;
   DotFragments fragments = fragmentsOf(operand, how->mma, *layout);
@@ -128,7 +128,6 @@ KernelLowering::Stages KernelLowering::stagesOf(ForOp op) {
     return {};
   stages.depth = depth;
   stages.base = shared(stages.depth * stages.bytes);
-  stages.floor = sharedFloor;
   sharedFloor = static_cast<int64_t>(llvm::alignTo(sharedFloor + stages.depth * stages.bytes, 16));
   return stages;
 }
@@ -214,7 +213,6 @@ Value KernelLowering::nextSlot(const Stages &stages, Value slot) {
 void KernelLowering::finishStages(const Stages &stages) {
   for (const StagedLoad &staged : stages.loads)
     stagedOperands.erase(staged.load);
-  sharedFloor = stages.floor;
 }
 
 /// What this thread has copied of a turn, as registers of the load.
