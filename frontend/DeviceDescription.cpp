@@ -29,6 +29,7 @@ static constexpr std::pair<const char *, const char *> knownFigures[] = {
     {"warp_bandwidth", "B/s"},
     {"cluster_bandwidth", "B/s"},
     {"core_bandwidth", "B/s"},
+    {"core_cache", "B"},
     {"memory", "B"},
     {"l2", "B"},
     {"multiprocessors", "1"},

@@ -54,6 +54,15 @@ static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45
 /// single rows of millions (H200, docs/performance.md).
 static constexpr double shareOfPhases = 0.18;
 
+/// So much longer a core takes for what it reads again from the cache of all cores, not from its
+/// own: three products of 128 rows, one by one, by 1 MB each took 7.0 ms apart, 12.4 as one on two
+/// cores of a Xeon with 2 MB each.
+static constexpr double lostReread = 0.75;
+
+/// What a program keeps goes out of a core's cache that has no room for it and comes back: once as
+/// lines that are written, once as they go, once as they are read.
+static constexpr double movesOfKept = 3;
+
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
 /// computes.
 static constexpr double shareOfRegisters = 0.4;
@@ -226,6 +235,9 @@ double FusionCost::memorySeconds(const Work &work, double again, double ctas,
   double drawn = bytes + again;
   if (device.isGpu)
     drawn = std::max(drawn, work.bytesAbreast);
+  // What a core reads again is not in its own cache any more where so much lies in between.
+  else if (double cache = device.figure("core_cache"); cache > 0)
+    drawn += lostReread * work.rereadBeyond(cache);
   bytes += again / cacheSpeedup;
   double perWarp = device.figure(device.isGpu ? "warp_bandwidth" : "core_bandwidth");
   double ofCluster = device.figure("cluster_bandwidth");
@@ -363,19 +375,24 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.programs = work.programs;
   cost.fillsDevice = !(work.programs * shape.ctas < device.figure("multiprocessors"));
   cost.contractions = shape.contractions.size();
+  cost.products = device.isGpu ? 0 : work.contractions.size();
   cost.wholeScalars = shape.wholeScalars;
   for (const codegen::gpu::ContractionShape &one : shape.contractions) {
     cost.pipelines += one.path == ir::ContractionPath::Pipeline;
     cost.scalars += one.path == ir::ContractionPath::Scalar;
   }
-  double cycles = device.isGpu ? 0 : codegen::contractionCycles(kernel, dims, blocks, machine());
-  ir::LaunchTimes times = timesOf(work, shape, cycles);
+  codegen::CpuProgram program;
+  if (!device.isGpu)
+    program = codegen::programOf(kernel, dims, blocks, machine());
+  if (double cache = device.figure("core_cache"); cache > 0 && program.keptBytes > cache)
+    work.bytesAccessed += movesOfKept * work.programs * program.keptBytes;
+  ir::LaunchTimes times = timesOf(work, shape, program.contractionCycles);
   cost.launchSeconds = times.launch;
   cost.memorySeconds = times.memory;
   cost.computeSeconds = times.compute;
   cost.busySeconds = times.busy;
   cost.seconds = times.all;
   if (onFewCores)
-    cost.onFewCores = onFewCores->timesOf(work, shape, cycles);
+    cost.onFewCores = onFewCores->timesOf(work, shape, program.contractionCycles);
   return cost;
 }

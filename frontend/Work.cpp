@@ -29,6 +29,7 @@ Work &Work::operator+=(const Work &other) {
   bytesWritten += other.bytesWritten;
   bytesAccessed += other.bytesAccessed;
   bytesAbreast += other.bytesAbreast;
+  llvm::append_range(rereads, other.rereads);
   restOfPieces += other.restOfPieces;
   functions += other.functions;
   reduced += other.reduced;
@@ -40,6 +41,17 @@ Work &Work::operator+=(const Work &other) {
     operations[unit] += count;
   isExact &= other.isExact;
   return *this;
+}
+
+double Work::rereadBeyond(double cache) const {
+  std::vector<Reread> shortFirst = rereads;
+  llvm::sort(shortFirst, [](const Reread &x, const Reread &y) { return x.span < y.span; });
+  double span = 0, beyond = 0;
+  for (const Reread &reread : shortFirst) {
+    span += reread.span;
+    beyond += span > cache ? reread.bytes : 0;
+  }
+  return beyond;
 }
 
 double Work::computeSeconds(const DeviceDescription &device) const {
@@ -429,8 +441,10 @@ void Counter::access(Operation *op, Value memory, AffineMap map, ValueRange indi
   double size =
       static_cast<double>(runtime::sizeOf(*runtime::parseDType(kernel.getParamType(parameter))));
   SmallVector<StringAttr> axes = ir::mapAxes(map, indices).names;
-  double accessed = times(op, axes) * (reads + writes);
+  double each = times(op, axes), accessed = each * (reads + writes);
   work.bytesAccessed += product(accessed, size);
+  if (double again = each - elements; reads && again > 0 && std::isfinite(again))
+    work.rereads.push_back({again * size, elements * size});
   auto &[all, widest] =
       abreast[ArrayAttr::get(op->getContext(), SmallVector<Attribute>(axes.begin(), axes.end()))];
   all += accessed;

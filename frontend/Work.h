@@ -27,6 +27,14 @@ struct Work {
   /// It counts the same as if all elements of a tile's axes were as wide as the widest: a thread
   /// has vectors of as many of each, and waits for them.
   double bytesAbreast = 0;
+  /// What of `bytesAccessed` was read before by another program, or in another turn of a loop, by
+  /// access; and its elements, each once: so much of it lies between two readings at most.
+  struct Reread {
+    double bytes = 0, span = 0;
+  };
+  std::vector<Reread> rereads;
+  /// What of them doesn't come from a cache of so many bytes, which keeps what is short.
+  double rereadBeyond(double cache) const;
   /// What comes with them for nothing: memories move whole pieces, also for few elements side by
   /// side.
   double restOfPieces = 0;

@@ -35,6 +35,10 @@ namespace {
 constexpr int64_t unknownExtent = 4096;
 /// Half of what a vector has at most: axes that are no longer waste lanes.
 constexpr int64_t fewLanes = 8;
+/// Elements of a row that a program takes at a time where it takes several rows: a core reads more
+/// than a kilobyte ahead, behind a piece in vain (1023 × 1023, 1024 rows at a time: pieces of 512
+/// take 1.4 of the time).
+constexpr int64_t longPiece = 4096;
 /// The machine for which sizes are chosen that decide in which order a sum adds up.
 constexpr CpuMachine referenceMachine{.threads = 8};
 
@@ -43,6 +47,9 @@ struct AxisInfo {
   bool isSizable = false, isProgram = false;
   /// Neighbours along it are neighbours in memory; of something with more than one axis.
   bool isInner = false, isRowEnd = false;
+  /// Of the largest tensor that has it: elements, and how many dimensions are further in.
+  double mostElements = 0;
+  unsigned furtherIn = 0;
   /// What it is in contractions.
   bool isRow = false, isColumn = false, isDepth = false;
   /// To choose from, and what is chosen.
@@ -74,8 +81,9 @@ public:
   /// After `choose`: whether some sum may add up in another order where the binder's size is the
   /// other one.
   bool decidesOrder(StringAttr binder, int64_t size, int64_t other);
-  /// After `choose`: of a program, those of all contractions.
+  /// After `choose`: of a program, those of all contractions, and of the tiles that it keeps.
   double cyclesOfContractions();
+  double keptBytes();
 
 private:
   std::optional<int64_t> evaluate(Value value);
@@ -87,7 +95,9 @@ private:
   void take(AxisInfo &axis, double wanted);
   double rowsAtOnce();
   void chooseForElements();
+  void takeLongPieces(StringAttr rows);
   void avoidRepeats();
+  double bytesOf(Type type);
   int64_t mostAlong(StringAttr axis);
   void chooseForContractions();
   double length(StringAttr axis);
@@ -207,13 +217,17 @@ void Chooser::collectRoles() {
     for (auto [d, value] : llvm::enumerate(operands)) {
       if (!isa<SpanType>(value.getType()))
         continue;
+      AxisInfo &axis = axes[axisOf(value)];
+      for (unsigned n = 0, rank = map.getNumResults(); n < rank; ++n)
+        if (map.getResult(n).isFunctionOfDim(d) && elements > axis.mostElements)
+          axis.mostElements = elements, axis.furtherIn = rank - 1 - n;
       auto &[most, mostAcross] = along[axisOf(value)];
       if (!map.getResult(last).isFunctionOfDim(d)) {
         mostAcross = std::max(mostAcross, elements);
         continue;
       }
       most = std::max(most, elements);
-      axes[axisOf(value)].isRowEnd |= last > 0;
+      axis.isRowEnd |= last > 0;
     }
   };
   kernel.walk([&](Operation *op) {
@@ -324,12 +338,26 @@ void Chooser::chooseForElements() {
       take(axis, share);
       elements *= static_cast<double>(axis.size);
     }
+  // What lies next to each other in memory first.
+  SmallVector<AxisInfo *> outer;
   for (auto &[name, axis] : axes)
-    if (axis.isSizable && axis.isProgram && !axis.isInner) {
-      take(axis, std::max(elementsWanted / elements, rows));
-      elements *= static_cast<double>(axis.size);
-    }
+    if (axis.isSizable && axis.isProgram && !axis.isInner)
+      outer.push_back(&axis);
+  llvm::stable_sort(outer, [](AxisInfo *x, AxisInfo *y) { return x->furtherIn < y->furtherIn; });
+  for (AxisInfo *axis : outer) {
+    take(*axis, std::max(elementsWanted / elements, rows));
+    elements *= static_cast<double>(axis->size);
+  }
   avoidRepeats();
+  elements = 1;
+  for (const auto &[name, axis] : axes)
+    if (axis.isSizable || !axis.isProgram)
+      elements *= length(name);
+  // Of a row; of several that nobody needs together, whose next pieces lie elsewhere, long ones.
+  auto leastPiece = [&] {
+    bool hasRows = rows == 0 && llvm::any_of(outer, [](AxisInfo *axis) { return axis->size > 1; });
+    return hasRows ? longPiece : 512;
+  };
   // Programs for many cores, as long as each is worth waking one. How many there are decides
   // nothing: sums would have other bits on another machine.
   constexpr double programsWanted = 32, leastCycles = 3000, lanes = 16;
@@ -341,7 +369,7 @@ void Chooser::chooseForElements() {
     AxisInfo *largest = nullptr;
     for (auto &[name, axis] : axes)
       if (axis.isSizable && axis.isProgram && axis.candidates.empty() && axis.size > axis.least &&
-          (!axis.isInner || axis.size > 512) && (!largest || axis.size > largest->size))
+          (!axis.isInner || axis.size > leastPiece()) && (!largest || axis.size > largest->size))
         largest = &axis;
     if (!largest)
       break;
@@ -350,24 +378,51 @@ void Chooser::chooseForElements() {
   }
 }
 
+/// Of a program's tile.
+double Chooser::bytesOf(Type type) {
+  double bytes = std::max(1U, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
+  for (StringAttr axis : axesOf(type))
+    bytes *= length(axis);
+  return bytes;
+}
+
+double Chooser::keptBytes() {
+  double bytes = 0;
+  Plan plan(kernel);
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      bytes += plan.keeps(result) ? bytesOf(result.getType()) : 0;
+  });
+  return bytes;
+}
+
 /// How long a block may be so that the tiles that are kept of it stay in the second-level cache.
 int64_t Chooser::mostAlong(StringAttr axis) {
   double bytes = 0; // of a coordinate
   Plan plan(kernel);
   kernel.walk([&](Operation *op) {
-    for (Value result : op->getResults()) {
-      ArrayRef<StringAttr> all = axesOf(result.getType());
-      if (!llvm::is_contained(all, axis) || !(plan.keeps(result) || Plan::isRoot(op)))
-        continue;
-      double each =
-          std::max(1U, getElementTypeOrSelf(result.getType()).getIntOrFloatBitWidth() / 8);
-      for (StringAttr other : all)
-        each *= other == axis ? 1 : length(other);
-      bytes += each;
-    }
+    for (Value result : op->getResults())
+      if (llvm::is_contained(axesOf(result.getType()), axis) &&
+          (plan.keeps(result) || Plan::isRoot(op)))
+        bytes += bytesOf(result.getType()) / length(axis);
   });
   double most = static_cast<double>(machine.level2Bytes) / 4 / std::max(bytes, 1.0);
   return bytes == 0 ? maxTileSize : int64_t(1) << std::ilogb(std::max(most, 1.0));
+}
+
+/// A program that has many rows, since what it computes for all of them is dear, has as many pieces
+/// of rows, behind each of which its core reads ahead.
+void Chooser::takeLongPieces(StringAttr rows) {
+  for (auto &[name, axis] : axes) {
+    bool hangsOnElse = llvm::any_of(arithmetic, [&, name = name](const Arithmetic &op) {
+      return !llvm::is_contained(op.axes, rows) && !llvm::is_contained(op.axes, name);
+    });
+    if (name == rows || hangsOnElse || !axis.isSizable || !axis.isProgram || !axis.isInner ||
+        !axis.candidates.empty())
+      continue;
+    auto whole = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(axis.extent)));
+    axis.size = std::max(axis.size, std::min({whole, longPiece, mostAlong(name)}));
+  }
 }
 
 /// What doesn't hang on an axis is computed again for each block along it. Where that is no trifle
@@ -391,6 +446,8 @@ void Chooser::avoidRepeats() {
     }
     if (4 * repeated <= own * length(name))
       continue;
+    if (!axis.isInner)
+      takeLongPieces(name);
     auto extent = static_cast<double>(axis.extent);
     double others = programs() / std::ceil(extent / static_cast<double>(axis.size));
     double blocks = std::min(machine.threads / others, 1 + own * extent / repeated);
@@ -618,12 +675,12 @@ llvm::StringMap<int64_t> tile::codegen::chooseTiles(KernelOp kernel, ArrayRef<in
   }
 }
 
-double tile::codegen::contractionCycles(KernelOp kernel, ArrayRef<int64_t> dims,
-                                        const llvm::StringMap<int64_t> &sizes,
-                                        const CpuMachine &machine) {
+CpuProgram tile::codegen::programOf(KernelOp kernel, ArrayRef<int64_t> dims,
+                                    const llvm::StringMap<int64_t> &sizes,
+                                    const CpuMachine &machine) {
   Chooser chooser(kernel, dims, sizes, machine);
   chooser.choose();
-  return chooser.cyclesOfContractions();
+  return {chooser.cyclesOfContractions(), chooser.keptBytes()};
 }
 
 //===-- Short axes --------------------------------------------------------===//

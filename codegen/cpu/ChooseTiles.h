@@ -31,9 +31,14 @@ llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t
                                      const llvm::StringMap<int64_t> &given,
                                      const CpuMachine &machine);
 
-/// About how many cycles each program takes for contractions, where all binders have these sizes.
-double contractionCycles(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                         const llvm::StringMap<int64_t> &sizes, const CpuMachine &machine);
+/// What a program takes.
+struct CpuProgram {
+  double contractionCycles = 0; // about
+  double keptBytes = 0;         // of the tiles that it computes once and keeps
+};
+/// Where all binders have these sizes.
+CpuProgram programOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
+                     const llvm::StringMap<int64_t> &sizes, const CpuMachine &machine);
 
 /// A kernel has this attribute if its sums are made in orders that a plan knows, in one kernel as
 /// in several. These kernels have different dims: code of loops, whose sums hang on how often they

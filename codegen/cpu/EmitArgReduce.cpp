@@ -58,7 +58,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
   StringAttr axis = op.getAxisAttr();
   CombineKind kind = op.getKind();
   Type element = getElementTypeOrSelf(op.getInput().getType());
-  Buffer *into = resultBuffer(op.getType());
+  Buffer *into = reducedBuffer(op.getResult());
   StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, into);
   auto asNumber = [&](Value x) {
     return isNarrowFloat(element) ? widenToF32(b, target, x, cast<FloatType>(element)) : x;

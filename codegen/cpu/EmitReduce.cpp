@@ -14,6 +14,16 @@ Buffer *BodyLowering::resultBuffer(Type type) {
   return axesOf(type).empty() ? nullptr : newBuffer(getElementTypeOrSelf(type), axesOf(type));
 }
 
+/// With an axis last that isn't short, whatever the order is in which they were given: blocks have
+/// room for whole vectors along the last one.
+Buffer *BodyLowering::reducedBuffer(Value result) {
+  SmallVector<StringAttr> axes(axesOf(result.getType()));
+  auto last = llvm::find_if(llvm::reverse(axes), [&](StringAttr axis) { return !isShort(axis); });
+  if (!isReadByDot(result) && last != axes.rend())
+    axes = withLast(axes, *last);
+  return axes.empty() ? nullptr : newBuffer(getElementTypeOrSelf(result.getType()), axes);
+}
+
 void BodyLowering::setResult(Value result, Buffer *buffer, Value scalarValue) {
   if (buffer)
     buffers[result] = buffer;
@@ -244,7 +254,7 @@ void BodyLowering::emitReduce(ReduceOp op) {
   };
   Reduction reduction = of(op);
   SmallVector<ReduceOp> together = {op};
-  SmallVector<Fold> folds = {foldOf(op, resultBuffer(op.getType()))};
+  SmallVector<Fold> folds = {foldOf(op, reducedBuffer(op.getResult()))};
   // All states stay in registers.
   size_t mostStates = (target.vectorBits == 512 ? 16 : 8) / reduction.copies;
   size_t states = folds[0].start.size();
@@ -259,7 +269,7 @@ void BodyLowering::emitReduce(ReduceOp op) {
     if (its.vectorAxis != reduction.vectorAxis || orderOf(its) != orderOf(reduction) ||
         states + fold.start.size() > mostStates)
       continue;
-    fold.into = resultBuffer(other.getType());
+    fold.into = reducedBuffer(other.getResult());
     states += fold.start.size();
     together.push_back(other);
     folds.push_back(std::move(fold));
@@ -274,8 +284,7 @@ void BodyLowering::emitReduce(ReduceOp op) {
 void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
   // A dot then takes it as it is.
-  bool isOperand = llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); });
-  if (isOperand && !domains.restrictsOn(into->axes).empty())
+  if (isReadByDot(value) && !domains.restrictsOn(into->axes).empty())
     zeroed.insert(value);
   auto alongWith = [&](ReduceOp reduce) {
     SmallVector<StringAttr> inner(reduce.getAxes().getAsRange<StringAttr>());
@@ -304,7 +313,7 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   ReduceOp first = fitting[0];
   SmallVector<Fold> folds;
   for (ReduceOp reduce : llvm::reverse(fitting)) // users come last to first
-    folds.push_back(foldOf(reduce, resultBuffer(reduce.getType())));
+    folds.push_back(foldOf(reduce, reducedBuffer(reduce.getResult())));
   // The first step of a round stores, too.
   folds[0].step = [=, this, step = folds[0].step](ValueRange state) {
     writeBuffer(*into, keptElement(value));
@@ -334,7 +343,7 @@ void BodyLowering::emitCountOp(CountOp op) {
     scalars[op.getResult()] = count;
     return;
   }
-  Buffer *into = resultBuffer(op.getType());
+  Buffer *into = reducedBuffer(op.getResult());
   auto join = [&](Value x, Value y) { return b.add(x, y); };
   auto step = [&](Value sum) { return b.add(sum, b.select(domainMask(all), b.i64(1), b.i64(0))); };
   Values total =

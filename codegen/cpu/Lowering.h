@@ -152,6 +152,8 @@ bool isUnitStride(mlir::MemRefType type, mlir::AffineMap map, mlir::ValueRange d
 /// Axes with the one for vectors at the end.
 llvm::SmallVector<mlir::StringAttr> withLast(llvm::ArrayRef<mlir::StringAttr> axes,
                                              mlir::StringAttr last);
+/// Whether a dot takes it, in the order of its own axes.
+bool isReadByDot(mlir::Value value);
 
 /// x · y + sum: for floats in one rounding, where the target can.
 mlir::Value emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, mlir::Value x, mlir::Value y,
@@ -445,6 +447,8 @@ private:
   /// Records where a root's result is.
   void setResult(mlir::Value result, Buffer *buffer, mlir::Value scalarValue);
   Buffer *resultBuffer(mlir::Type type);
+  /// Of what is left of a tile along some of its axes.
+  Buffer *reducedBuffer(mlir::Value result);
 
   //===-- What kernels say (EmitReport.cpp) -------------------------------===//
   void emitAssert(ir::AssertOp op);

@@ -464,10 +464,13 @@ Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
   return buffer;
 }
 
+bool tile::codegen::isReadByDot(Value value) {
+  return llvm::any_of(value.getUsers(), llvm::IsaPred<DotOp>);
+}
+
 SmallVector<StringAttr> BodyLowering::orderOfKept(Value value) const {
   Axes axes = axesOf(value.getType());
-  // A dot reads its operands in their own order.
-  if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<DotOp>(user); }))
+  if (isReadByDot(value))
     return SmallVector<StringAttr>(axes);
   StringAttr last = axes.back();
   auto isThere = [&](Value read) { return bufferOf(read) != nullptr; };

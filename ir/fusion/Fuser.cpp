@@ -55,7 +55,8 @@ struct Proposal {
   /// Of a merge: the second one is the guest.
   bool isSwapped = false;
   KernelCost apart = {}, together = {};
-  /// Whether something comes into the loop of a contraction, or functions come behind one.
+  /// Whether something comes into the loop of a contraction, or functions come behind one, or two
+  /// of a CPU become one.
   bool isDelicate = false;
 
   double gain() const { return savedSeconds(together, apart, isDelicate); }
@@ -496,7 +497,8 @@ std::optional<Proposal> Fuser::evaluateMerging(const Candidate &candidate, Fusio
     Proposal proposal{Transform::Merge, {}, false, isSwapped};
     proposal.apart = apart;
     proposal.together = *together;
-    proposal.isDelicate = apart.contractions > 0;
+    proposal.isDelicate =
+        apart.contractions > 0 || (first.cost.products > 0 && second.cost.products > 0);
     if (isHindered(proposal.together, {&first.cost, &second.cost}, refusal))
       continue;
     if (!best || proposal.gain() > best->gain())

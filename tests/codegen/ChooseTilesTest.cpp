@@ -74,6 +74,51 @@ tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.s
   tile.return
 })";
 
+/// s[a, b] = Σ x[a, b, :]
+constexpr const char *planeSums = R"(
+!abn = tensor<?x?x?xf32, #tile.axes<"a", "b", "N">>
+!ab = tensor<?x?xf32, #tile.axes<"a", "b">>
+tile.kernel @sums(%x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[a, b, n] -> (a, b, n)>},
+                  %s: memref<?x?xf32> {tile.name = "s", tile.mode = "out", tile.shape = affine_map<()[a, b, n] -> (a, b)>})
+    attributes {dims = ["A", "B", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %A = tile.dim "A"
+  %B = tile.dim "B"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%a = tiles "a" %c0 to %A, %b = tiles "b" %c0 to %B) {
+    %t = tile.load %x at affine_map<(d0, d1, d2) -> (d0, d1, d2)>(%a, %b, %n)[] <exact> : memref<?x?x?xf32>, (!tile.span<"a">, !tile.span<"b">, !tile.span<"N">) -> !abn
+    %r = tile.reduce <add> %t over ["N"] : !abn -> !ab
+    tile.store %r, %s at affine_map<(d0, d1) -> (d0, d1)>(%a, %b)[] : !ab, memref<?x?xf32>, (!tile.span<"a">, !tile.span<"b">)
+  }
+  tile.return
+})";
+
+/// y[i, j] = x[i, j] + sin(sin(sin(exp(b[j]))))
+constexpr const char *costlyBias = R"(
+!ij = tensor<?x?xf32, #tile.axes<"i", "j">>
+!j = tensor<?xf32, #tile.axes<"j">>
+tile.kernel @biased(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (m, n)>},
+                    %b: memref<?xf32> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n] -> (n)>},
+                    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[m, n] -> (m, n)>})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %t = tile.load %x at affine_map<(d0, d1) -> (d0, d1)>(%i, %j)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">) -> !ij
+    %u = tile.load %b at affine_map<(d0) -> (d0)>(%j)[] <exact> : memref<?xf32>, (!tile.span<"j">) -> !j
+    %e = math.exp %u : !j
+    %f = math.sin %e : !j
+    %g = math.sin %f : !j
+    %h = math.sin %g : !j
+    %c = tile.broadcast %h : !j to !ij
+    %s = arith.addf %t, %c : !ij
+    tile.store %s, %y at affine_map<(d0, d1) -> (d0, d1)>(%i, %j)[] : !ij, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+
 /// s[i] = Σ x[i, :]
 constexpr const char *rowSums = R"(
 !in = tensor<?x?xf32, #tile.axes<"i", "N">>
@@ -258,6 +303,40 @@ TEST_F(ChooseTilesTest, WhatBlocksShareIsComputedOnceForEachThread) {
   EXPECT_LE(blocks(1, 4096), 8);
 }
 
+/// Blocks lie in one piece in memory, whatever the order of binders.
+TEST_F(ChooseTilesTest, WhatLiesTogetherIsTakenFirst) {
+  auto sizes = choose(planeSums, {1000, 16, 32});
+  EXPECT_EQ(sizes["b"], 16);
+  EXPECT_EQ(sizes["a"], 4);
+}
+
+/// Where a program has several rows, as what it computes for all of them is dear, pieces of rows
+/// are long: behind each of them a core reads ahead in vain.
+TEST_F(ChooseTilesTest, PiecesOfSeveralRowsAreLong) {
+  for (int threads : {1, 2, 8, 64})
+    for (int64_t n : {1023, 2048, 4096, 100000}) {
+      machine = {threads};
+      auto sizes = choose(costlyBias, {4096, n});
+      EXPECT_GT(sizes["i"], 16) << threads << " threads, " << n;
+      EXPECT_GE(sizes["j"], std::min<int64_t>(n, 4096)) << threads << " threads, " << n;
+    }
+}
+
+/// The tile of each program that is computed once and read more than once.
+TEST_F(ChooseTilesTest, KeptTilesCountByTheirBlocks) {
+  module = mlir::parseSourceString<mlir::ModuleOp>(costlyBias, &context);
+  KernelOp kernel = *module->getOps<KernelOp>().begin();
+  auto kept = [&](int64_t size) {
+    llvm::StringMap<int64_t> sizes = {{"i", 16}, {"j", size}};
+    return programOf(kernel, {4096, 1 << 20}, sizes, machine).keptBytes;
+  };
+  EXPECT_EQ(kept(64), 256);
+  EXPECT_EQ(kept(1 << 20), 4 << 20);
+  module = mlir::parseSourceString<mlir::ModuleOp>(rows, &context);
+  kernel = *module->getOps<KernelOp>().begin();
+  EXPECT_EQ(programOf(kernel, {4096, 4096}, {{"i", 16}}, machine).keptBytes, 0);
+}
+
 /// Code for axes of any length would leave most lanes of short ones empty.
 TEST_F(ChooseTilesTest, ShortAxesAreBound) {
   auto bound = [&](const std::string &text, llvm::ArrayRef<int64_t> dims) {
@@ -335,7 +414,7 @@ TEST_F(ChooseTilesTest, ShortContractionsCostMoreThanTheirArithmetic) {
   auto cycles = [&](int64_t m, int64_t k, int64_t n) {
     llvm::StringMap<int64_t> sizes = {{"i", 96}, {"j", 1024}, {"k", 256}};
     double least = static_cast<double>(m * k * n) / 32; // two vectors of 16 at a time
-    return contractionCycles(kernel, {m, k, n}, sizes, machine) / least;
+    return programOf(kernel, {m, k, n}, sizes, machine).contractionCycles / least;
   };
   EXPECT_LT(cycles(96, 1024, 1024), 2);
   EXPECT_GT(cycles(96, 4, 1024), 3);

@@ -120,6 +120,11 @@ kernel matmul(x: bf16[M, K], w: bf16[K, N]) -> (y: f32[M, N]) {
     EXPECT_EQ(work.bytesWritten, 4 * M * N);
     double rows = std::ceil(M / double(size)), columns = std::ceil(N / (2 * double(size)));
     EXPECT_EQ(work.bytesAccessed, 2 * (M * K * columns + K * N * rows) + 4 * M * N);
+    double left = 2 * M * K * (columns - 1), right = 2 * K * N * (rows - 1);
+    EXPECT_EQ(work.rereadBeyond(0), left + right);
+    EXPECT_EQ(work.rereadBeyond(2 * (M * K + K * N)), 0);
+    if (columns > 1 && rows > 1 && M != N) // the shorter one stays
+      EXPECT_EQ(work.rereadBeyond(2 * K * std::max(M, N)), M > N ? left : right);
     EXPECT_EQ(work.totalOperations(), 2 * M * N * K);
     EXPECT_EQ(count(work, Unit::Matrix, DType::BF16), 2 * M * N * K);
   }
