@@ -219,6 +219,6 @@ private:
 Outcome<std::unique_ptr<BenchDevice>> BenchDevice::cpu() {
   auto pool = runtime::ThreadPool::global();
   if (!pool)
-    return Failure::environment(pool.takeError());
+    return Failure::usage(pool.takeError());
   return std::unique_ptr<BenchDevice>(new Cpu((*pool)->numThreads()));
 }

@@ -193,7 +193,7 @@ Outcome<const Schedule *> Executor::tunedFor(ir::KernelOp kernel, ArrayRef<int64
   }
   auto pool = runtime::ThreadPool::global();
   if (!pool)
-    return Failure::environment(pool.takeError());
+    return Failure::usage(pool.takeError());
   return compiler.tuned.find(kernel, runtime::cpuTitle((*pool)->numThreads()), dims);
 }
 
@@ -226,7 +226,7 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   if (device == Device::Cpu) {
     auto pool = runtime::ThreadPool::global();
     if (!pool)
-      return Failure::environment(pool.takeError());
+      return Failure::usage(pool.takeError());
     Compiler::chooseTiles(kernel, bindings, dims, (*pool)->numThreads(), tuned);
   }
   auto likely = device == Device::Cpu ? codegen::likelyDims(kernel, dims) : DictionaryAttr();

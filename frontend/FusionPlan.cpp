@@ -374,7 +374,7 @@ Outcome<FusionPlan> Planner::run() {
                              fused.ledger.staleStep);
   auto pool = runtime::ThreadPool::global();
   if (!pool)
-    return Failure::environment(pool.takeError());
+    return Failure::usage(pool.takeError());
   threads = (*pool)->numThreads();
   for (unsigned n = 0, e = fused.calls.size(); n < e; ++n)
     if (auto done = planKernel(n); !done)

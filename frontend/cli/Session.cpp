@@ -76,7 +76,7 @@ Outcome<std::string> tile::frontend::cli::readSource(const std::string &path) {
 
 Outcome<std::monostate> tile::frontend::cli::checkThreads() {
   if (auto pool = runtime::ThreadPool::global(); !pool)
-    return Failure::environment(pool.takeError());
+    return Failure::usage(pool.takeError());
   return Done{};
 }
 
