@@ -60,7 +60,7 @@ static constexpr double shareOfPhases = 0.18;
 static constexpr double lostReread = 0.75;
 
 /// What a program keeps goes out of a core's cache that has no room for it and comes back: once as
-/// lines that are written, once as they go, once as they are read.
+/// lines that are written, once as they go, once as they are read. An assumption.
 static constexpr double movesOfKept = 3;
 
 /// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it

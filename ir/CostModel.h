@@ -64,7 +64,7 @@ struct KernelCost {
   bool fillsDevice = true;
   /// Its contractions, and which of them are pipelines, or left to plain threads.
   unsigned contractions = 0, pipelines = 0, scalars = 0;
-  /// Of a CPU, where there is one kind.
+  /// A CPU has one way to do contractions: its own are counted here, and not above.
   unsigned products = 0;
   /// Those of plain threads that have whole rows of sums.
   unsigned wholeScalars = 0;

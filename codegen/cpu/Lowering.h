@@ -447,7 +447,7 @@ private:
   /// Records where a root's result is.
   void setResult(mlir::Value result, Buffer *buffer, mlir::Value scalarValue);
   Buffer *resultBuffer(mlir::Type type);
-  /// Of what is left of a tile along some of its axes.
+  /// A buffer takes what a reduction leaves of a tile.
   Buffer *reducedBuffer(mlir::Value result);
 
   //===-- What kernels say (EmitReport.cpp) -------------------------------===//

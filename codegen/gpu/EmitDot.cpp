@@ -254,7 +254,7 @@ SmallVector<std::pair<DotOp, unsigned>> KernelLowering::placeResidents(ForOp loo
     }
     most = std::max(most, end);
   }
-  // Beside a contraction's operands, which are then there all at a time.
+  // They need room beside a contraction's operands, all of which are there at a time.
   if (placed.empty() || sharedFloor + bytes + most > std::min(room, mostSharedOfOp))
     return added;
   Value base = shared(bytes);

@@ -515,7 +515,7 @@ private:
   void emitDot(ir::DotOp op);
   /// The operand of this number as it was made: a conversion for the op alone is made with it.
   Value sourceOf(ir::DotOp op, unsigned number) const;
-  /// The same as elements; with the registers and the mask, or what is known without.
+  /// The operand as elements has registers and a mask where they are asked for.
   DotOperand operandOf(ir::DotOp op, unsigned number, bool hasRegisters);
   /// Puts what contractions by threads take of before their loop into shared memory once, for all
   /// turns, if there is room: registers are then free of it. Gives what `residents` has more.
