@@ -5,6 +5,9 @@
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -106,6 +109,42 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
 
 //===-- Passes ------------------------------------------------------------===//
 
+/// The lane that a mask has alone, if it is known to.
+static std::optional<unsigned> singleLane(Value *mask) {
+  auto *known = dyn_cast<Constant>(mask);
+  auto *type = dyn_cast<FixedVectorType>(mask->getType());
+  std::optional<unsigned> single;
+  for (unsigned lane = 0; known && type && lane < type->getNumElements(); ++lane) {
+    Constant *bit = known->getAggregateElement(lane);
+    if (bit && bit->isNullValue())
+      continue;
+    if (!bit || !bit->isOneValue() || single)
+      return {};
+    single = lane;
+  }
+  return single;
+}
+
+/// Masked stores of one lane become scalar ones. LLVM 22 would do the same, but with what the lane
+/// was before it was made narrower, so that elements beside it are overwritten (its issue 179489).
+static void storeSingleLanes(Module &module) {
+  SmallVector<IntrinsicInst *> stores;
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function))
+      if (auto *call = dyn_cast<IntrinsicInst>(&instruction);
+          call && call->getIntrinsicID() == Intrinsic::masked_store &&
+          singleLane(call->getArgOperand(2)))
+        stores.push_back(call);
+  for (IntrinsicInst *store : stores) {
+    unsigned lane = *singleLane(store->getArgOperand(2));
+    IRBuilder<> b(store);
+    Value *element = b.CreateExtractElement(store->getArgOperand(0), lane);
+    Value *pointer = b.CreateConstGEP1_64(element->getType(), store->getArgOperand(1), lane);
+    b.CreateAlignedStore(element, pointer, Align(1));
+    store->eraseFromParent();
+  }
+}
+
 void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -134,6 +173,7 @@ void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   ModulePassManager pipeline;
   pipeline.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.run(module, modules);
+  storeSingleLanes(module);
 }
 
 //===-- Loading -----------------------------------------------------------===//
