@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
+#ifndef TILE_SANITIZED
+#include <oneapi/tbb/scalable_allocator.h>
+#endif
 
 namespace tile::runtime {
 
@@ -83,6 +87,22 @@ uint64_t availableMemory() {
 }
 
 namespace {
+// Sanitizers have allocators of their own, which see what is used after it was freed.
+#ifdef TILE_SANITIZED
+void *allocate(uint64_t bytes, uint64_t alignment) {
+  void *memory = nullptr;
+  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+}
+void release(void *memory) { std::free(memory); }
+void releaseCached() {}
+#else
+void *allocate(uint64_t bytes, uint64_t alignment) {
+  return scalable_aligned_malloc(bytes, alignment);
+}
+void release(void *memory) { scalable_aligned_free(memory); }
+void releaseCached() { scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr); }
+#endif
+
 /// What is sure to be left: what was available when the system was asked last, less all that was
 /// allocated since. What was freed in the meantime is not counted, which errs on the safe side.
 std::atomic<uint64_t> known = 0;
@@ -98,10 +118,16 @@ std::optional<uint64_t> shortage(uint64_t bytes) {
     if (known.compare_exchange_weak(left, left - bytes))
       return std::nullopt;
   uint64_t available = availableMemory();
+  if (bytes > available) {
+    releaseCached();
+    available = availableMemory();
+  }
   known = available - std::min(available, bytes);
   return bytes > available ? std::optional(available) : std::nullopt;
 }
 } // namespace
+
+void AlignedDeleter::operator()(std::byte *memory) const { release(memory); }
 
 Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
   constexpr const char *hint = "use a smaller shape or type, or free memory";
@@ -109,10 +135,10 @@ Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
     return Error{what + " needs " + formatBytes(bytes) + ", but only " + formatBytes(*available) +
                      " of memory are available",
                  hint};
-  // A size of 0 may give null, which is no address that a kernel may be handed.
-  void *memory = nullptr;
   const uint64_t alignment = bytes < hugePage ? storageAlignment : hugePage;
-  if (posix_memalign(&memory, alignment, std::max<uint64_t>(bytes, 1)) != 0)
+  // A size of 0 may give null, which is no address that a kernel may be handed.
+  void *memory = allocate(std::max<uint64_t>(bytes, 1), alignment);
+  if (!memory)
     return Error{what + " needs " + formatBytes(bytes) + ", which the system refused", hint};
 #ifdef MADV_HUGEPAGE
   // Only advice: what it fails for stays in small pages.

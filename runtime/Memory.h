@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 namespace tile::runtime {
@@ -17,10 +16,10 @@ inline constexpr size_t storageAlignment = 64;
 /// that stay known to the processor.
 inline constexpr uint64_t hugePage = uint64_t(1) << 21;
 
-struct FreeDeleter {
-  void operator()(std::byte *memory) const { std::free(memory); }
+struct AlignedDeleter {
+  void operator()(std::byte *memory) const;
 };
-using AlignedBytes = std::unique_ptr<std::byte[], FreeDeleter>;
+using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
 
 /// Bytes that this process can use now without swapping: what the machine has available, less
 /// where a control group allows less. UINT64_MAX where the system doesn't say.
@@ -28,6 +27,8 @@ uint64_t availableMemory();
 
 /// `bytes` uninitialized bytes at a multiple of `storageAlignment`; never null, also for 0 bytes.
 /// Refuses more than is available before any of it is touched. `what` names the user in the error.
+/// What was freed lately is given again, with pages that are there already: a launch whose results
+/// are new takes as long as one whose results are not.
 Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what);
 
 } // namespace tile::runtime
