@@ -274,10 +274,12 @@ Division divide(const CpuEntry &entry, const CpuArguments &arguments, int64_t pr
 
 //===-- Programs that add to the same elements -------------------------------===//
 
-/// To fill and to join copies takes this share at most of what programs take. Kernel and shape
-/// alone decide, as they do for the order of the sums.
-constexpr double shareOfCopies = 0.25, cyclesOfElement = 2;
+/// What it takes to fill and to join a copy's element.
+constexpr double cyclesOfElement = 2;
 
+/// With as many cores as copies, all programs' cycles w and c for each of n copies take w / n +
+/// c·n: least where n is √(w / c). Kernel and shape alone decide, as they do for the order of the
+/// sums.
 int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
                       const std::vector<ReduceOutput> &outputs, int64_t programs) {
   double copy = 1;
@@ -286,7 +288,7 @@ int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
   if (!entry.work)
     return maxReduceChunks;
   double work = static_cast<double>(entry.work(arguments.params.data(), arguments.dims.data()));
-  double pay = shareOfCopies * static_cast<double>(programs) * work / copy;
+  double pay = std::sqrt(static_cast<double>(programs) * work / copy);
   return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
 }
 
