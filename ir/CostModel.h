@@ -118,11 +118,11 @@ inline double hiddenSeconds(const KernelCost &one, const KernelCost &other) {
   return std::max(0.0, both - together);
 }
 
-inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart, bool isDelicate) {
+inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart, double reserve) {
   double serial = together.launch + together.memory + together.compute;
   double hidden = std::max(0.0, serial - together.all);
   double added = std::max(0.0, together.compute - apart.compute);
-  return apart.all * (isDelicate ? 0.98 : 1) - together.all - std::min(added / 2, hidden);
+  return apart.all * (1 - reserve) - together.all - std::min(added / 2, hidden);
 }
 
 /// Seconds that one kernel saves beside those that it takes the place of. Of what it computes more
@@ -130,14 +130,16 @@ inline double savedSeconds(const LaunchTimes &together, const LaunchTimes &apart
 /// memory. Where something comes into a contraction's loop, or functions behind it, a fiftieth of
 /// the time is not counted on, either: no model of such a kernel is as exact. Neither is one of two
 /// contractions on a CPU, which read little less in one loop than caches give them apart: two
-/// products of one matrix took 0.95 to 1.15 of the time as one. Where few cores may
-/// run it, the less of both counts: arithmetic that many cores hide takes a few of them longer than
-/// a launch.
+/// products of one matrix took 0.95 to 1.15 of the time as one. A CPU's contraction that is made
+/// again has to save a fifth: of short axes one took 15 cycles for each row where 6 were counted.
+/// Where few cores may run it, the less of both counts: arithmetic that many cores hide takes a few
+/// of them longer than a launch.
 inline double savedSeconds(const KernelCost &together, const KernelCost &apart, bool isDelicate) {
-  double saved = savedSeconds(together.times(), apart.times(), isDelicate);
+  double reserve = together.products > apart.products ? 0.2 : isDelicate ? 0.02 : 0;
+  double saved = savedSeconds(together.times(), apart.times(), reserve);
   if (!together.onFewCores || !apart.onFewCores)
     return saved;
-  return std::min(saved, savedSeconds(*together.onFewCores, *apart.onFewCores, isDelicate));
+  return std::min(saved, savedSeconds(*together.onFewCores, *apart.onFewCores, reserve));
 }
 
 /// What contractions lose of the matrix units in one kernel, beside what kernels apart have; empty:
