@@ -196,12 +196,25 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
 /// A maximum or minimum of f32 in which NaN is seen apart, so that each round waits
 /// for one instruction only.
 static Value emitRange(CodeBuilder &b, Value x, Value y, bool isMax) {
-  Value all = b.integer(b.getI16Type(), -1);
-  Value mode = b.integer(b.getI32Type(), isMax ? 5 : 4); // with the sign of what is chosen
-  Value rounding = b.integer(b.getI32Type(), 4);
-  Value operands[] = {x, y, mode, x, all, rounding};
-  return LLVM::CallIntrinsicOp::create(
-             b, x.getType(), b.getStringAttr("llvm.x86.avx512.mask.range.ps.512"), operands)
+  constexpr int shortest = 4; // lanes of a vector that has it
+  int width = widthOf(x);
+  if (width < shortest) {
+    SmallVector<int32_t> lanes(shortest, -1); // whatever else is there
+    for (int lane = 0; lane < width; ++lane)
+      lanes[lane] = lane;
+    auto widened = [&](Value value) {
+      return b.shuffle(b.splat(value, std::max(2, width)), lanes);
+    };
+    Value wide = emitRange(b, widened(x), widened(y), isMax);
+    return width == 1 ? b.lane(wide, 0) : b.shuffle(wide, ArrayRef(lanes).take_front(width));
+  }
+  int mode = isMax ? 5 : 4; // with the sign of what is chosen
+  SmallVector<Value> operands = {x, y, b.integer(b.getI32Type(), mode), x,
+                                 b.integer(b.getIntegerType(std::max(8, width)), -1)};
+  if (width == 16)
+    operands.push_back(b.integer(b.getI32Type(), 4)); // rounding as it is set
+  std::string name = "llvm.x86.avx512.mask.range.ps." + std::to_string(32 * width);
+  return LLVM::CallIntrinsicOp::create(b, x.getType(), b.getStringAttr(name), operands)
       .getResult(0);
 }
 
@@ -217,16 +230,13 @@ BodyLowering::Fold BodyLowering::foldOf(ReduceOp op, Buffer *into) {
     return b.select(domainMask(all), emit(input), identity);
   };
   bool isMax = kind == CombineKind::max;
-  auto hasInstruction = [this](Value x) { return target.hasAvx512dq && widthOf(x) == 16; };
   if (!element.isF32() || !target.hasAvx512dq || (!isMax && kind != CombineKind::min)) {
     Fold fold = simpleFold(
         identity, [join, next](Value sum) { return join(sum, next()); }, join, into);
     fold.isSum = kind == CombineKind::add && (element.isF32() || element.isF64());
     return fold;
   }
-  auto either = [=, this](Value x, Value y) {
-    return hasInstruction(x) ? emitRange(b, x, y, isMax) : join(x, y);
-  };
+  auto either = [this, isMax](Value x, Value y) { return emitRange(b, x, y, isMax); };
   auto step = [=, this](ValueRange state) {
     Value x = b.splat(next(), widthOf(state[0]));
     Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, x, x);
@@ -314,9 +324,11 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
   SmallVector<Fold> folds;
   for (ReduceOp reduce : llvm::reverse(fitting)) // users come last to first
     folds.push_back(foldOf(reduce, reducedBuffer(reduce.getResult())));
+  SmallVector<StoreOp> stores = storedAlong(value, into->axes, vectorAxis);
   // The first step of a round stores, too.
   folds[0].step = [=, this, step = folds[0].step](ValueRange state) {
     writeBuffer(*into, keptElement(value));
+    storeAlong(stores);
     return step(state);
   };
   Reduction reduction = alongWith(first);

@@ -27,7 +27,8 @@ BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
   StringAttr vectorAxis = chooseVectorAxis(
       axes, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
   // Streamed stores are late, for other programs too.
-  bool isStreamable = !target.sanitizes && !memoryOf(op.getTarget()).isShared && vectorAxis &&
+  bool isStreamable = !target.sanitizes && vectorAxis && lanesAlong(vectorAxis) == target.lanes() &&
+                      !memoryOf(op.getTarget()).isShared &&
                       isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) &&
                       domains.restrictsOn(axes).empty();
   return {withLast(axes, vectorAxis), vectorAxis, isStreamable};
@@ -54,7 +55,8 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
     auto other = dyn_cast<StoreOp>(next);
     if (!other && (Plan::isRoot(next) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(next)))
       break;
-    if (!other || done.contains(other) || changed.contains(other.getTarget()))
+    if (!other || done.contains(other) || storedUnless.contains(other) ||
+        changed.contains(other.getTarget()))
       continue;
     bool isReady = llvm::all_of(other->getOperands(),
                                 [&](Value operand) { return plan.isReadyAt(operand, op); });
@@ -68,19 +70,19 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
   return together;
 }
 
+Value BodyLowering::isLarge(const Memory &memory) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(prologue);
+  // Of which products are bytes of a tensor: they don't overflow.
+  Value bytes = b.i64(memoryType(memory.element).getIntOrFloatBitWidth() / 8);
+  for (Value extent : memory.extents)
+    bytes = b.mul(bytes, extent);
+  return b.compare(arith::CmpIPredicate::sge, bytes, b.i64(target.streamedBytes));
+}
+
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
   Type element = memoryType(memory.element);
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  Value isLarge;
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(prologue);
-    // Of which products are bytes of a tensor: they don't overflow.
-    Value bytes = b.i64(elementBytes);
-    for (Value extent : memory.extents)
-      bytes = b.mul(bytes, extent);
-    isLarge = b.compare(arith::CmpIPredicate::sge, bytes, b.i64(target.streamedBytes));
-  }
   Value isAligned;
   at(vectorAxis, rangeOf(vectorAxis).first, [&] {
     SmallVector<Lanes> indices =
@@ -92,15 +94,68 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
         b.fold<arith::AndIOp>(address, b.i64(elementBytes * target.lanes() - 1)); // a power of two
     isAligned = b.compare(arith::CmpIPredicate::eq, rest, b.i64(0));
   });
-  return b.both(isLarge, isAligned);
+  return b.both(isLarge(memory), isAligned);
+}
+
+/// Between the kept value and the store is nothing that may leave, or that writes.
+SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAttr vectorAxis) {
+  SmallVector<StoreOp> stores;
+  Operation *maker = value.getDefiningOp();
+  if (!maker || kernel.isGrid() || !vectorAxis || zeroed.contains(value))
+    return stores;
+  for (Operation *next = maker->getNextNode(); next; next = next->getNextNode()) {
+    auto store = dyn_cast<StoreOp>(next);
+    if (!store && Plan::isRoot(next) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(next))
+      break;
+    if (!store || store.getValue() != value || done.contains(store) ||
+        llvm::any_of(store.getTarget().getUsers(), llvm::IsaPred<LoadOp>) ||
+        !llvm::all_of(store.getDims(), [](Value dim) { return isa<SpanType>(dim.getType()); }))
+      continue;
+    StoreNest nest = nestOf(store);
+    if (nest.vectorAxis == vectorAxis && nest.axes.size() == axes.size() &&
+        std::is_permutation(axes.begin(), axes.end(), nest.axes.begin()))
+      stores.push_back(store);
+  }
+  return stores;
+}
+
+void BodyLowering::storeAlong(ArrayRef<StoreOp> stores) {
+  for (StoreOp store : stores) {
+    const Memory &memory = memoryOf(store.getTarget());
+    if (!nestOf(store).isStreamable) {
+      storeElement(store, memory, /*streamed=*/false);
+      done.insert(store);
+      continue;
+    }
+    Value streams = isLarge(memory);
+    storedUnless[store] = streams;
+    b.branch(
+        streams, [] { return Values(); },
+        [&] {
+          apart([&] { storeElement(store, memory, /*streamed=*/false); });
+          return Values();
+        });
+  }
 }
 
 void BodyLowering::emitStore(StoreOp op) {
   if (done.contains(op))
     return;
-  StoreNest own = nestOf(op);
+  StoreNest nest = nestOf(op);
+  Value streams = storedUnless.lookup(op);
+  if (!streams)
+    return emitStores(storedWith(op, nest), nest);
+  b.branch(
+      streams,
+      [&] {
+        apart([&] { emitStores(op, nest); });
+        return Values();
+      },
+      [] { return Values(); });
+}
+
+void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) {
   StringAttr vectorAxis = own.vectorAxis;
-  SmallVector<StoreOp> together = storedWith(op, own);
   SmallVector<Value> pulled;
   for (StoreOp store : together) {
     llvm::append_range(pulled, pulledBy(store));
@@ -114,7 +169,7 @@ void BodyLowering::emitStore(StoreOp op) {
   auto row = [&](bool streamed) {
     auto [lo, hi] = rangeOf(vectorAxis);
     auto body = [&](ValueRange) { return elements(streamed && !levels.back().laneMask); };
-    level(vectorAxis, lo, hi, target.lanes(), {}, body, /*unroll=*/nullptr,
+    level(vectorAxis, lo, hi, lanesAlong(vectorAxis), {}, body, /*unroll=*/nullptr,
           vectorsFor(vectorAxis, pulled));
     return Values();
   };

@@ -40,6 +40,12 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
       leaveIfFailed(program);
     Value rest = program;
     for (size_t n = binders; n-- > 0;) {
+      BlockArgument argument = parallel.getBody().getArgument(n);
+      // With constants as its ends, a single block has code for just as many elements.
+      if (!parallel.getEach()[n] && matchPattern(counts[n], m_One())) {
+        blocks[axisOf(argument)] = {lower[n], upper[n]};
+        continue;
+      }
       Value number = rest;
       if (n > 0) {
         Value quotient = arith::DivSIOp::create(b, rest, counts[n]);
@@ -48,7 +54,6 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
       }
       Value size = b.i64(parallel.getSizes()[n]);
       Value base = b.add(lower[n], b.mul(number, size));
-      BlockArgument argument = parallel.getBody().getArgument(n);
       if (parallel.getEach()[n])
         scalars[argument] = base;
       else

@@ -238,6 +238,12 @@ private:
   int64_t likelyExtentOf(mlir::StringAttr axis) const;
   /// An extent of at most half a vector wastes its lanes.
   bool isShort(mlir::StringAttr axis) const;
+  /// Lanes of the vectors that go along an axis where it is stored: as many as it has, if that is
+  /// known. With more, masked, each row would wait for what is written of the one before.
+  int lanesAlong(mlir::StringAttr axis) const;
+  /// Short vectors take less time than lanes that go from row to row where rows are stored, so many
+  /// accesses of which go along the axis, and little is computed between them.
+  bool paysShort(mlir::StringAttr axis, int inOrder, int cost) const;
 
   //===-- Nests (Nest.cpp) ------------------------------------------------===//
   std::pair<mlir::Value, mlir::Value> rangeOf(mlir::StringAttr axis);
@@ -336,6 +342,15 @@ private:
   };
   StoreNest nestOf(ir::StoreOp op);
   llvm::SmallVector<ir::StoreOp> storedWith(ir::StoreOp op, const StoreNest &nest);
+  void emitStores(llvm::ArrayRef<ir::StoreOp> together, const StoreNest &own);
+  /// The stores behind a value that go through its elements with it: while it is made to be kept,
+  /// it is stored, too, and not read again for that.
+  llvm::SmallVector<ir::StoreOp> storedAlong(mlir::Value value, Axes axes,
+                                             mlir::StringAttr vectorAxis);
+  /// Stores at the nest's place, where that is not to go past the caches.
+  void storeAlong(llvm::ArrayRef<ir::StoreOp> stores);
+  /// Whether a tensor is so long that stores go past the caches.
+  mlir::Value isLarge(const Memory &memory);
   /// Stores at the nest's place.
   void storeElement(ir::StoreOp op, const Memory &memory, bool streamed);
   /// Whether the store's vectors from here on may go past the caches.
@@ -491,6 +506,8 @@ private:
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
   llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest
+  /// Stores that are in some nest, too, except where this holds.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> storedUnless;
   friend class PackedDot;
 };
 

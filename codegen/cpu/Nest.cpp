@@ -136,7 +136,8 @@ CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRa
     return body(carried);
   StringAttr axis = axes.front();
   auto [lo, hi] = rangeOf(axis);
-  int width = axis == vectorAxis ? target.lanes() : 1;
+  // Lanes of sums are as many as their starts are.
+  int width = axis != vectorAxis ? 1 : unroll ? target.lanes() : lanesAlong(axis);
   if (axes.size() == 1)
     return level(axis, lo, hi, width, carried, body, unroll, vectors);
   return level(axis, lo, hi, width, carried, [&](ValueRange values) {
@@ -212,18 +213,7 @@ static void forEachRead(const Plan &plan, Value value, llvm::function_ref<bool(V
 }
 
 int64_t BodyLowering::likelyExtentOf(StringAttr axis) const {
-  int64_t extent = extentOf(axis);
-  auto [lower, upper] = domains.boundsOf(axis);
-  auto atMost = [&](int64_t most) {
-    return ShapedType::isDynamic(extent) ? most : std::min(extent, most);
-  };
-  llvm::APInt first, last;
-  if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)))
-    return atMost(std::max<int64_t>(0, last.getSExtValue() - first.getSExtValue()));
-  auto likely = kernel->getAttrOfType<DictionaryAttr>(likelyDimsAttrName);
-  auto dim = upper.getDefiningOp<DimOp>();
-  auto known = likely && dim ? likely.getAs<IntegerAttr>(dim.getNameAttr()) : IntegerAttr();
-  return known ? atMost(known.getInt()) : extent;
+  return tile::codegen::likelyExtentOf(kernel, domains, axis);
 }
 
 bool BodyLowering::isShort(StringAttr axis) const {
@@ -231,14 +221,40 @@ bool BodyLowering::isShort(StringAttr axis) const {
   return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
 }
 
+int BodyLowering::lanesAlong(StringAttr axis) const {
+  auto [lower, upper] = domains.boundsOf(axis);
+  llvm::APInt first, last;
+  bool isKnown =
+      matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last));
+  int64_t extent = isKnown ? likelyExtentOf(axis) : target.lanes();
+  return static_cast<int>(std::min<int64_t>(
+      target.lanes(), llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(1, extent)))));
+}
+
+bool BodyLowering::paysShort(StringAttr axis, int inOrder, int cost) const {
+  // A row is one short vector; or a part of one whose lanes lie apart, each of which takes about a
+  // cycle where it is read or written.
+  double extent = static_cast<double>(likelyExtentOf(axis)), lanes = target.lanes();
+  constexpr double cyclesOfLane = 0.9;
+  return lanesAlong(axis) < lanes &&
+         cost * (1 - extent / lanes) < inOrder * (cyclesOfLane * extent - 1);
+}
+
 StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
                                           std::optional<Access> written, const Buffer *into) {
   StringAttr best;
   int bestScore = 0;
   auto isThere = [&](Value value) { return bufferOf(value) != nullptr; };
+  auto isKnownShort = [&](StringAttr axis) {
+    return written && isShort(axis) && lanesAlong(axis) < target.lanes();
+  };
+  bool hasKnownShort = llvm::any_of(candidates, isKnownShort),
+       hasLong = !llvm::all_of(candidates, [&](StringAttr axis) { return isShort(axis); });
   for (StringAttr axis : candidates) {
     int score = 1; // without any access at all, lanes are still worth it
+    int inOrder = 0, cost = 0;
     auto addStride = [&](Stride stride, int weight) {
+      inOrder += stride == Stride::Unit;
       score += stride == Stride::Unit ? weight : stride == Stride::Other ? -weight : 0;
     };
     auto addBuffer = [&](const Buffer &buffer, int weight) {
@@ -246,6 +262,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
         addStride(buffer.axes.back() == axis ? Stride::Unit : Stride::Other, weight);
     };
     for (Value value : pulled) {
+      cost += plan.costOf(value);
       // Lanes that have to be gathered pay where enough is computed of them.
       if (llvm::is_contained(axesOf(value.getType()), axis))
         score += plan.costOf(value) / 4;
@@ -262,8 +279,12 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
       addStride(strideOf(written->type, written->map, written->dims, axis), 8);
     if (into)
       addBuffer(*into, 6);
-    if (isShort(axis))
+    if (isKnownShort(axis) && hasLong)
+      score = paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
+    else if (isShort(axis))
       score = likelyExtentOf(axis) == 1 ? 0 : std::min(score, 1);
+    else if (hasKnownShort)
+      score = std::max(score, 1);
     if (score >= bestScore && score > 0) {
       best = axis;
       bestScore = score;
@@ -529,8 +550,10 @@ Value BodyLowering::keptElement(Value value) {
 
 void BodyLowering::keep(Value value, Buffer *into) {
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
+  SmallVector<StoreOp> stores = storedAlong(value, into->axes, vectorAxis);
   auto body = [&](ValueRange) {
     writeBuffer(*into, keptElement(value));
+    storeAlong(stores);
     return Values();
   };
   nest(withLast(into->axes, vectorAxis), vectorAxis, {}, body, /*unroll=*/nullptr,

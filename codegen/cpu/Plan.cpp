@@ -2,7 +2,9 @@
 
 #include "codegen/cpu/Plan.h"
 #include "codegen/Elementwise.h"
-#include "ir/Domain.h"
+#include "codegen/cpu/ChooseTiles.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -58,6 +60,21 @@ static bool isExpansion(Operation *op) {
          axesOf(op->getResult(0).getType()).size() > axesOf(op->getOperand(0).getType()).size();
 }
 
+int64_t tile::codegen::likelyExtentOf(KernelOp kernel, const Domains &domains, StringAttr axis) {
+  int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
+  auto [lower, upper] = domains.boundsOf(axis);
+  auto atMost = [&](int64_t most) {
+    return ShapedType::isDynamic(extent) ? most : std::min(extent, most);
+  };
+  llvm::APInt first, last;
+  if (matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last)))
+    return atMost(std::max<int64_t>(0, last.getSExtValue() - first.getSExtValue()));
+  auto likely = kernel->getAttrOfType<DictionaryAttr>(likelyDimsAttrName);
+  auto dim = upper.getDefiningOp<DimOp>();
+  auto known = likely && dim ? likely.getAs<IntegerAttr>(dim.getNameAttr()) : IntegerAttr();
+  return known ? atMost(known.getInt()) : extent;
+}
+
 /// The axis along which elements are neighbours in memory; null if that is none of a block's own.
 static StringAttr innermostAxis(AffineMap map, ValueRange dims) {
   if (map.getNumResults() == 0)
@@ -103,12 +120,38 @@ static bool isReadAcross(LoadOp load) {
 namespace {
 /// Decides from the last use backwards.
 struct Planner {
-  Planner(llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs) : kept(kept), costs(costs) {}
+  Planner(KernelOp kernel, llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs)
+      : kernel(kernel), domains(kernel), kept(kept), costs(costs) {}
 
+  KernelOp kernel;
+  Domains domains;
   llvm::DenseSet<Value> &kept;
   DenseMap<Value, int> &costs;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
+
+  /// Whether so few elements share one of an expansion's operand that what it costs as a scalar,
+  /// before them, is a good part of theirs.
+  bool isSharedByFew(BroadcastOp expansion) {
+    constexpr int64_t few = 64; // four vectors
+    ArrayRef<StringAttr> axes = axesOf(expansion.getInput().getType());
+    int64_t sharing = 1;
+    for (StringAttr axis : axesOf(expansion.getType()))
+      if (!llvm::is_contained(axes, axis)) {
+        int64_t extent = likelyExtentOf(kernel, domains, axis);
+        if (ShapedType::isDynamic(extent) || extent > few)
+          return false;
+        sharing *= std::max<int64_t>(1, extent);
+      }
+    return sharing <= few;
+  }
+
+  /// Then it is kept, so that it is computed in vectors.
+  bool isKeptFor(BroadcastOp expansion) {
+    constexpr int dear = 4; // a division
+    return isExpansion(expansion) && isSharedByFew(expansion) &&
+           costOfPulled(expansion.getInput()) > dear;
+  }
 
   /// Cost of one element, with what it pulls.
   int costOfPulled(Value value) {
@@ -118,19 +161,21 @@ struct Planner {
     auto [entry, isNew] = costs.try_emplace(value, 0);
     if (!isNew)
       return entry->second;
-    int cost = isa<BroadcastOp>(op) ? 0 : tile::codegen::costOf(op);
+    auto expansion = dyn_cast<BroadcastOp>(op);
+    int cost = expansion ? 0 : tile::codegen::costOf(op);
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
-        cost += isa<LoadOp>(op)          ? 8 // a gather
-                : kept.contains(operand) ? 1
-                                         : costOfPulled(operand);
+        cost += isa<LoadOp>(op) ? 8 // a gather
+                : kept.contains(operand) || (expansion && isKeptFor(expansion))
+                    ? 1
+                    : costOfPulled(operand);
     return costs[value] = std::min(cost, 1000);
   }
 
   void visit(Value value) {
     Operation *op = value.getDefiningOp();
     auto &users = nests[value];
-    bool repeats = false;
+    bool repeats = false, isScalar = false;
     for (Operation *user : value.getUsers()) {
       if (Plan::isRoot(user)) {
         users.insert(user);
@@ -143,6 +188,8 @@ struct Planner {
       }
       // On more axes, or in an inner loop, it would be computed again and again.
       repeats |= isExpansion(user);
+      if (auto expansion = dyn_cast<BroadcastOp>(user))
+        isScalar |= isKeptFor(expansion);
       repeats |= user->getBlock() != op->getBlock();
       // Which takes one element after the other: what is dear is computed before, in vectors.
       repeats |= isa<AtomicOp>(user);
@@ -151,7 +198,8 @@ struct Planner {
     bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
     constexpr int dear = 6, veryDear = 32; // about a store and a load; two functions
     int cost = costOfPulled(value);
-    bool keep = (cost > dear && (users.size() > 1 || repeats)) || (cost >= veryDear && isPacked);
+    bool keep = isScalar || (cost > dear && (users.size() > 1 || repeats)) ||
+                (cost >= veryDear && isPacked);
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
       // at once, or in the very nest that stores it.
@@ -180,7 +228,7 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner(kept, costs);
+  Planner planner(kernel, kept, costs);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
   // What is kept was counted where it is used: now it is read there.

@@ -7,12 +7,17 @@
 #ifndef TILE_CODEGEN_CPU_PLAN_H
 #define TILE_CODEGEN_CPU_PLAN_H
 
+#include "ir/Domain.h"
 #include "ir/TileOps.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tile::codegen {
+
+/// What an axis has: as a constant, or as its dim is likely to be (`likelyDimsAttrName`); dynamic
+/// if neither is known.
+int64_t likelyExtentOf(ir::KernelOp kernel, const ir::Domains &domains, mlir::StringAttr axis);
 
 class Plan {
 public:
