@@ -277,9 +277,9 @@ Division divide(const CpuEntry &entry, const CpuArguments &arguments, int64_t pr
 /// What it takes to fill and to join a copy's element.
 constexpr double cyclesOfElement = 2;
 
-/// With as many cores as copies, all programs' cycles w and c for each of n copies take w / n +
-/// c·n: least where n is √(w / c). Kernel and shape alone decide, as they do for the order of the
-/// sums.
+/// With as many cores as copies, all programs' cycles w and c for each of n copies, taken to be
+/// joined by one core, take w / n + c·n: least where n is √(w / c). Kernel and shape alone decide,
+/// as they do for the order of the sums.
 int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
                       const std::vector<ReduceOutput> &outputs, int64_t programs) {
   double copy = 1;

@@ -46,7 +46,8 @@ strip -o "$place/fuzz_graphs" $build/tests/fuzz/fuzz_graphs
 strip -o "$place/runtime_cuda_device_test" $build/tests/runtime/runtime_cuda_device_test
 # Debian has oneTBB as shared libraries only; the others are those of every Linux.
 tbb=$(ldd $build/frontend/tilec | awk '$1 ~ /^libtbb/ { print $3 }')
-[ -n "$tbb" ] || { echo "bundle.sh: error: $build/frontend/tilec doesn't say where its libtbb is" >&2; exit 1; }
+[ "$(echo "$tbb" | grep -c /libtbb)" = 2 ] ||
+  { echo "bundle.sh: error: $build/frontend/tilec doesn't say where its libtbb and libtbbmalloc are" >&2; exit 1; }
 cp -L $tbb "$place/lib/"
 for folder in samples tests/e2e tests/bench tests/gpu; do
   cp -r $folder "$place/$(dirname $folder)/"
