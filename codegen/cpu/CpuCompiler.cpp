@@ -61,6 +61,7 @@ static FailureOr<CompiledModule> compile(KernelOp kernel, const CpuOptions &opti
   }
   if (optimized && options.optimization > 0)
     optimizeModule(*result.module, **machine);
+  storeSingleLanes(*result.module);
   result.machine = std::move(*machine);
   return result;
 }

@@ -97,7 +97,9 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
   return b.both(isLarge(memory), isAligned);
 }
 
-/// Between the kept value and the store is nothing that may leave, or that writes.
+/// Between the kept value and the store is nothing that may leave, or that writes to its tensor,
+/// to which there is one store only, and which nothing reads; and all that its place is made of is
+/// there before.
 SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAttr vectorAxis) {
   SmallVector<StoreOp> stores;
   Operation *maker = value.getDefiningOp();
@@ -109,7 +111,8 @@ SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAtt
       break;
     if (!store || store.getValue() != value || done.contains(store) ||
         llvm::any_of(store.getTarget().getUsers(), llvm::IsaPred<LoadOp>) ||
-        !llvm::all_of(store.getDims(), [](Value dim) { return isa<SpanType>(dim.getType()); }))
+        !llvm::all_of(store.getDims(), [](Value dim) { return isa<SpanType>(dim.getType()); }) ||
+        !llvm::all_of(store.getSyms(), [&](Value sym) { return plan.isReadyAt(sym, maker); }))
       continue;
     StoreNest nest = nestOf(store);
     if (nest.vectorAxis == vectorAxis && nest.axes.size() == axes.size() &&

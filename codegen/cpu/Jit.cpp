@@ -125,9 +125,7 @@ static std::optional<unsigned> singleLane(Value *mask) {
   return single;
 }
 
-/// Masked stores of one lane become scalar ones. LLVM 22 would do the same, but with what the lane
-/// was before it was made narrower, so that elements beside it are overwritten (its issue 179489).
-static void storeSingleLanes(Module &module) {
+void tile::codegen::storeSingleLanes(Module &module) {
   SmallVector<IntrinsicInst *> stores;
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))
@@ -173,7 +171,6 @@ void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   ModulePassManager pipeline;
   pipeline.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.run(module, modules);
-  storeSingleLanes(module);
 }
 
 //===-- Loading -----------------------------------------------------------===//

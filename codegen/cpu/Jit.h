@@ -21,6 +21,10 @@ TargetInfo describeTarget(const llvm::TargetMachine &machine, const CpuOptions &
 /// The passes over LLVM IR, in order.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 
+/// Masked stores of one lane become scalar ones. LLVM 22 would do the same, but with what the lane
+/// was before it was made narrower, so that elements beside it are overwritten (its issue 179489).
+void storeSingleLanes(llvm::Module &module);
+
 /// Loads an object into this process; its bytes are copied.
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> loadObject(llvm::StringRef object);
 

@@ -89,6 +89,8 @@ protected:
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
                                      mlir::ValueRange syms, DimValue dimValue);
   Place locate(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
+  /// An element of each of several short rows, which are read as a whole; null where that can't be.
+  mlir::Value readOfRows(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);
@@ -241,8 +243,8 @@ private:
   /// Lanes of the vectors that go along an axis where it is stored: as many as it has, if that is
   /// known. With more, masked, each row would wait for what is written of the one before.
   int lanesAlong(mlir::StringAttr axis) const;
-  /// Short vectors take less time than lanes that go from row to row where rows are stored, so many
-  /// accesses of which go along the axis, and little is computed between them.
+  /// Short vectors take less time than lanes that go from row to row where rows are stored,
+  /// `inOrder` accesses go along the axis, and what is computed between them costs little.
   bool paysShort(mlir::StringAttr axis, int inOrder, int cost) const;
 
   //===-- Nests (Nest.cpp) ------------------------------------------------===//
@@ -285,6 +287,9 @@ private:
   /// one after the other.
   Values nest(Axes axes, mlir::StringAttr vectorAxis, mlir::ValueRange carried, LevelBody body,
               const Unroll *unroll = nullptr, int vectors = 1);
+  /// The first coordinate and how many there are, if both are known, and those are few, where the
+  /// nest has lanes already; else 0 and 0.
+  std::pair<int64_t, int64_t> shortRange(mlir::Value from, mlir::Value to) const;
   Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
                mlir::ValueRange carried, LevelBody body, const Unroll *unroll = nullptr,
                int vectors = 1);
@@ -498,6 +503,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
   llvm::SmallVector<Level> levels;
+  int64_t unrolled = 1;               // copies of the code at this place
   llvm::DenseSet<mlir::Value> zeroed; // kept values that are 0 outside their conditions
   bool streams = false;               // some store goes past the caches
   int nests = 0;                      // emitted so far

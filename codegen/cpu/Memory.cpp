@@ -214,6 +214,37 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
 
 //===-- Loads -------------------------------------------------------------===//
 
+/// Of rows that follow each other, which come as they lie there: their elements are picked in
+/// registers.
+Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, int width) {
+  constexpr int64_t mostOfRow = 4;
+  APInt place, stride, extent;
+  size_t rank = indices.size();
+  if (!memory.isInvariant || rank < 2 || width == 1)
+    return {};
+  // Along one dimension there are lanes, and it is that of the rows.
+  for (auto [d, index] : llvm::enumerate(indices))
+    if (index.counts != (d == rank - 2) || widthOf(index.value) > 1)
+      return {};
+  if (!matchPattern(indices[rank - 1].value, m_ConstantInt(&place)) ||
+      !matchPattern(memory.strides[rank - 2], m_ConstantInt(&stride)) ||
+      !matchPattern(memory.extents[rank - 1], m_ConstantInt(&extent)) || stride != extent ||
+      extent.slt(2) || extent.sgt(mostOfRow) || place.uge(extent))
+    return {};
+  SmallVector<Lanes> first(indices);
+  first[rank - 2].counts = false;
+  first[rank - 1] = {b.i64(0)};
+  auto length = static_cast<int>(extent.getSExtValue());
+  Type element = memoryType(memory.element);
+  Place begin = locate(memory, first, 1);
+  Value rows = b.load(lanesOf(element, width * length),
+                      b.at(begin.pointer, begin.offset.value, element), /*isInvariant=*/true);
+  SmallVector<int32_t> lanes;
+  for (int lane = 0; lane < width; ++lane)
+    lanes.push_back(lane * length + static_cast<int>(place.getSExtValue()));
+  return fromMemory(b.shuffle(rows, lanes), memory.element);
+}
+
 Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value mask) {
   Memory memory = memoryOf(op.getSource());
   SmallVector<Lanes> indices = indicesOf(op.getMap(), op.getDims(), op.getSyms(), dimValue);
@@ -221,11 +252,15 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
+    if (Value element = mask ? Value() : readOfRows(memory, indices, width))
+      return element;
     return readElements(memory, locate(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
+    if (Value element = mask ? Value() : readOfRows(memory, indices, width))
+      return element;
     return readElements(memory, locate(memory, indices, width), width, mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {

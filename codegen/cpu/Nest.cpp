@@ -48,6 +48,16 @@ CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value t
   });
 }
 
+std::pair<int64_t, int64_t> BodyLowering::shortRange(Value from, Value to) const {
+  constexpr int64_t mostUnrolled = 4, mostCopies = 16; // of an axis; of what is in all of them
+  APInt first, last;
+  if (lanesHere() == 1 || !matchPattern(from, m_ConstantInt(&first)) ||
+      !matchPattern(to, m_ConstantInt(&last)) || (last - first).slt(2) ||
+      (last - first).sgt(mostUnrolled) || unrolled * (last - first).getSExtValue() > mostCopies)
+    return {0, 0};
+  return {first.getSExtValue(), (last - first).getSExtValue()};
+}
+
 CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int width,
                                         ValueRange carried, LevelBody body, const Unroll *unroll,
                                         int vectors) {
@@ -63,7 +73,14 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
       sums = rounds(range, from, to, {.isTail = isTail}, sums, b.getInsertionBlock(), body);
     };
     if (width == 1) {
-      run(from, hi, false);
+      // Inside of lanes, each coordinate of an axis that is known to be short has code of its own.
+      auto [first, count] = shortRange(from, hi);
+      if (count == 0)
+        run(from, hi, false);
+      unrolled *= std::max<int64_t>(1, count);
+      for (int64_t n = 0; n < count; ++n)
+        run(b.i64(first + n), b.i64(first + n + 1), false);
+      unrolled /= std::max<int64_t>(1, count);
       return sums;
     }
     Value full = wholeSteps(width);
@@ -246,7 +263,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
   int bestScore = 0;
   auto isThere = [&](Value value) { return bufferOf(value) != nullptr; };
   auto isKnownShort = [&](StringAttr axis) {
-    return written && isShort(axis) && lanesAlong(axis) < target.lanes();
+    return isShort(axis) && lanesAlong(axis) < target.lanes();
   };
   bool hasKnownShort = llvm::any_of(candidates, isKnownShort),
        hasLong = !llvm::all_of(candidates, [&](StringAttr axis) { return isShort(axis); });
@@ -280,7 +297,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
     if (into)
       addBuffer(*into, 6);
     if (isKnownShort(axis) && hasLong)
-      score = paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
+      score = written && paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
     else if (isShort(axis))
       score = likelyExtentOf(axis) == 1 ? 0 : std::min(score, 1);
     else if (hasKnownShort)
@@ -548,6 +565,15 @@ Value BodyLowering::keptElement(Value value) {
   return b.select(restrictMask(axesOf(value.getType())), element, zero);
 }
 
+/// With the lanes' axis last, or before a short one: where they go from row to row, all of a row's
+/// elements come together.
+static void putShortLast(MutableArrayRef<StringAttr> axes,
+                         llvm::function_ref<int(StringAttr)> lanes, int most) {
+  size_t rank = axes.size();
+  if (rank > 1 && lanes(axes[rank - 2]) < most && lanes(axes[rank - 1]) == most)
+    std::swap(axes[rank - 2], axes[rank - 1]);
+}
+
 void BodyLowering::keep(Value value, Buffer *into) {
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
   SmallVector<StoreOp> stores = storedAlong(value, into->axes, vectorAxis);
@@ -556,6 +582,10 @@ void BodyLowering::keep(Value value, Buffer *into) {
     storeAlong(stores);
     return Values();
   };
-  nest(withLast(into->axes, vectorAxis), vectorAxis, {}, body, /*unroll=*/nullptr,
-       vectorsFor(vectorAxis, value));
+  SmallVector<StringAttr> axes = withLast(into->axes, vectorAxis);
+  int vectors = vectorsFor(vectorAxis, value);
+  if (vectors == 1 && vectorAxis)
+    putShortLast(
+        axes, [&](StringAttr axis) { return lanesAlong(axis); }, target.lanes());
+  nest(axes, vectorAxis, {}, body, /*unroll=*/nullptr, vectors);
 }

@@ -130,11 +130,22 @@ struct Planner {
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
 
+  static constexpr int64_t few = 64; // four vectors
+
+  /// Whether a tile of these axes has room: they are a program's blocks, or short.
+  bool isSmall(ArrayRef<StringAttr> axes) {
+    return llvm::all_of(axes, [&](StringAttr axis) {
+      int64_t extent = likelyExtentOf(kernel, domains, axis);
+      return domains.isBlock(axis) || (!ShapedType::isDynamic(extent) && extent <= few);
+    });
+  }
+
   /// Whether so few elements share one of an expansion's operand that what it costs as a scalar,
   /// before them, is a good part of theirs.
   bool isSharedByFew(BroadcastOp expansion) {
-    constexpr int64_t few = 64; // four vectors
     ArrayRef<StringAttr> axes = axesOf(expansion.getInput().getType());
+    if (!isSmall(axes) || expansion.getInput().getDefiningOp<BroadcastOp>())
+      return false;
     int64_t sharing = 1;
     for (StringAttr axis : axesOf(expansion.getType()))
       if (!llvm::is_contained(axes, axis)) {
@@ -175,7 +186,7 @@ struct Planner {
   void visit(Value value) {
     Operation *op = value.getDefiningOp();
     auto &users = nests[value];
-    bool repeats = false, isScalar = false;
+    bool repeats = false, isForFew = false;
     for (Operation *user : value.getUsers()) {
       if (Plan::isRoot(user)) {
         users.insert(user);
@@ -189,7 +200,7 @@ struct Planner {
       // On more axes, or in an inner loop, it would be computed again and again.
       repeats |= isExpansion(user);
       if (auto expansion = dyn_cast<BroadcastOp>(user))
-        isScalar |= isKeptFor(expansion);
+        isForFew |= isKeptFor(expansion);
       repeats |= user->getBlock() != op->getBlock();
       // Which takes one element after the other: what is dear is computed before, in vectors.
       repeats |= isa<AtomicOp>(user);
@@ -198,7 +209,7 @@ struct Planner {
     bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
     constexpr int dear = 6, veryDear = 32; // about a store and a load; two functions
     int cost = costOfPulled(value);
-    bool keep = isScalar || (cost > dear && (users.size() > 1 || repeats)) ||
+    bool keep = isForFew || (cost > dear && (users.size() > 1 || repeats)) ||
                 (cost >= veryDear && isPacked);
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
