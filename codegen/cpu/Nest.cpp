@@ -153,8 +153,7 @@ CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRa
     return body(carried);
   StringAttr axis = axes.front();
   auto [lo, hi] = rangeOf(axis);
-  // Lanes of sums are as many as their starts are.
-  int width = axis != vectorAxis ? 1 : unroll ? target.lanes() : lanesAlong(axis);
+  int width = axis == vectorAxis ? target.lanes() : 1;
   if (axes.size() == 1)
     return level(axis, lo, hi, width, carried, body, unroll, vectors);
   return level(axis, lo, hi, width, carried, [&](ValueRange values) {
