@@ -34,6 +34,11 @@ BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
   return {withLast(axes, vectorAxis), vectorAxis, isStreamable};
 }
 
+/// Whether no store may come before it that stands behind it.
+static bool mayWriteOrLeave(Operation *op) {
+  return Plan::isRoot(op) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(op);
+}
+
 /// With those behind it that go through the same elements in the same way and read some of what it
 /// reads: that is read and computed once. Nothing else that writes, or may leave, stands between.
 SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest) {
@@ -53,7 +58,7 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
     if (auto load = dyn_cast<LoadOp>(next))
       changed.insert(load.getSource());
     auto other = dyn_cast<StoreOp>(next);
-    if (!other && (Plan::isRoot(next) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(next)))
+    if (!other && mayWriteOrLeave(next))
       break;
     if (!other || done.contains(other) || storedUnless.contains(other) ||
         changed.contains(other.getTarget()))
@@ -73,7 +78,7 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
 Value BodyLowering::isLarge(const Memory &memory) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(prologue);
-  // Of which products are bytes of a tensor: they don't overflow.
+  // These products are bytes of a tensor: they don't overflow.
   Value bytes = b.i64(memoryType(memory.element).getIntOrFloatBitWidth() / 8);
   for (Value extent : memory.extents)
     bytes = b.mul(bytes, extent);
@@ -107,7 +112,7 @@ SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAtt
     return stores;
   for (Operation *next = maker->getNextNode(); next; next = next->getNextNode()) {
     auto store = dyn_cast<StoreOp>(next);
-    if (!store && Plan::isRoot(next) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(next))
+    if (!store && mayWriteOrLeave(next))
       break;
     if (!store || store.getValue() != value || done.contains(store) ||
         llvm::any_of(store.getTarget().getUsers(), llvm::IsaPred<LoadOp>) ||

@@ -214,8 +214,7 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
 
 //===-- Loads -------------------------------------------------------------===//
 
-/// Of rows that follow each other, which come as they lie there: their elements are picked in
-/// registers.
+/// Rows that follow each other come as they lie there, and their elements are picked in registers.
 Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, int width) {
   constexpr int64_t mostOfRow = 4;
   APInt place, stride, extent;
