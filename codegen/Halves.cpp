@@ -89,6 +89,17 @@ Value roundByInstruction(CodeBuilder &b, Value value, FloatType to) {
   return arith::TruncIOp::create(b, b.getI8Type(), b.add(pair, more));
 }
 
+/// To nearest even, of f32's upper half: the carry goes on into the exponent, and from the greatest
+/// number to infinity. NaNs stay quiet NaNs.
+Value roundToBf16(CodeBuilder &b, Value value) {
+  Bits i{b, widthOf(value)};
+  Value x = i.ofFloat(value), upper = i.shr(x, 16);
+  Value rounded = i.shr(b.add(b.add(x, i.c(0x7fff)), i.band(upper, i.c(1))), 16);
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  Value result = b.select(isNaN, i.bor(upper, i.c(0x40)), rounded);
+  return arith::TruncIOp::create(b, lanesOf(b.getIntegerType(16), i.width), result);
+}
+
 /// 2^n as f32.
 Value powerOfTwo(Bits &i, int n) {
   return i.b.number(lanesOf(i.b.getF32Type(), i.width), std::ldexp(1.0, n));
@@ -133,6 +144,8 @@ Value tile::codegen::roundFromF32(CodeBuilder &b, const TargetInfo &target, Valu
   Format format = formatOf(to);
   if (target.hasF8Conversions && format.bits() == 8 && !towardZero)
     return roundByInstruction(b, value, to);
+  if (to.isBF16() && !towardZero)
+    return roundToBf16(b, value);
   Bits i{b, width};
   int shift = 23 - format.mantissaBits;
   Value x = i.ofFloat(value);

@@ -64,7 +64,7 @@ public:
   }
   /// x · 2ⁿ for |n| ≤ 252, rounding once at the end; `rounded` is n as a float.
   Value scale(Value x, Value n, Value rounded) {
-    if (target.vectorBits == 512 && width == 16)
+    if (target.vectorBits == 512 && width >= 4)
       return scaleByInstruction(x, rounded);
     Value half = sar(n, 1), rest = b.sub(n, half);
     auto power = [&](Value e) { return fromBits(shl(b.add(e, bitsC(127)), 23)); };
@@ -80,11 +80,12 @@ public:
     return fma(missing(r), r, r);
   }
   Value scaleByInstruction(Value x, Value n) {
-    Value all = b.integer(b.getI16Type(), -1), rounding = b.integer(b.getI32Type(), 4);
-    Value operands[] = {x, n, x, all, rounding}; // the mask takes all; rounding as elsewhere
-    return LLVM::CallIntrinsicOp::create(
-               b, type(), b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"), operands)
-        .getResult(0);
+    Value all = b.integer(b.getIntegerType(std::max(8, width)), -1);
+    CodeBuilder::Values operands = {x, n, x, all}; // the mask takes all
+    if (width == 16)
+      operands.push_back(b.integer(b.getI32Type(), 4)); // rounding as elsewhere
+    std::string name = "llvm.x86.avx512.mask.scalef.ps." + std::to_string(32 * width);
+    return LLVM::CallIntrinsicOp::create(b, type(), b.getStringAttr(name), operands).getResult(0);
   }
   Value clamp(Value x, double low, double high) { // NaN stays
     x = where(less(x, c(low)), c(low), x);

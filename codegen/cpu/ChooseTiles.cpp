@@ -686,8 +686,9 @@ CpuProgram tile::codegen::programOf(KernelOp kernel, ArrayRef<int64_t> dims,
 
 //===-- Short axes --------------------------------------------------------===//
 
-/// Gives those dims, by name, of which code for any length would waste most of its lanes; and those
-/// of one element, behind which neighbours lie elsewhere than code for any length knows.
+/// Gives those dims, by name, of which code for any length would waste most of its lanes, or loop
+/// over few rows; and those of one element, behind which neighbours lie elsewhere than code for any
+/// length knows.
 static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> dims) {
   auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
   if (llvm::none_of(dims, isShort))
@@ -699,6 +700,10 @@ static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> 
     if (AffineMap shape = kernel.getParamShape(n); shape && shape.getNumResults() > 1)
       if (auto last = dyn_cast<AffineSymbolExpr>(shape.getResults().back()))
         names.insert(kernel.getDims()[last.getPosition()]);
+  ParallelOp parallel = kernel.getParallel();
+  for (auto [upper, each] : llvm::zip(parallel.getUpper(), parallel.getEach()))
+    if (auto dim = upper.getDefiningOp<DimOp>(); dim && !each)
+      names.insert(dim.getNameAttr());
   Builder b(kernel.getContext());
   SmallVector<NamedAttribute> found;
   for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))

@@ -73,7 +73,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
   auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
   // The best between two coordinates, not too far from each other, and how far from the first.
   auto walk = [&](Value from, Value to) {
-    int width = vectorAxis == axis ? target.lanes() : ofOuter();
+    int width = vectorAxis == axis ? lanesAlong(axis) : ofOuter();
     Values start = {b.splat(worst, width), b.splat(none, width)};
     auto step = [&](ValueRange state) {
       Value x = b.splat(asNumber(emit(op.getInput())), width);

@@ -10,11 +10,12 @@ using Values = CodeBuilder::Values;
 PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buffer *into)
     : lowering(lowering), b(lowering.b), op(op), axes(axes), into(into),
       type(getElementTypeOrSelf(op.getType())), k(op.getAxisAttr()),
-      lanes(lowering.target.vectorBits / type.getIntOrFloatBitWidth()) {
+      lanes(std::clamp(lowering.lanesAlong(axes.column), 2,
+                       int(lowering.target.vectorBits / type.getIntOrFloatBitWidth()))) {
   constexpr int64_t maxDepth = 256;
   int64_t all = cast<SpanType>(lowering.domains.spanOf(k.getValue()).getType()).getExtent();
   depth = ShapedType::isDynamic(all) ? maxDepth : std::clamp<int64_t>(all, 1, maxDepth);
-  int64_t step = lowering.target.lanes();
+  int64_t step = lowering.lanesAlong(k);
   depth = (depth + step - 1) / step * step;
   if (!findRowBuffer()) {
     // One vector more, so that rows don't all fall into the same sets of the cache.

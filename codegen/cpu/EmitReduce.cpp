@@ -99,7 +99,7 @@ void BodyLowering::emitReduction(const Reduction &reduction, ArrayRef<Fold> fold
   SmallVector<StringAttr> inner = withLast(reduction.inner, vectorAxis);
   auto join = [&](ValueRange x, ValueRange y) { return joinAll(folds, x, y); };
   nest(withLast(reduction.outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
-    int width = isInner ? target.lanes() : widthAt(reduction.outer);
+    int width = isInner ? lanesAlong(vectorAxis) : widthAt(reduction.outer);
     Values start;
     for (const Fold &fold : folds)
       for (Value value : fold.start)

@@ -88,7 +88,7 @@ Value BodyLowering::sortFirst(LineSort &line, Value most) {
     Value last = b.load(word, b.at(sorted, b.sub(most, b.i64(1)), word), false);
     return {most, line.words.keyOf(b, last), b.i1(false), sorted, b.select(isHere, there, here)};
   };
-  int lanes = line.vectorAxis ? target.lanes() : 1;
+  int lanes = line.vectorAxis ? lanesAlong(line.axis()) : 1;
   Values last = level(line.axis(), lo, end, lanes, start, [&](ValueRange state) {
     int width = widthAt(line.axis());
     Value keys = b.splat(emitSortKey(b, target, line.op, emit(line.op.getInput())), width);

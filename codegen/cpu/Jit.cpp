@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -155,8 +156,10 @@ void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  // The generator's loops are rotated and vectorized already: what is left is
-  // to share, to simplify and to move out of loops.
+  // The generator's loops are rotated and vectorized already: what is left is to share, to
+  // simplify, to move out of loops, and to write out those of few rounds: what one of them keeps
+  // for the next stays in registers.
+  constexpr int asO2 = 2; // how much code may grow
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/false));
   passes.addPass(InstCombinePass());
@@ -164,6 +167,8 @@ void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
   passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopFullUnrollPass(asO2)));
+  passes.addPass(SimplifyCFGPass());
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());

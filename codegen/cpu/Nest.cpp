@@ -153,7 +153,7 @@ CodeBuilder::Values BodyLowering::nest(Axes axes, StringAttr vectorAxis, ValueRa
     return body(carried);
   StringAttr axis = axes.front();
   auto [lo, hi] = rangeOf(axis);
-  int width = axis == vectorAxis ? target.lanes() : 1;
+  int width = axis == vectorAxis ? lanesAlong(axis) : 1;
   if (axes.size() == 1)
     return level(axis, lo, hi, width, carried, body, unroll, vectors);
   return level(axis, lo, hi, width, carried, [&](ValueRange values) {

@@ -95,7 +95,7 @@ Value PackedDot::pack(const Side &side) {
   StringAttr vectorAxis =
       lowering.chooseVectorAxis({side.other, side.inner}, side.operand, std::nullopt, nullptr);
   bool isAcross = vectorAxis == side.other;
-  int width = !vectorAxis ? 1 : isAcross ? lanes : lowering.target.lanes();
+  int width = !vectorAxis ? 1 : isAcross ? lanes : lowering.lanesAlong(side.inner);
   Values seen;
   if (side.watches)
     seen.push_back(b.splat(b.i1(false), width));

@@ -140,21 +140,26 @@ struct Planner {
     });
   }
 
-  /// Whether so few elements share one of an expansion's operand that what it costs as a scalar,
-  /// before them, is a good part of theirs.
-  bool isSharedByFew(BroadcastOp expansion) {
+  /// How many elements share one of an expansion's operand; more than `few` where that is not
+  /// known.
+  int64_t sharing(BroadcastOp expansion) {
     ArrayRef<StringAttr> axes = axesOf(expansion.getInput().getType());
-    if (!isSmall(axes) || expansion.getInput().getDefiningOp<BroadcastOp>())
-      return false;
     int64_t sharing = 1;
     for (StringAttr axis : axesOf(expansion.getType()))
       if (!llvm::is_contained(axes, axis)) {
         int64_t extent = likelyExtentOf(kernel, domains, axis);
         if (ShapedType::isDynamic(extent) || extent > few)
-          return false;
+          return few + 1;
         sharing *= std::max<int64_t>(1, extent);
       }
-    return sharing <= few;
+    return sharing;
+  }
+
+  /// Whether so few elements share one of an expansion's operand that what it costs as a scalar,
+  /// before them, is a good part of theirs.
+  bool isSharedByFew(BroadcastOp expansion) {
+    return isSmall(axesOf(expansion.getInput().getType())) &&
+           !expansion.getInput().getDefiningOp<BroadcastOp>() && sharing(expansion) <= few;
   }
 
   /// Then it is kept, so that it is computed in vectors.
@@ -180,6 +185,9 @@ struct Planner {
                 : kept.contains(operand) || (expansion && isKeptFor(expansion))
                     ? 1
                     : costOfPulled(operand);
+    // What many share stays in a register.
+    if (expansion && isExpansion(expansion) && sharing(expansion) > few)
+      cost = std::min(cost, 1);
     return costs[value] = std::min(cost, 1000);
   }
 

@@ -1,9 +1,9 @@
 // Online softmax, causal unless `full`.
-// dims: S=1,0,3,17,40 L=1,0,5,33,70 D=1,3,16,20
+// dims: S=1,0,3,4,17,40 L=1,0,3,4,8,33,70 D=1,3,4,16,20
 // sizes: i=2,1,5,16 j=3,1,8,16,64
 // special: v
 // tolerance: 5e-5
-// runs: 16
+// runs: 24
 #sd = affine_map<()[s, l, d] -> (s, d)>
 #ld = affine_map<()[s, l, d] -> (l, d)>
 #id = affine_map<(d0, d1) -> (d0, d1)>

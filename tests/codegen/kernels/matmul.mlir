@@ -1,9 +1,9 @@
 // One block of c a program; the carried tile is the accumulator.
 // types: f32 f64 i32 f16 bf16
-// dims: M=1,0,3,17,33,50 K=1,0,5,64,129,530 N=1,0,2,31,70,130
+// dims: M=1,0,3,4,17,33,50 K=1,0,4,5,64,129,530 N=1,0,2,4,8,31,70,130
 // sizes: i=4,1,3,16,64,26 j=3,1,16,33,64,96 k=5,1,32,64,300
 // tolerance: 1e-4
-// runs: 14
+// runs: 20
 #mk = affine_map<()[m, k, n] -> (m, k)>
 #kn = affine_map<()[m, k, n] -> (k, n)>
 #mn = affine_map<()[m, k, n] -> (m, n)>

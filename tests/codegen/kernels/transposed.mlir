@@ -1,9 +1,9 @@
 // Both operands lie across their panels.
 // types: f32 f64 i32 f16 bf16
-// dims: M=1,0,3,17,33,50 K=1,0,5,64,129,270 N=1,0,2,31,70
+// dims: M=1,0,3,4,17,33,50 K=1,0,4,5,64,129,270 N=1,0,2,4,8,31,70
 // sizes: i=4,1,3,16,64 j=3,1,16,33,64 k=5,1,32,64,300
 // tolerance: 1e-4
-// runs: 12
+// runs: 18
 #km = affine_map<()[m, k, n] -> (k, m)>
 #nk = affine_map<()[m, k, n] -> (n, k)>
 #mn = affine_map<()[m, k, n] -> (m, n)>

@@ -8,7 +8,7 @@
 // CHECK: store <16 x float> %[[MADE:[0-9]+]],
 // CHECK-NEXT: br i1 %[[LARGE]]
 // CHECK: store <16 x float> %[[MADE]],
-// CHECK: call <16 x float> @llvm.x86.avx512.mask.range.ps.512(<16 x float> %{{.*}}, <16 x float> %[[MADE]],
+// CHECK: call <16 x float> @llvm.x86.avx512.mask.range.ps.512({{.*}}, <16 x float> %[[MADE]], i32
 
 // What lanes have is joined in vectors that become shorter.
 // CHECK: call <8 x float> @llvm.x86.avx512.mask.range.ps.256(
