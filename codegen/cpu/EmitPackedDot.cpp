@@ -15,12 +15,13 @@ PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buff
   constexpr int64_t maxDepth = 256;
   int64_t all = cast<SpanType>(lowering.domains.spanOf(k.getValue()).getType()).getExtent();
   depth = ShapedType::isDynamic(all) ? maxDepth : std::clamp<int64_t>(all, 1, maxDepth);
-  int64_t step = lowering.lanesAlong(k);
+  // What is transposed is written in squares.
+  int64_t step = std::max(lanes, lowering.lanesAlong(k));
   depth = (depth + step - 1) / step * step;
   if (!findRowBuffer()) {
-    // One vector more, so that rows don't all fall into the same sets of the cache.
-    pitch = depth + step;
-    rowPanel = lowering.newPanel(type, axes.rows, {pitch});
+    // One vector more, so that long rows don't all fall into the same sets of the cache.
+    pitch = depth < lowering.target.lanes() ? depth : depth + step;
+    rowPanel = lowering.newPanel(type, axes.rows, {pitch}, lanes);
   }
   columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
 }

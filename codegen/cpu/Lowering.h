@@ -63,7 +63,12 @@ public:
   /// The greatest extent that an axis can have in a tile; null and an error
   /// where it depends on data.
   mlir::Value extentBound(mlir::StringAttr axis);
-  /// Shape of a scratch buffer: the last axis is padded to whole vectors,
+  /// The extent of an axis, or what it is likely to be; dynamic if neither is known.
+  int64_t likelyExtentOf(mlir::StringAttr axis) const;
+  /// Lanes of the vectors that go along an axis: as many as it has, if that is known. With more,
+  /// masked, each row that is stored would wait for what is written of the one before.
+  int lanesAlong(mlir::StringAttr axis) const;
+  /// Shape of a scratch buffer: the last axis is padded to whole vectors along it,
   /// or to a multiple of `multiple` if that is more.
   llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes,
                                              int64_t multiple = 1);
@@ -236,13 +241,8 @@ private:
   /// computed of.
   llvm::SmallVector<mlir::StringAttr> orderOfKept(mlir::Value value) const;
   int64_t extentOf(mlir::StringAttr axis) const; // dynamic if it is no constant
-  /// Gives the same, or what it is likely to be.
-  int64_t likelyExtentOf(mlir::StringAttr axis) const;
   /// An extent of at most half a vector wastes its lanes.
   bool isShort(mlir::StringAttr axis) const;
-  /// Lanes of the vectors that go along an axis where it is stored: as many as it has, if that is
-  /// known. With more, masked, each row would wait for what is written of the one before.
-  int lanesAlong(mlir::StringAttr axis) const;
   /// Short vectors take less time than lanes that go from row to row where rows are stored,
   /// `inOrder` accesses go along the axis, and what is computed between them costs little.
   bool paysShort(mlir::StringAttr axis, int inOrder, int cost) const;

@@ -228,23 +228,9 @@ static void forEachRead(const Plan &plan, Value value, llvm::function_ref<bool(V
   });
 }
 
-int64_t BodyLowering::likelyExtentOf(StringAttr axis) const {
-  return tile::codegen::likelyExtentOf(kernel, domains, axis);
-}
-
 bool BodyLowering::isShort(StringAttr axis) const {
   int64_t extent = likelyExtentOf(axis);
   return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
-}
-
-int BodyLowering::lanesAlong(StringAttr axis) const {
-  auto [lower, upper] = domains.boundsOf(axis);
-  llvm::APInt first, last;
-  bool isKnown =
-      matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last));
-  int64_t extent = isKnown ? likelyExtentOf(axis) : target.lanes();
-  return static_cast<int>(std::min<int64_t>(
-      target.lanes(), llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(1, extent)))));
 }
 
 bool BodyLowering::paysShort(StringAttr axis, int inOrder, int cost) const {

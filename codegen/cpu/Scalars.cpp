@@ -123,6 +123,20 @@ Value ScalarLowering::extentBound(StringAttr axis) {
   return b.minS(lengthOf(axis.getValue()), b.i64(int64_t(1) << 60));
 }
 
+int64_t ScalarLowering::likelyExtentOf(StringAttr axis) const {
+  return tile::codegen::likelyExtentOf(kernel, domains, axis);
+}
+
+int ScalarLowering::lanesAlong(StringAttr axis) const {
+  auto [lower, upper] = domains.boundsOf(axis);
+  llvm::APInt first, last;
+  bool isKnown =
+      matchPattern(lower, m_ConstantInt(&first)) && matchPattern(upper, m_ConstantInt(&last));
+  int64_t extent = isKnown ? likelyExtentOf(axis) : target.lanes();
+  return static_cast<int>(std::min<int64_t>(
+      target.lanes(), llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(1, extent)))));
+}
+
 SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_t multiple) {
   SmallVector<Value> extents =
       llvm::map_to_vector(axes, [&](StringAttr axis) { return extentBound(axis); });
@@ -132,7 +146,8 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
     int64_t extent = cast<SpanType>(domains.spanOf(axes.back().getValue()).getType()).getExtent();
     if (!ShapedType::isDynamic(extent) && extent <= isShort)
       extents.back() = b.i64(extent);
-    int64_t lanes = std::max<int64_t>(target.lanes(), multiple); // powers of two
+    // Powers of two; a vector has two lanes at least.
+    int64_t lanes = std::max<int64_t>({2, lanesAlong(axes.back()), multiple});
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
   }
   return extents;
