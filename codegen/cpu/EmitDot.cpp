@@ -31,19 +31,22 @@ Value tile::codegen::emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, V
   return b.add(b.mul(v[0], v[1]), v[2]);
 }
 
+static bool isOwn(StringAttr axis, Value of, Value other) {
+  return llvm::is_contained(axesOf(of.getType()), axis) &&
+         !llvm::is_contained(axesOf(other.getType()), axis);
+}
+
 /// How a dot into this buffer can be packed; none where it has no rows or no columns.
 static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
-  auto isOwn = [&](StringAttr axis, Value of, Value other) {
-    return llvm::is_contained(axesOf(of.getType()), axis) &&
-           !llvm::is_contained(axesOf(other.getType()), axis);
-  };
-  // A result has its left operand's axes first, then the right one's own.
-  if (into.axes.size() < 2 || !isOwn(into.axes.back(), op.getRhs(), op.getLhs()))
+  if (into.axes.size() < 2)
     return {};
-  DotAxes axes;
-  axes.column = into.axes.back();
+  DotAxes axes{op.getLhs(), op.getRhs(), {}, {}, into.axes.back()};
+  if (isOwn(axes.column, axes.left, axes.right))
+    std::swap(axes.left, axes.right);
+  if (!isOwn(axes.column, axes.right, axes.left))
+    return {};
   ArrayRef<StringAttr> rest = ArrayRef(into.axes).drop_back();
-  while (!rest.empty() && isOwn(rest.back(), op.getLhs(), op.getRhs())) {
+  while (!rest.empty() && isOwn(rest.back(), axes.left, axes.right)) {
     axes.rows.insert(axes.rows.begin(), rest.back());
     rest = rest.drop_back();
   }
@@ -53,13 +56,29 @@ static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
   return axes;
 }
 
+/// A result has its left operand's axes first, then the right one's own. Where that is a single
+/// column, vectors go along the rows.
+Buffer *BodyLowering::newProduct(DotOp op) {
+  SmallVector<StringAttr> axes(axesOf(op.getType()));
+  if (axes.empty())
+    return nullptr;
+  bool isOneColumn = likelyExtentOf(axes.back()) == 1 &&
+                     isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
+  auto row = llvm::find_if(llvm::reverse(axes), [&](StringAttr axis) {
+    return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());
+  });
+  if (isOneColumn && row != axes.rend())
+    axes = withLast(axes, *row);
+  return newBuffer(getElementTypeOrSelf(op.getType()), axes);
+}
+
 void BodyLowering::emitDot(DotOp op) {
   // The accumulator's buffer becomes the result's where nobody else reads it.
   Buffer *into = bufferOf(op.getAcc());
   bool isOwn = into && op.getAcc().hasOneUse() && op.getAcc().getParentBlock() == op->getBlock() &&
                mayWriteInto(op);
   if (!isOwn)
-    into = resultBuffer(op.getType());
+    into = newProduct(op);
   std::optional<FoldOrder> pinned = pinnedOrder(op);
   bool mayChain = !pinned || pinned->copies == 0;
   std::optional<DotAxes> axes =

@@ -31,12 +31,12 @@ bool PackedDot::isRestricted(Value operand) {
 }
 
 bool PackedDot::findRowBuffer() {
-  Buffer *buffer = lowering.bufferOf(op.getLhs());
+  Buffer *buffer = lowering.bufferOf(axes.left);
   SmallVector<StringAttr> order(axes.rows);
   order.push_back(k);
   APInt stride;
-  bool isZeroOutside = lowering.zeroed.contains(op.getLhs()) || !isRestricted(op.getLhs());
-  bool isWatched = isa<FloatType>(type) && isRestricted(op.getRhs());
+  bool isZeroOutside = lowering.zeroed.contains(axes.left) || !isRestricted(axes.left);
+  bool isWatched = isa<FloatType>(type) && isRestricted(axes.right);
   if (!buffer || ArrayRef(buffer->axes) != ArrayRef(order) || buffer->memory.element != type ||
       !isZeroOutside || isWatched ||
       !matchPattern(buffer->memory.strides[order.size() - 2], m_ConstantInt(&stride)))
@@ -76,6 +76,19 @@ Value PackedDot::rowNumber(llvm::function_ref<Value(StringAttr)> coordinate) {
   return row;
 }
 
+/// Where all elements of what is added to are one number, there is no need to write it first.
+Value PackedDot::startOf(Value accumulator) {
+  auto all = accumulator.getDefiningOp<BroadcastOp>();
+  bool isOne = all && axesOf(all.getInput().getType()).empty();
+  return isOne && !lowering.bufferOf(accumulator) ? lowering.scalar(all.getInput()) : Value();
+}
+
+/// What is there before the current block of k.
+Value PackedDot::sumBefore(Value place, int width) {
+  Value sum = b.load(lanesOf(type, width), place, false);
+  return start ? b.select(isFirst, b.splat(start, width), sum) : sum;
+}
+
 //===-- The register tile -------------------------------------------------===//
 
 /// With `clamps`, rows beyond the last are the last one once more: all of them
@@ -91,7 +104,7 @@ void PackedDot::registerTile(Value row, Value column, int height, int vectors, V
       at = b.minS(at, last);
     for (int v = 0; v < vectors; ++v) {
       places.push_back(resultPlace(at, b.add(column, b.i64(v * lanes))));
-      sums.push_back(b.load(vector, places.back(), false));
+      sums.push_back(sumBefore(places.back(), lanes));
     }
     if (clamps || r == 0)
       starts.push_back(rowPlace(at, b.i64(0)));
@@ -163,14 +176,14 @@ void PackedDot::multiplyExactly() {
   auto fromStart = [&](StringAttr axis) { return placeOf(axis); };
   lowering.nest(places, StringAttr(), {}, [&](ValueRange) {
     Value row = rowNumber(fromStart), column = placeOf(axes.column);
-    Value place = resultPlace(row, column), start = b.load(type, place, false);
-    Values sum = lowering.level(k, kRange.first, kRange.second, 1, start, [&](ValueRange old) {
+    Value place = resultPlace(row, column), before = sumBefore(place, 1);
+    Values sum = lowering.level(k, kRange.first, kRange.second, 1, before, [&](ValueRange old) {
       Value at = placeOf(k);
       Value left = b.load(type, rowPlace(row, at), false);
       Value right = b.load(type, columnPlace(at, column), false);
       Value next = emitMultiplyAdd(b, lowering.target, left, right, old[0]);
-      Value inside = b.both(lowering.restrictMask(axesOf(op.getLhs().getType())),
-                            lowering.restrictMask(axesOf(op.getRhs().getType())));
+      Value inside = b.both(lowering.restrictMask(axesOf(axes.left.getType())),
+                            lowering.restrictMask(axesOf(axes.right.getType())));
       return Values(1, b.select(inside, next, old[0]));
     });
     b.store(sum[0], place);
@@ -180,14 +193,30 @@ void PackedDot::multiplyExactly() {
 
 //===-- All of it ---------------------------------------------------------===//
 
+/// Without a block of k, nothing else writes the result.
+void PackedDot::fillWhereEmpty() {
+  auto [lo, hi] = lowering.rangeOf(k);
+  Value isEmpty = b.compare(arith::CmpIPredicate::sge, lo, hi);
+  if (matchPattern(isEmpty, m_Zero()))
+    return;
+  auto fill = [&] {
+    lowering.overTile(*into, [&] { lowering.writeBuffer(*into, lowering.emit(op.getAcc())); });
+    return Values();
+  };
+  b.branch(isEmpty, fill, [] { return Values(); });
+}
+
 void PackedDot::emit() {
-  if (lowering.bufferOf(op.getAcc()) != into)
+  start = startOf(op.getAcc());
+  if (start)
+    fillWhereEmpty();
+  else if (lowering.bufferOf(op.getAcc()) != into)
     lowering.keep(op.getAcc(), into);
   rowStride = into->memory.strides[into->axes.size() - 2];
   bool isFloat = isa<FloatType>(type);
   SmallVector<StringAttr> otherRows(axes.rows.begin(), axes.rows.end() - 1);
-  Side rows = {op.getLhs(), k, axes.rows.back(), otherRows, isFloat && isRestricted(op.getRhs())};
-  Side columns = {op.getRhs(), axes.column, k, {}, isFloat && isRestricted(op.getLhs())};
+  Side rows = {axes.left, k, axes.rows.back(), otherRows, isFloat && isRestricted(axes.right)};
+  Side columns = {axes.right, axes.column, k, {}, isFloat && isRestricted(axes.left)};
   lowering.nest(axes.outer, StringAttr(), {}, [&](ValueRange) {
     base = b.i64(0);
     for (auto [axis, stride] : llvm::zip(into->axes, into->memory.strides))
@@ -208,6 +237,7 @@ void PackedDot::emit() {
     auto [lo, hi] = lowering.rangeOf(k);
     b.loop(lo, hi, b.i64(depth), {}, [&](Value from, ValueRange) {
       kRange = {from, b.add(from, b.minS(b.i64(depth), b.sub(hi, from)))};
+      isFirst = b.compare(arith::CmpIPredicate::eq, from, lo);
       Value wildRows = rowBuffer ? Value() : pack(rows), wildColumns = pack(columns);
       Value isWild = !wildRows      ? wildColumns
                      : !wildColumns ? wildRows

@@ -144,6 +144,33 @@ void tile::codegen::storeSingleLanes(Module &module) {
   }
 }
 
+/// Bits of the longest vector that an instruction has to do with.
+static unsigned longestVector(const Function &function) {
+  uint64_t bits = 0;
+  auto count = [&](const Value &value) {
+    if (auto *type = dyn_cast<FixedVectorType>(value.getType()))
+      bits = std::max<uint64_t>(bits, type->getPrimitiveSizeInBits());
+  };
+  for (const Instruction &instruction : instructions(function)) {
+    count(instruction);
+    for (const Use &operand : instruction.operands())
+      count(*operand);
+  }
+  return static_cast<unsigned>(bits);
+}
+
+/// Where all vectors are of 256 bits or less, neighbouring loads and stores don't become one of
+/// 512: as long as a core has such an instruction, it has two vector units in place of three.
+static void keepVectorsShort(Module &module) {
+  constexpr unsigned most = 256;
+  for (Function &function : module) {
+    if (function.isDeclaration() || longestVector(function) > most)
+      continue;
+    function.addFnAttr("min-legal-vector-width", std::to_string(most));
+    function.addFnAttr("prefer-vector-width", std::to_string(most));
+  }
+}
+
 void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -176,6 +203,7 @@ void tile::codegen::optimizeModule(Module &module, TargetMachine &machine) {
   ModulePassManager pipeline;
   pipeline.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.run(module, modules);
+  keepVectorsShort(module);
 }
 
 //===-- Loading -----------------------------------------------------------===//

@@ -380,6 +380,7 @@ private:
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);
   void emitDotAsReduction(ir::DotOp op, Buffer *into, bool isChain);
+  Buffer *newProduct(ir::DotOp op);
   void emitPackedDot(ir::DotOp op, const DotAxes &axes, Buffer *into);
   /// A value that a nest folds over its inner axes.
   struct Fold {

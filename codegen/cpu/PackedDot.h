@@ -22,9 +22,10 @@
 namespace tile::codegen {
 
 /// The axes of a dot's result by what they do: `column` is the last of its
-/// buffer's, the right operand's, and runs over vectors; `rows` are those before it
-/// that the left operand has alone, and `outer` the rest, one pass each.
+/// buffer's, that of `right`, one of the operands, and runs over vectors; `rows` are those before
+/// it that `left`, the other one, has alone, and `outer` the rest, one pass each.
 struct DotAxes {
+  mlir::Value left, right;
   llvm::SmallVector<mlir::StringAttr> rows, outer;
   mlir::StringAttr column;
 };
@@ -69,6 +70,9 @@ private:
   Value rowPlace(Value row, Value k);
   Value columnPlace(Value k, Value column);
   Value resultPlace(Value row, Value column);
+  Value startOf(Value accumulator);
+  void fillWhereEmpty();
+  Value sumBefore(Value place, int width);
   /// A row's number from the coordinates of the row axes.
   Value rowNumber(llvm::function_ref<Value(mlir::StringAttr)> coordinate);
   bool isRestricted(Value operand);
@@ -96,6 +100,7 @@ private:
   Value rowStride, base;          // in the result
   Value rowCount;                 // with those that partial blocks leave out between
   std::pair<Value, Value> kRange; // of the current block
+  Value start, isFirst;           // what all elements are before the first block of k; null: `into`
 };
 
 } // namespace tile::codegen
