@@ -193,7 +193,7 @@ void BodyLowering::emitPrint(PrintOp op) {
       storeWord(words, index++, toMemory(scalar(value), value.getType()));
       continue;
     }
-    Buffer *buffer = shownBuffer(value), *mask = maskBuffer(axes);
+    Buffer *buffer = shownBuffer(value), *mask = maskBuffer(buffer->axes);
     storeWord(words, index++, buffer->memory.pointer);
     storeWord(words, index++, mask ? mask->memory.pointer : LLVM::ZeroOp::create(b, b.ptr()));
     for (auto [d, axis] : llvm::enumerate(axes)) {

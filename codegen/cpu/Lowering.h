@@ -491,7 +491,7 @@ private:
   mlir::Value newWords(int64_t count);
   void storeWord(mlir::Value words, int64_t index, mlir::Value value);
   Buffer *shownBuffer(mlir::Value value);
-  /// Which elements of a tile are inside its conditions; null for all.
+  /// Which elements of a tile are inside its conditions, in the order of these axes; null for all.
   Buffer *maskBuffer(Axes axes);
 
   const Plan &plan;

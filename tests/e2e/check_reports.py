@@ -47,6 +47,18 @@ kernel shown(x: i32[M, N], n: i64) -> (y: i32[M]) {
     }
 }
 
+kernel products(x: f32[M, K], w: f32[N, K]) -> (y: f32[M]) {
+    parallel i in tiles(M) {
+        var s = zeros(f32, i)
+        for j in tiles(N) if j <= i {
+            let p = dot(x[i, :], w[j, :], K)
+            print(p)
+            s += sum(p, j)
+        }
+        y[i] = s
+    }
+}
+
 kernel first(x: i32[M]) -> (y: i32[M]) {
     parallel i in tiles(M) {
         print("first", x[i])
@@ -218,6 +230,26 @@ def check_prints(checker, rng):
         checker.expect("both", (code, err.splitlines()), (0, shown_lines(x, 1, i, j) + shown_lines(x, 2, i, j)))
 
 
+def check_products(checker, rng):
+    """Elements and what is outside lie in scratch memory in the same order, also where that isn't the tile's."""
+    for i, j in ((8, 1), (1, 4), (5, 3)):
+        x, w = (np.array([[rng.randint(-4, 4) for _ in range(6)] for _ in range(rng.randint(2, 9))], dtype=np.float32)
+                for _ in range(2))
+        products = x @ w.T + 0.0  # no −0
+        expected = []
+        for rows in blocks(len(x), i):
+            for columns in blocks(len(w), j):
+                lines = [f"[{span('i', rows)}, {span('j', columns)}]"]
+                for r in rows:
+                    shown = [f"{products[r, c]:g}" if c <= r else "_" for c in columns]
+                    lines.append(f"  i = {r}: " + few(shown))
+                expected += lines if len(lines) <= 9 else lines[:4] + ["  …"] + lines[-3:]
+        inputs = checker.tensor("x", x) + checker.tensor("w", w)
+        for who, code, _, err in checker.everywhere("products", inputs, {"i": i, "j": j}):
+            checker.expect(f"products, {who}: exit code", code, 0)
+            checker.expect(f"products, {who}", err.splitlines(), expected)
+
+
 def place_of(text):
     """"speaks.tile:line:column" of the first place where the text stands in the source."""
     before = SOURCE[:SOURCE.index(text)]
@@ -261,7 +293,7 @@ def main():
     runs = tilec_runs.runs_of(tilec, server)
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(runs, folder, device)
-        for check in (check_guard, check_first, check_prints, check_branches):
+        for check in (check_guard, check_first, check_prints, check_products, check_branches):
             check(checker, random.Random(seed))
     runs.close()
     if checker.failures:
