@@ -57,27 +57,28 @@ static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
 }
 
 /// A result has its left operand's axes first, then the right one's own. Where that is a single
-/// column, vectors go along the rows.
+/// column, vectors go along the rows, if those are one axis.
 Buffer *BodyLowering::newProduct(DotOp op) {
   SmallVector<StringAttr> axes(axesOf(op.getType()));
   if (axes.empty())
     return nullptr;
   bool isOneColumn = likelyExtentOf(axes.back()) == 1 &&
                      isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
-  auto row = llvm::find_if(llvm::reverse(axes), [&](StringAttr axis) {
-    return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());
-  });
-  if (isOneColumn && row != axes.rend())
-    axes = withLast(axes, *row);
+  SmallVector<StringAttr> rows =
+      llvm::to_vector(llvm::make_filter_range(axes, [&](StringAttr axis) {
+        return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());
+      }));
+  if (isOneColumn && rows.size() == 1)
+    axes = withLast(axes, rows.front());
   return newBuffer(getElementTypeOrSelf(op.getType()), axes);
 }
 
 void BodyLowering::emitDot(DotOp op) {
   // The accumulator's buffer becomes the result's where nobody else reads it.
   Buffer *into = bufferOf(op.getAcc());
-  bool isOwn = into && op.getAcc().hasOneUse() && op.getAcc().getParentBlock() == op->getBlock() &&
-               mayWriteInto(op);
-  if (!isOwn)
+  bool isFree = into && op.getAcc().hasOneUse() && op.getAcc().getParentBlock() == op->getBlock() &&
+                mayWriteInto(op);
+  if (!isFree)
     into = newProduct(op);
   std::optional<FoldOrder> pinned = pinnedOrder(op);
   bool mayChain = !pinned || pinned->copies == 0;

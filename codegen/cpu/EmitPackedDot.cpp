@@ -10,18 +10,17 @@ using Values = CodeBuilder::Values;
 PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buffer *into)
     : lowering(lowering), b(lowering.b), op(op), axes(axes), into(into),
       type(getElementTypeOrSelf(op.getType())), k(op.getAxisAttr()),
-      lanes(std::clamp(lowering.lanesAlong(axes.column), 2,
-                       int(lowering.target.vectorBits / type.getIntOrFloatBitWidth()))) {
+      mostLanes(lowering.target.vectorBits / type.getIntOrFloatBitWidth()),
+      lanes(std::clamp(lowering.lanesAlong(axes.column), 2, mostLanes)) {
   constexpr int64_t maxDepth = 256;
   int64_t all = cast<SpanType>(lowering.domains.spanOf(k.getValue()).getType()).getExtent();
   depth = ShapedType::isDynamic(all) ? maxDepth : std::clamp<int64_t>(all, 1, maxDepth);
-  // What is transposed is written in squares.
-  int64_t step = std::max(lanes, lowering.lanesAlong(k));
+  int64_t step = std::max(2, lowering.lanesAlong(k));
   depth = (depth + step - 1) / step * step;
   if (!findRowBuffer()) {
     // One vector more, so that long rows don't all fall into the same sets of the cache.
     pitch = depth < lowering.target.lanes() ? depth : depth + step;
-    rowPanel = lowering.newPanel(type, axes.rows, {pitch}, lanes);
+    rowPanel = lowering.newPanel(type, axes.rows, {pitch});
   }
   columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
 }

@@ -63,6 +63,7 @@ Values PackedDot::packAlong(const Side &side, int width, Values seen) {
 /// Transposes: vectors lie along the other axis, which is vectorized here, and
 /// the inner one is walked in squares.
 Values PackedDot::packAcross(const Side &side, Values seen) {
+  int lanes = lanesOfSquare(side);
   auto [lo, hi] = rangeOf(side.inner);
   auto [otherLo, otherHi] = rangeOf(side.other);
   return lowering.level(side.other, otherLo, otherHi, lanes, seen, [&](ValueRange outer) {
@@ -95,7 +96,7 @@ Value PackedDot::pack(const Side &side) {
   StringAttr vectorAxis =
       lowering.chooseVectorAxis({side.other, side.inner}, side.operand, std::nullopt, nullptr);
   bool isAcross = vectorAxis == side.other;
-  int width = !vectorAxis ? 1 : isAcross ? lanes : lowering.lanesAlong(side.inner);
+  int width = !vectorAxis ? 1 : isAcross ? lanesOfSquare(side) : lowering.lanesAlong(side.inner);
   Values seen;
   if (side.watches)
     seen.push_back(b.splat(b.i1(false), width));

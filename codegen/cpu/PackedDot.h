@@ -33,7 +33,7 @@ struct DotAxes {
 class PackedDot {
 public:
   PackedDot(BodyLowering &lowering, ir::DotOp op, const DotAxes &axes, Buffer *into);
-  /// into += lhs · rhs, where `into` holds the accumulator.
+  /// Puts accumulator + lhs · rhs into `into`, which may hold the accumulator.
   void emit();
 
 private:
@@ -53,6 +53,11 @@ private:
   Value pack(const Side &side);
   Values packAlong(const Side &side, int width, Values seen);
   Values packAcross(const Side &side, Values seen);
+  /// Lanes of the squares that are transposed: no more than either axis has.
+  int lanesOfSquare(const Side &side) const {
+    return std::clamp(std::min(lowering.lanesAlong(side.inner), lowering.lanesAlong(side.other)), 2,
+                      mostLanes);
+  }
   /// The operand at the nest's place, zero outside its domain.
   Value element(const Side &side);
   Values watch(const Side &side, Value value, Values seen);
@@ -92,7 +97,7 @@ private:
   Buffer *into;
   mlir::Type type; // of the accumulator
   mlir::StringAttr k;
-  int lanes;            // of the accumulator's type
+  int mostLanes, lanes; // of the accumulator's type: of a whole vector, and along the column
   int64_t depth, pitch; // of a block of k; from row to row
   Value rowPanel, columnPanel;
   /// The row operand's own buffer, where it can take the panel's place.

@@ -140,6 +140,27 @@ struct Planner {
     });
   }
 
+  /// Whether lanes of what it is computed of are picked out of several rows of few elements
+  /// (ScalarLowering::readOfRows).
+  bool isPickedApart(Value value) {
+    SmallVector<Value> open = {value};
+    llvm::SmallDenseSet<Value> seen;
+    while (!open.empty()) {
+      Value next = open.pop_back_val();
+      Operation *op = next.getDefiningOp();
+      if (!seen.insert(next).second || !op || !hasAxes(next) || Plan::isRoot(op) ||
+          (next != value && kept.contains(next)))
+        continue;
+      auto load = dyn_cast<LoadOp>(op);
+      StringAttr inner = load ? innermostAxis(load.getMap(), load.getDims()) : StringAttr();
+      int64_t extent = inner ? likelyExtentOf(kernel, domains, inner) : 0;
+      if (extent >= 2 && extent <= 4 && axesOf(load.getType()).size() > 1)
+        return true;
+      llvm::append_range(open, op->getOperands());
+    }
+    return false;
+  }
+
   /// How many elements share one of an expansion's operand; more than `few` where that is not
   /// known.
   int64_t sharing(BroadcastOp expansion) {
@@ -160,6 +181,12 @@ struct Planner {
   bool isSharedByFew(BroadcastOp expansion) {
     return isSmall(axesOf(expansion.getInput().getType())) &&
            !expansion.getInput().getDefiningOp<BroadcastOp>() && sharing(expansion) <= few;
+  }
+
+  bool isSharedByMany(BroadcastOp expansion) {
+    StringAttr last = axesOf(expansion.getType()).back();
+    return isExpansion(expansion) && sharing(expansion) > few &&
+           !llvm::is_contained(axesOf(expansion.getInput().getType()), last);
   }
 
   /// Then it is kept, so that it is computed in vectors.
@@ -185,8 +212,8 @@ struct Planner {
                 : kept.contains(operand) || (expansion && isKeptFor(expansion))
                     ? 1
                     : costOfPulled(operand);
-    // What many share stays in a register.
-    if (expansion && isExpansion(expansion) && sharing(expansion) > few)
+    // What many neighbours share stays in a register.
+    if (expansion && isSharedByMany(expansion))
       cost = std::min(cost, 1);
     return costs[value] = std::min(cost, 1000);
   }
@@ -213,10 +240,10 @@ struct Planner {
       // Which takes one element after the other: what is dear is computed before, in vectors.
       repeats |= isa<AtomicOp>(user);
     }
-    // Packing for a dot goes along the axis that is contracted, however short, in whole vectors.
+    // Packing for a dot goes along the axis that is contracted, however short.
     bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
-    constexpr int dear = 6, veryDear = 32; // about a store and a load; two functions
-    int cost = costOfPulled(value);
+    constexpr int dear = 5, veryDear = 32; // about a store and a load; two functions
+    int cost = costOfPulled(value) + (isPickedApart(value) ? 3 : 0);
     bool keep = isForFew || (cost > dear && (users.size() > 1 || repeats)) ||
                 (cost >= veryDear && isPacked);
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {

@@ -144,7 +144,8 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
     // A short last axis has all its room, so that strides are constants.
     constexpr int64_t isShort = 1024;
     int64_t extent = cast<SpanType>(domains.spanOf(axes.back().getValue()).getType()).getExtent();
-    if (!ShapedType::isDynamic(extent) && extent <= isShort)
+    bool isKnown = matchPattern(extents.back(), m_Constant());
+    if (!isKnown && !ShapedType::isDynamic(extent) && extent <= isShort)
       extents.back() = b.i64(extent);
     // Powers of two; a vector has two lanes at least.
     int64_t lanes = std::max<int64_t>({2, lanesAlong(axes.back()), multiple});
