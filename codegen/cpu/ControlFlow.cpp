@@ -79,7 +79,7 @@ void BodyLowering::setCarried(ValueRange carried, ArrayRef<Buffer *> tiles,
 
 SmallVector<Buffer *> BodyLowering::enterCarried(ValueRange inits, Operation *op) {
   SmallVector<Buffer *> result;
-  for (Value init : inits) {
+  for (auto [n, init] : llvm::enumerate(inits)) {
     if (!hasAxes(init)) {
       result.push_back(nullptr);
       continue;
@@ -91,7 +91,7 @@ SmallVector<Buffer *> BodyLowering::enterCarried(ValueRange inits, Operation *op
     auto loop = isa<BlockArgument>(init) ? dyn_cast<ForOp>(home->getParentOp()) : ForOp();
     bool isKept = loop && !domains.restrictsOf(loop).empty();
     if (!buffer || !init.hasOneUse() || home != op->getBlock() || isKept) {
-      buffer = newBuffer(getElementTypeOrSelf(init.getType()), axesOf(init.getType()));
+      buffer = newBuffer(getElementTypeOrSelf(init.getType()), orderOfCarried(op, n, init));
       keep(init, buffer);
     }
     result.push_back(buffer);

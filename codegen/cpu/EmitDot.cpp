@@ -58,10 +58,10 @@ static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
 
 /// A result has its left operand's axes first, then the right one's own. Where that is a single
 /// column, vectors go along the rows, if those are one axis.
-Buffer *BodyLowering::newProduct(DotOp op) {
+SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   SmallVector<StringAttr> axes(axesOf(op.getType()));
   if (axes.empty())
-    return nullptr;
+    return axes;
   bool isOneColumn = likelyExtentOf(axes.back()) == 1 &&
                      isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
   SmallVector<StringAttr> rows =
@@ -70,7 +70,41 @@ Buffer *BodyLowering::newProduct(DotOp op) {
       }));
   if (isOneColumn && rows.size() == 1)
     axes = withLast(axes, rows.front());
-  return newBuffer(getElementTypeOrSelf(op.getType()), axes);
+  return axes;
+}
+
+/// What a loop begins with; nothing if it is none.
+static ValueRange initsOf(Operation *op) {
+  if (auto loop = dyn_cast<ForOp>(op))
+    return loop.getInits();
+  auto count = dyn_cast<scf::ForOp>(op);
+  return count ? ValueRange(count.getInitArgs()) : ValueRange();
+}
+
+/// The dot that adds to what a loop carries, there or in a loop within; null if there is none.
+static DotOp addingTo(Operation *loop, size_t carried) {
+  Value value = loop->getRegion(0).front().getArgument(1 + carried);
+  for (Operation *user : value.getUsers()) {
+    if (auto dot = dyn_cast<DotOp>(user); dot && dot.getAcc() == value)
+      return dot;
+    for (auto [n, init] : llvm::enumerate(initsOf(user)))
+      if (init == value)
+        if (DotOp dot = addingTo(user, n))
+          return dot;
+  }
+  return {};
+}
+
+/// Loops go over long rows, which are copied faster than transposed.
+SmallVector<StringAttr> BodyLowering::orderOfCarried(Operation *loop, size_t n, Value init) {
+  SmallVector<StringAttr> axes(axesOf(init.getType()));
+  DotOp dot = initsOf(loop).empty() ? DotOp() : addingTo(loop, n);
+  if (!dot)
+    return axes;
+  SmallVector<StringAttr> order = orderOfProduct(dot);
+  StringAttr along =
+      chooseVectorAxis({dot.getAxisAttr(), order.back()}, dot.getLhs(), std::nullopt, nullptr);
+  return along == order.back() ? order : axes;
 }
 
 void BodyLowering::emitDot(DotOp op) {
@@ -79,7 +113,9 @@ void BodyLowering::emitDot(DotOp op) {
   bool isFree = into && op.getAcc().hasOneUse() && op.getAcc().getParentBlock() == op->getBlock() &&
                 mayWriteInto(op);
   if (!isFree)
-    into = newProduct(op);
+    into = axesOf(op.getType()).empty()
+               ? nullptr
+               : newBuffer(getElementTypeOrSelf(op.getType()), orderOfProduct(op));
   std::optional<FoldOrder> pinned = pinnedOrder(op);
   bool mayChain = !pinned || pinned->copies == 0;
   std::optional<DotAxes> axes =

@@ -11,22 +11,31 @@ PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buff
     : lowering(lowering), b(lowering.b), op(op), axes(axes), into(into),
       type(getElementTypeOrSelf(op.getType())), k(op.getAxisAttr()),
       mostLanes(lowering.target.vectorBits / type.getIntOrFloatBitWidth()),
-      lanes(std::clamp(lowering.lanesAlong(axes.column), 2, mostLanes)) {
+      lanes(std::min(mostLanes, std::max(4, lowering.lanesAlong(axes.column)))) {
   constexpr int64_t maxDepth = 256;
-  int64_t all = cast<SpanType>(lowering.domains.spanOf(k.getValue()).getType()).getExtent();
+  int64_t all = lowering.extentOf(k);
+  if (int known = lowering.lanesAlong(k); known < lowering.target.lanes())
+    all = known;
   depth = ShapedType::isDynamic(all) ? maxDepth : std::clamp<int64_t>(all, 1, maxDepth);
   int64_t step = std::max(2, lowering.lanesAlong(k));
   depth = (depth + step - 1) / step * step;
   if (!findRowBuffer()) {
     // One vector more, so that long rows don't all fall into the same sets of the cache.
     pitch = depth < lowering.target.lanes() ? depth : depth + step;
-    rowPanel = lowering.newPanel(type, axes.rows, {pitch});
+    rowPanel = lowering.newPanel(type, withLast(axes.rows, longRows()), {pitch});
   }
   columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
 }
 
 bool PackedDot::isRestricted(Value operand) {
   return !lowering.domains.restrictsOn(axesOf(operand.getType())).empty();
+}
+
+/// The last axis of rows that has more than one.
+StringAttr PackedDot::longRows() {
+  auto isLong = [&](StringAttr axis) { return lowering.likelyExtentOf(axis) != 1; };
+  auto found = llvm::find_if(llvm::reverse(axes.rows), isLong);
+  return found == axes.rows.rend() ? axes.rows.back() : *found;
 }
 
 bool PackedDot::findRowBuffer() {
@@ -108,8 +117,8 @@ void PackedDot::registerTile(Value row, Value column, int height, int vectors, V
     if (clamps || r == 0)
       starts.push_back(rowPlace(at, b.i64(0)));
   }
-  // What the next tile adds to is on its way meanwhile.
-  if (!clamps)
+  // What the next tile adds to is on its way meanwhile. Short rows lie together.
+  if (!clamps && lanes == mostLanes)
     for (Value place : places)
       b.prefetch(b.at(place, b.mul(b.i64(height), rowStride), type), CodeBuilder::firstLevel);
   // Pointers go along, so that all addresses are one register and a constant: multiply-adds with
@@ -213,8 +222,9 @@ void PackedDot::emit() {
     lowering.keep(op.getAcc(), into);
   rowStride = into->memory.strides[into->axes.size() - 2];
   bool isFloat = isa<FloatType>(type);
-  SmallVector<StringAttr> otherRows(axes.rows.begin(), axes.rows.end() - 1);
-  Side rows = {axes.left, k, axes.rows.back(), otherRows, isFloat && isRestricted(axes.right)};
+  SmallVector<StringAttr> otherRows(axes.rows);
+  llvm::erase(otherRows, longRows());
+  Side rows = {axes.left, k, longRows(), otherRows, isFloat && isRestricted(axes.right)};
   Side columns = {axes.right, axes.column, k, {}, isFloat && isRestricted(axes.left)};
   lowering.nest(axes.outer, StringAttr(), {}, [&](ValueRange) {
     base = b.i64(0);

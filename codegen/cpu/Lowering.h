@@ -380,7 +380,10 @@ private:
   void emitDot(ir::DotOp op);
   bool mayWriteInto(ir::DotOp op);
   void emitDotAsReduction(ir::DotOp op, Buffer *into, bool isChain);
-  Buffer *newProduct(ir::DotOp op);
+  llvm::SmallVector<mlir::StringAttr> orderOfProduct(ir::DotOp op) const;
+  /// How the n-th tile that a loop carries lies in scratch.
+  llvm::SmallVector<mlir::StringAttr> orderOfCarried(mlir::Operation *loop, size_t n,
+                                                     mlir::Value init);
   void emitPackedDot(ir::DotOp op, const DotAxes &axes, Buffer *into);
   /// A value that a nest folds over its inner axes.
   struct Fold {

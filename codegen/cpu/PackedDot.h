@@ -81,6 +81,7 @@ private:
   /// A row's number from the coordinates of the row axes.
   Value rowNumber(llvm::function_ref<Value(mlir::StringAttr)> coordinate);
   bool isRestricted(Value operand);
+  mlir::StringAttr longRows();
   /// Sets rowBuffer and pitch, if the row operand is in memory as a panel has it.
   bool findRowBuffer();
 
