@@ -307,13 +307,19 @@ static std::string hintForUnknown(std::string_view name, const std::vector<Entry
   return hint + (names.size() > few ? ", …" : "");
 }
 
-Result<Tensor> SafetensorsFile::read(std::string_view name) const {
-  auto entry =
-      std::find_if(tensors.begin(), tensors.end(), [&](const Entry &e) { return e.name == name; });
-  if (entry == tensors.end())
-    return Error{"no tensor " + quote(name) + " in " + quote(file.path()),
-                 hintForUnknown(name, tensors)};
+Result<const SafetensorsFile::Entry *> SafetensorsFile::find(std::string_view name) const {
+  for (const Entry &entry : tensors)
+    if (entry.name == name)
+      return &entry;
+  return Error{"no tensor " + quote(name) + " in " + quote(file.path()),
+               hintForUnknown(name, tensors)};
+}
 
+Result<Tensor> SafetensorsFile::read(std::string_view name) const {
+  Result<const Entry *> found = find(name);
+  if (!found)
+    return found.takeError();
+  const Entry *entry = *found;
   std::string context = "cannot read tensor " + quote(name) + " of " + quote(file.path()) + ": ";
   const TypeCode *code = findType(entry->typeName);
   if (!code) {

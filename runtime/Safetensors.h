@@ -30,6 +30,7 @@ public:
   /// In the order of the header.
   const std::vector<Entry> &entries() const { return tensors; }
   /// Unknown names are refused with the nearest known one, or all of them if they are few.
+  Result<const Entry *> find(std::string_view name) const;
   Result<Tensor> read(std::string_view name) const;
 
 private:

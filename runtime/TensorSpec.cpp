@@ -196,6 +196,17 @@ Result<TensorSpec> parseTensorSpec(std::string_view text) {
   return unknownSpec(text);
 }
 
+Status checkName(const TensorSpec &spec) {
+  const auto *file = std::get_if<FileSpec>(&spec);
+  if (!file || !file->isSafetensors())
+    return {};
+  Result<SafetensorsFile> opened = SafetensorsFile::open(file->path);
+  if (!opened)
+    return {};
+  Result<const SafetensorsFile::Entry *> found = opened->find(file->key);
+  return found ? Status() : Status(found.takeError());
+}
+
 Result<Tensor> makeTensor(const TensorSpec &spec, std::string_view name,
                           std::optional<DType> scalarType) {
   if (const auto *file = std::get_if<FileSpec>(&spec))

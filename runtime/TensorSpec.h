@@ -49,6 +49,9 @@ Result<TensorSpec> parseTensorSpec(std::string_view text);
 /// "1823x781", "7", "scalar".
 Result<Shape> parseShape(std::string_view text);
 
+/// Refuses a name that a file of tensors, if it can be read, has not.
+Status checkName(const TensorSpec &spec);
+
 /// The tensor that a spec describes. `name` is the input's; `scalarType` is the type of the
 /// parameter, which a scalar needs and other specs ignore.
 Result<Tensor> makeTensor(const TensorSpec &spec, std::string_view name,

@@ -165,6 +165,9 @@ Outcome<Done> ArtifactRun::readTensors() {
                              "full:VALUE:SHAPE:TYPE gives a tensor of equal numbers"});
     if (isNumber)
       continue;
+    if (runtime::Status named = runtime::checkName(*spec); !named)
+      return Failure::usage(
+          {"input '" + name.str() + "': " + named.error().message, named.error().hint});
     auto tensor = runtime::makeTensor(*spec, name.str());
     if (!tensor)
       return Failure::environment(

@@ -209,6 +209,8 @@ Outcome<std::monostate> InputReader::make(size_t position, std::optional<DType> 
       return Done{};
     }
   }
+  if (runtime::Status named = runtime::checkName(spec); !named)
+    return Failure::usage(explain(named.takeError()));
   auto tensor = runtime::makeTensor(spec, param.name.text, scalarType);
   if (!tensor)
     return isNumber ? Failure::usage(explain(tensor.takeError()))

@@ -39,6 +39,7 @@ FILES = {
     "q.json": "{\"q\": 4}",
     "word.json": "{\"i\": \"four\"}",
     "torn.npy": "\x93NUMPY",
+    "s.safetensors": "\x3a" + "\0" * 7 + '{"a":{"dtype":"F32","shape":[4,8],"data_offsets":[0,128]}}' + "\0" * 128,
 }
 
 CALLS = [
@@ -82,7 +83,8 @@ CALLS = [
     (1, f"run {GRAPH} --in x=ones:2x3:f32 --in w=ones:3x4:f32 --in v=ones:4x6:f32 --pin torn.json"),
     (2, f"run {LAYERS}:rows --in x=ones:2x3:f32 --set k=4"), (2, f"run {LAYERS}:rows --in x=ones:2x3:f32 --set b=4"),
     (1, "run wrong.tile --in x=ones:3:f32"), (1, "run loud.tile --in x=arange:9:i32"), (1, "run loud.tile --in x=arange:9:i32 --device=interp"),
-    (3, "run missing.tile"), (3, f"run {SOFTMAX} --in x=missing.npy"), (3, f"run {SOFTMAX} --in x=torn.npy"), (3, f"run {SOFTMAX} {ONES} --device=cuda"),
+    (3, "run missing.tile"), (3, f"run {SOFTMAX} --in x=missing.npy"), (3, f"run {SOFTMAX} --in x=torn.npy"), (0, f"run {SOFTMAX} --in x=s.safetensors:a"), (2, f"run {SOFTMAX} --in x=s.safetensors:b"),
+    (3, f"run {SOFTMAX} --in x=missing.safetensors:a"), (3, f"run {SOFTMAX} {ONES} --device=cuda"),
     (3, f"run {SOFTMAX} {ONES} --out y=nowhere/y.npy"), (3, f"run {LAYERS}:matmul --device=interp --in x=ones:3000000x0:f32 --in w=ones:0x3000000:f32"),
     # fuse
     (0, "fuse two.tile --device=h200"), (0, f"fuse {GRAPH} --device=h200 --json"), (2, "fuse"), (2, f"fuse {SOFTMAX}"), (2, f"fuse {LAYERS}:matmul"),
