@@ -62,7 +62,11 @@ SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   SmallVector<StringAttr> axes(axesOf(op.getType()));
   if (axes.empty())
     return axes;
-  bool isOneColumn = likelyExtentOf(axes.back()) == 1 &&
+  // With more axes of the right operand it is no packed product as it stands, which adds up in
+  // another order.
+  auto columns =
+      llvm::count_if(axes, [&](StringAttr axis) { return isOwn(axis, op.getRhs(), op.getLhs()); });
+  bool isOneColumn = likelyExtentOf(axes.back()) == 1 && columns == 1 &&
                      isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
   SmallVector<StringAttr> rows =
       llvm::to_vector(llvm::make_filter_range(axes, [&](StringAttr axis) {

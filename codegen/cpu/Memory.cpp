@@ -207,9 +207,9 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
       LLVM::MaskedStoreOp::create(b, value, pointer, b.splat(mask, width), alignment);
     return;
   }
-  assert(widthOf(pointer) == width && "lanes of a store go to different places");
+  // Lanes go to different places, or all of them to one outside, where they are dropped.
   Value all = mask ? b.splat(mask, width) : b.integer(lanesOf(b.getI1Type(), width), 1);
-  LLVM::masked_scatter::create(b, value, pointer, all, alignment);
+  LLVM::masked_scatter::create(b, value, b.splat(pointer, width), all, alignment);
 }
 
 //===-- Loads -------------------------------------------------------------===//

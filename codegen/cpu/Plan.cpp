@@ -243,9 +243,12 @@ struct Planner {
     // Packing for a dot goes along the axis that is contracted, however short.
     bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
     constexpr int dear = 5, veryDear = 32; // about a store and a load; two functions
-    int cost = costOfPulled(value) + (isPickedApart(value) ? 3 : 0);
-    bool keep = isForFew || (cost > dear && (users.size() > 1 || repeats)) ||
-                (cost >= veryDear && isPacked);
+    constexpr int ofPicking = 3;
+    int cost = costOfPulled(value);
+    bool isRepeated = users.size() > 1 || repeats;
+    if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
+      cost += ofPicking;
+    bool keep = isForFew || (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
       // at once, or in the very nest that stores it.
