@@ -99,7 +99,8 @@ static DotOp addingTo(Operation *loop, size_t carried) {
   return {};
 }
 
-/// Loops go over long rows, which are copied faster than transposed.
+/// As what the dot adds to it, where the rows are neighbours in memory: loops go over long rows,
+/// which are copied faster than transposed.
 SmallVector<StringAttr> BodyLowering::orderOfCarried(Operation *loop, size_t n, Value init) {
   SmallVector<StringAttr> axes(axesOf(init.getType()));
   DotOp dot = initsOf(loop).empty() ? DotOp() : addingTo(loop, n);

@@ -11,7 +11,7 @@ PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buff
     : lowering(lowering), b(lowering.b), op(op), axes(axes), into(into),
       type(getElementTypeOrSelf(op.getType())), k(op.getAxisAttr()),
       mostLanes(lowering.target.vectorBits / type.getIntOrFloatBitWidth()),
-      lanes(std::min(mostLanes, std::max(4, lowering.lanesAlong(axes.column)))) {
+      lanes(std::min(mostLanes, std::max(lowering.fewestLanes, lowering.lanesAlong(axes.column)))) {
   constexpr int64_t maxDepth = 256;
   int64_t all = lowering.extentOf(k);
   if (int known = lowering.lanesAlong(k); known < lowering.target.lanes())

@@ -68,6 +68,8 @@ public:
   /// Lanes of the vectors that go along an axis: as many as it has, if that is known. With more,
   /// masked, each row that is stored would wait for what is written of the one before.
   int lanesAlong(mlir::StringAttr axis) const;
+  /// Lanes that a contraction's vectors have at least, and so the rows of buffers room for.
+  static constexpr int fewestLanes = 4;
   /// Shape of a scratch buffer: the last axis is padded to whole vectors along it,
   /// or to a multiple of `multiple` if that is more.
   llvm::SmallVector<mlir::Value> bufferShape(llvm::ArrayRef<mlir::StringAttr> axes,

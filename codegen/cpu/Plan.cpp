@@ -183,6 +183,7 @@ struct Planner {
            !expansion.getInput().getDefiningOp<BroadcastOp>() && sharing(expansion) <= few;
   }
 
+  /// Whether neighbours share it: nests over them compute it outside of the innermost loop.
   bool isSharedByMany(BroadcastOp expansion) {
     StringAttr last = axesOf(expansion.getType()).back();
     return isExpansion(expansion) && sharing(expansion) > few &&
@@ -243,7 +244,7 @@ struct Planner {
     // Packing for a dot goes along the axis that is contracted, however short.
     bool isPacked = llvm::any_of(users, llvm::IsaPred<DotOp>);
     constexpr int dear = 5, veryDear = 32; // about a store and a load; two functions
-    constexpr int ofPicking = 3;
+    constexpr int ofPicking = 3;           // more than a load in order takes
     int cost = costOfPulled(value);
     bool isRepeated = users.size() > 1 || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))

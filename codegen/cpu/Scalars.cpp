@@ -147,8 +147,8 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
     bool isKnown = matchPattern(extents.back(), m_Constant());
     if (!isKnown && !ShapedType::isDynamic(extent) && extent <= isShort)
       extents.back() = b.i64(extent);
-    // Powers of two; a vector that is kept in registers has four lanes at least.
-    int64_t lanes = std::max<int64_t>({4, lanesAlong(axes.back()), multiple});
+    int64_t lanes =
+        std::max<int64_t>({fewestLanes, lanesAlong(axes.back()), multiple}); // powers of two
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
   }
   return extents;
