@@ -75,21 +75,37 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
   return together;
 }
 
-Value BodyLowering::isLarge(const Memory &memory) {
+bool BodyLowering::isScattered(const StoreNest &nest, int64_t elementBytes) const {
+  constexpr int64_t shortRow = 1024, fewRows = 16; // bytes; in a block
+  auto isKnown = [&](StringAttr axis) { return !ShapedType::isDynamic(extentOf(axis)); };
+  return plan.transposes() && isKnown(nest.vectorAxis) &&
+         extentOf(nest.vectorAxis) * elementBytes <= shortRow &&
+         llvm::any_of(ArrayRef(nest.axes).drop_back(),
+                      [&](StringAttr axis) { return isKnown(axis) && extentOf(axis) >= fewRows; });
+}
+
+Value BodyLowering::isLarge(const Memory &memory, const StoreNest &nest) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(prologue);
   // These products are bytes of a tensor: they don't overflow.
-  Value bytes = b.i64(memoryType(memory.element).getIntOrFloatBitWidth() / 8);
+  int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
+  Value bytes = b.i64(elementBytes);
   for (Value extent : memory.extents)
     bytes = b.mul(bytes, extent);
-  return b.compare(arith::CmpIPredicate::sge, bytes, b.i64(target.streamedBytes));
+  Value limit = b.i64(target.streamedBytes);
+  if (isScattered(nest, elementBytes)) {
+    Value isPart = b.compare(arith::CmpIPredicate::sgt, memory.extents.back(),
+                             b.i64(extentOf(nest.vectorAxis)));
+    limit = b.select(isPart, b.i64(target.scatteredBytes), limit);
+  }
+  return b.compare(arith::CmpIPredicate::sge, bytes, limit);
 }
 
-Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vectorAxis) {
+Value BodyLowering::mayStream(StoreOp op, const Memory &memory, const StoreNest &nest) {
   Type element = memoryType(memory.element);
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   Value isAligned;
-  at(vectorAxis, rangeOf(vectorAxis).first, [&] {
+  at(nest.vectorAxis, rangeOf(nest.vectorAxis).first, [&] {
     SmallVector<Lanes> indices =
         indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
     Place place = locate(memory, indices, 1);
@@ -99,7 +115,7 @@ Value BodyLowering::mayStream(StoreOp op, const Memory &memory, StringAttr vecto
         b.fold<arith::AndIOp>(address, b.i64(elementBytes * target.lanes() - 1)); // a power of two
     isAligned = b.compare(arith::CmpIPredicate::eq, rest, b.i64(0));
   });
-  return b.both(isLarge(memory), isAligned);
+  return b.both(isLarge(memory, nest), isAligned);
 }
 
 /// Between the kept value and the store is nothing that may leave, or that writes to its tensor,
@@ -130,12 +146,13 @@ SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAtt
 void BodyLowering::storeAlong(ArrayRef<StoreOp> stores) {
   for (StoreOp store : stores) {
     const Memory &memory = memoryOf(store.getTarget());
-    if (!nestOf(store).isStreamable) {
+    StoreNest nest = nestOf(store);
+    if (!nest.isStreamable) {
       storeElement(store, memory, /*streamed=*/false);
       done.insert(store);
       continue;
     }
-    Value streams = isLarge(memory);
+    Value streams = isLarge(memory, nest);
     storedUnless[store] = streams;
     b.branch(
         streams, [] { return Values(); },
@@ -191,8 +208,7 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
       return row(false);
     Value mayStreamHere;
     for (StoreOp store : together)
-      mayStreamHere =
-          b.both(mayStreamHere, mayStream(store, memoryOf(store.getTarget()), vectorAxis));
+      mayStreamHere = b.both(mayStreamHere, mayStream(store, memoryOf(store.getTarget()), own));
     streams = true;
     auto path = [&](bool streamed) {
       apart([&] { row(streamed); });

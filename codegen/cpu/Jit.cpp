@@ -28,6 +28,7 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -98,13 +99,20 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
   info.hasFma = subtarget.checkFeatures("+fma");
   info.hasAvx512dq = info.vectorBits == 512 && subtarget.checkFeatures("+avx512dq");
 #ifdef _SC_LEVEL3_CACHE_SIZE
-  if (long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); options.cpu == "native" && bytes > 0)
-    info.streamedBytes = bytes;
+  auto ofCache = [&](int name, int64_t factor, int64_t &limit) {
+    if (long bytes = sysconf(name); options.cpu == "native" && bytes > 0)
+      limit = bytes * factor;
+  };
+  ofCache(_SC_LEVEL3_CACHE_SIZE, 1, info.streamedBytes);
+  // Eight times what cores have for themselves: what is read at once by the next kernel pays no
+  // more from there on, either.
+  ofCache(_SC_LEVEL2_CACHE_SIZE, 8 * int64_t(std::thread::hardware_concurrency()),
+          info.scatteredBytes);
 #endif
   info.sanitizes = options.sanitizes;
   info.isThread = options.asThread;
   if (options.streamedBytes)
-    info.streamedBytes = *options.streamedBytes;
+    info.streamedBytes = info.scatteredBytes = *options.streamedBytes;
   return info;
 }
 

@@ -356,12 +356,14 @@ private:
                                              mlir::StringAttr vectorAxis);
   /// Stores at the nest's place, where that is not to go past the caches.
   void storeAlong(llvm::ArrayRef<ir::StoreOp> stores);
+  /// Whether a kernel that transposes stores blocks in rows of a few lines.
+  bool isScattered(const StoreNest &nest, int64_t elementBytes) const;
   /// Whether a tensor is so long that stores go past the caches.
-  mlir::Value isLarge(const Memory &memory);
+  mlir::Value isLarge(const Memory &memory, const StoreNest &nest);
   /// Stores at the nest's place.
   void storeElement(ir::StoreOp op, const Memory &memory, bool streamed);
   /// Whether the store's vectors from here on may go past the caches.
-  mlir::Value mayStream(ir::StoreOp op, const Memory &memory, mlir::StringAttr vectorAxis);
+  mlir::Value mayStream(ir::StoreOp op, const Memory &memory, const StoreNest &nest);
   void emitUpdate(ir::UpdateOp op);
   void emitAtomic(ir::AtomicOp op);
   void emitReduce(ir::ReduceOp op);

@@ -127,6 +127,7 @@ struct Planner {
   Domains domains;
   llvm::DenseSet<Value> &kept;
   DenseMap<Value, int> &costs;
+  bool isAcross = false; // some load is read so
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
 
@@ -262,8 +263,8 @@ struct Planner {
       bool isGrid = load->getParentOfType<KernelOp>().isGrid();
       keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
-    if (auto load = dyn_cast<LoadOp>(op))
-      keep |= isReadAcross(load);
+    if (auto load = dyn_cast<LoadOp>(op); load && isReadAcross(load))
+      keep = isAcross = true;
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
   }
@@ -281,6 +282,7 @@ Plan::Plan(KernelOp kernel) {
   Planner planner(kernel, kept, costs);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
+  isAcross = planner.isAcross;
   // What is kept was counted where it is used: now it is read there.
   costs.clear();
   for (Value value : pulled)

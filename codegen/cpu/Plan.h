@@ -36,12 +36,16 @@ public:
   /// Cost of an element with what it pulls, in rough additions.
   int costOf(mlir::Value value) const { return costs.lookup_or(value, 1); }
 
+  /// Whether blocks are loaded along one axis and stored along another.
+  bool transposes() const { return isAcross; }
+
   /// An op whose results are a nest of its own.
   static bool isRoot(mlir::Operation *op);
 
 private:
   llvm::DenseSet<mlir::Value> kept;
   llvm::DenseMap<mlir::Value, int> costs;
+  bool isAcross = false;
 };
 
 } // namespace tile::codegen
