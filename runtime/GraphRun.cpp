@@ -526,7 +526,7 @@ Status GraphRun::copy(const TensorState &target, const TensorState &source) {
   const std::byte *from = source.data ? source.data : source.owner->data();
   if (options.space)
     return options.space->copy(target.data, from, source.bytes());
-  std::memcpy(target.data, from, source.bytes());
+  copyBytes(target.data, from, source.bytes());
   if (options.copied)
     options.copied(target.data, from);
   return {};

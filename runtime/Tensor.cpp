@@ -1,6 +1,7 @@
 #include "runtime/Tensor.h"
 #include "runtime/Hash.h"
 #include "runtime/Text.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <cassert>
@@ -58,7 +59,7 @@ Result<Tensor> Tensor::create(DType type, Shape shape) {
 Result<Tensor> Tensor::clone() const {
   Result<Tensor> copy = createUninitialized(type, extents);
   if (copy)
-    std::memcpy(copy->data(), data(), byteSize());
+    copyBytes(copy->data(), data(), byteSize());
   return copy;
 }
 

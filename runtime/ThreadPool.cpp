@@ -121,4 +121,17 @@ Status parallelChunks(int64_t n, int64_t chunks, ChunkFunction function) {
   return {};
 }
 
+void copyBytes(std::byte *to, const std::byte *from, uint64_t bytes) {
+  constexpr uint64_t part = uint64_t(128) << 10; // takes longer than to wake a thread
+  auto chunks = static_cast<int64_t>(bytes / part);
+  Result<ThreadPool *> pool = ThreadPool::global();
+  if (chunks < 2 || !pool)
+    std::memcpy(to, from, bytes);
+  else
+    (*pool)->parallelChunks(static_cast<int64_t>(bytes), chunks,
+                            [&](int64_t, int64_t lo, int64_t hi) {
+                              std::memcpy(to + lo, from + lo, static_cast<size_t>(hi - lo));
+                            });
+}
+
 } // namespace tile::runtime

@@ -4,6 +4,7 @@
 #include "runtime/FunctionRef.h"
 #include "runtime/Result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -41,5 +42,9 @@ Result<int> parseThreadCount(const char *text);
 
 /// ThreadPool::parallelChunks on the global pool. On an error nothing was called.
 Status parallelChunks(int64_t n, int64_t chunks, ChunkFunction function);
+
+/// memcpy, on the threads of the global pool where there is much to copy, so that each core has a
+/// part of it; on this thread where there is no pool.
+void copyBytes(std::byte *to, const std::byte *from, uint64_t bytes);
 
 } // namespace tile::runtime

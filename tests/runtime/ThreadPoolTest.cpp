@@ -2,9 +2,11 @@
 #include "runtime/Scratch.h"
 #include "tests/runtime/TestSupport.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -103,6 +105,31 @@ TEST(ThreadPoolTest, chunksMayNest) {
     }));
   }));
   EXPECT_EQ(sum, 40 * 39 / 2);
+}
+
+TEST(ThreadPoolTest, copiesAllBytesAndNoMore) {
+  std::mt19937_64 random(std::random_device{}());
+  auto check = [&](uint64_t bytes) {
+    SCOPED_TRACE(bytes);
+    size_t size = static_cast<size_t>(bytes), before = random() % 70, behind = random() % 70;
+    std::vector<std::byte> from(size), into(before + size + behind, std::byte{0xa5});
+    for (std::byte &byte : from)
+      byte = static_cast<std::byte>(random());
+    copyBytes(into.data() + before, from.data(), bytes);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), into.begin() + before));
+    into.erase(into.begin() + before, into.begin() + before + size);
+    EXPECT_EQ(std::count(into.begin(), into.end(), std::byte{0xa5}), into.size());
+  };
+  for (uint64_t bytes : {uint64_t(0), uint64_t(1), (uint64_t(256) << 10) - 1, uint64_t(256) << 10})
+    check(bytes);
+  for (int n = 0; n < 8; ++n)
+    check(random() % (uint64_t(3) << 20));
+  ThreadPool pool(3);
+  std::vector<std::byte> from(1 << 20, std::byte{7}), into(4 << 20);
+  pool.parallelChunks(4, 4, [&](int64_t chunk, int64_t, int64_t) {
+    copyBytes(into.data() + (chunk << 20), from.data(), from.size());
+  });
+  EXPECT_EQ(std::count(into.begin(), into.end(), std::byte{7}), into.size());
 }
 
 TEST(ThreadPoolTest, parsesTheNumberOfThreads) {
