@@ -327,13 +327,16 @@ Bound TermSum::finish(Number number, bool isShared) const {
 
 //===-- Products ----------------------------------------------------------===//
 
-void FactorProduct::add(double factor, Bound bound) {
+void FactorProduct::add(double factor, Bound bound, const FactorProduct *of) {
   ++count;
   lowestBits += factor == 0 ? 0 : lowestBitOf(factor);
   if (!bound.isExact())
     relative += bound.total() / std::fabs(factor);
-  isOfNumbers &= std::isfinite(factor);
-  if (factor != 0 && std::isfinite(factor)) {
+  isOfNumbers &= of ? of->isOfNumbers : std::isfinite(factor);
+  if (of) {
+    grows += of->grows;
+    shrinks += of->shrinks;
+  } else if (factor != 0 && std::isfinite(factor)) {
     double exponent = std::log2(std::fabs(factor));
     (exponent < 0 ? shrinks : grows) += exponent;
   }

@@ -140,7 +140,9 @@ private:
 /// The factors of a product whose order is open.
 class FactorProduct {
 public:
-  void add(double factor, Bound bound);
+  /// A factor may itself be the product of others: each of these, too, may come before a 0 among
+  /// them.
+  void add(double factor, Bound bound, const FactorProduct *of = nullptr);
   Bound finish(Number number, double product) const;
 
 private:

@@ -69,6 +69,8 @@ struct Tile : Box {
   /// terms of these sums, where they are no sums that a loop carries.
   SmallVector<mlir::StringAttr, 2> cutAlong;
   std::shared_ptr<std::vector<TermSum>> parts;
+  /// Of a product, what is known of its factors, if errors are tracked.
+  std::shared_ptr<std::vector<FactorProduct>> factors;
   /// A Bound an element; null: other executions have the same bits.
   std::shared_ptr<std::vector<char>> bounds;
   /// Axes along which the shared errors come from one place.
@@ -96,6 +98,9 @@ struct Tile : Box {
            : parts          ? &(*parts)[index]
            : terms          ? &(*terms)[index]
                             : nullptr;
+  }
+  const FactorProduct *factorsAt(int64_t index) const {
+    return factors ? &(*factors)[index] : nullptr;
   }
   Wide wideAt(int64_t index) const { return wide ? (*wide)[index] : readFloat(number, at(index)); }
   /// How far apart elements are along each of `axes`; 0 for an axis it has not.

@@ -275,7 +275,7 @@ static void noteTerm(Memory &memory, int64_t element, const Tile &value, int64_t
     if (isPartial && isFloat(memory.sumNumber))
       memory.terms[element].roundPart(memory.sumNumber, term);
   } else if (!memory.factors.empty())
-    memory.factors[element].add(value.asDouble(from), bound);
+    memory.factors[element].add(value.asDouble(from), bound, value.factorsAt(from));
   else if (memory.kind == CombineKind::add)
     error = roundUp(error + bound.total());
   else

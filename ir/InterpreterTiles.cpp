@@ -143,7 +143,7 @@ static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile
         terms[into].cutLast(value, *of);
     }
     if (!factors.empty())
-      factors[into].add(value, input.boundAt(index));
+      factors[into].add(value, input.boundAt(index), input.factorsAt(index));
     return success();
   });
   for (int64_t index = 0; index < result.size; ++index)
@@ -158,6 +158,8 @@ static void reduceWide(CombineKind kind, const Tile &input, const Box &box, Tile
   }
   if (isSum && !result.cutAlong.empty())
     result.parts = std::make_shared<std::vector<TermSum>>(std::move(terms));
+  if (!factors.empty())
+    result.factors = std::make_shared<std::vector<FactorProduct>>(std::move(factors));
 }
 
 /// Another execution has the greatest of what is off, which lies between the greatest of the upper

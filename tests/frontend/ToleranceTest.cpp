@@ -228,6 +228,22 @@ TEST_F(ToleranceTest, ProductsBeyondTheRangeAreOpen) {
     EXPECT_TRUE(std::isinf(bound)) << bound;
 }
 
+/// Each row's product is 0 and far inside the range; those of all rows may be taken at once, with
+/// the zeros last.
+TEST_F(ToleranceTest, FactorsOfProductsThatAreZeroAreOpen) {
+  std::string text = "kernel k(x: f32[M, N]) -> (y: f32[1] reduce *) {\n  parallel i in each(M) {\n"
+                     "    y[0] *= prod(x[i, :], N)\n  }\n}\n";
+  auto x = std::make_shared<Tensor>(*Tensor::create(DType::F32, {6, 2}));
+  for (int64_t row = 0; row < 6; ++row)
+    x->setDouble(2 * row + row % 2, 3);
+  EXPECT_TRUE(run(text, {x}).bounds.empty());
+  for (int64_t row = 0; row < 6; ++row)
+    x->setDouble(2 * row + row % 2, 1e30);
+  Run made = ran(text, {x});
+  ASSERT_EQ(made.bounds.size(), 1u);
+  EXPECT_TRUE(std::isinf(made.bounds[0])) << made.bounds[0];
+}
+
 /// Processors make other NaNs than the interpreter.
 TEST_F(ToleranceTest, BitsOfNaNsAreOpen) {
   auto x = normal(DType::F32, {101});
