@@ -2,6 +2,7 @@
 // (EvaluatorMemory.cpp), tiles (EvaluatorTiles.cpp), and what runs along axes (EvaluatorAlong.cpp).
 #pragma once
 
+#include "ir/LongSums.h"
 #include "tests/fuzz/kernels/Evaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,7 +77,7 @@ public:
 class Machine {
 public:
   Machine(KernelOp kernel, ArrayRef<Argument> arguments, ArrayRef<int64_t> dims)
-      : kernel(kernel), arguments(arguments), dims(dims) {}
+      : kernel(kernel), arguments(arguments), dims(dims), sumSteps(ir::sumSteps(kernel)) {}
   void run();
   Evaluation result;
 
@@ -162,6 +163,8 @@ private:
   KernelOp kernel;
   ArrayRef<Argument> arguments;
   ArrayRef<int64_t> dims;
+  /// Additions to sums that loops carry.
+  llvm::DenseMap<Operation *, unsigned> sumSteps;
   llvm::DenseMap<Value, Tile> tiles;
   llvm::DenseMap<Value, Memory> memories;
   std::map<StringRef, Axis> axes;

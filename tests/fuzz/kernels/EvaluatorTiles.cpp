@@ -30,6 +30,13 @@ void Machine::constant(arith::ConstantOp op, Tile &tile) {
   }
 }
 
+/// The number as a sum of one term.
+static NumberSet asSum(const NumberSet &number) {
+  SumOf sum(number.type);
+  sum.add(number);
+  return sum.result();
+}
+
 void Machine::elementwise(Operation *op) {
   for (OpResult value : op->getResults()) {
     if (!isTileValue(value.getType()) || op->getNumRegions() != 0)
@@ -46,6 +53,9 @@ void Machine::elementwise(Operation *op) {
       operands.clear();
       for (Value operand : op->getOperands())
         operands.push_back(at(operand, tile.axes, walk.position));
+      // The sum so far was not rounded, or was, as all terms before it.
+      if (auto step = sumSteps.find(op); step != sumSteps.end())
+        operands[step->second] = asSum(operands[step->second]);
       std::optional<NumberSet> result =
           isa<BroadcastOp>(op) ? operands[0]
                                : fuzz::evaluate(op, operands, tile.type, value.getResultNumber());
