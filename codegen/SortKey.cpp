@@ -14,28 +14,33 @@ unsigned tile::codegen::sortKeyBits(Type element) {
   return memoryType(element).getIntOrFloatBitWidth() == 64 ? 64 : 32;
 }
 
-Value tile::codegen::emitSortKey(CodeBuilder &b, const TargetInfo &target, SortOp op, Value value) {
-  Type element = getElementTypeOrSelf(op.getInput().getType());
+Value tile::codegen::emitOrderKey(CodeBuilder &b, const TargetInfo &target, Type element,
+                                  bool isUnsigned, bool reverses, Value value) {
   if (isNarrowFloat(element))
     value = widenToF32(b, target, value, cast<FloatType>(element));
   unsigned bits = sortKeyBits(element);
   Type type = lanesOf(b.getIntegerType(bits), widthOf(value));
   Value sign = b.integer(type, bits == 64 ? std::numeric_limits<int64_t>::min()
                                           : std::numeric_limits<int32_t>::min());
-  Value ones = b.integer(type, -1), key;
+  Value ones = b.integer(type, -1);
+  auto ordered = [&](Value key) { return reverses ? b.fold<arith::XOrIOp>(key, ones) : key; };
   if (isa<FloatType>(elementOf(value.getType()))) {
     Value zero = b.number(value.getType(), 0);
     Value isZero = arith::CmpFOp::create(b, CmpFPredicate::OEQ, value, zero);
     Value isNaN = arith::CmpFOp::create(b, CmpFPredicate::UNO, value, value);
     Value raw = b.bitcast(b.select(isZero, zero, value), type);
     Value isNegative = b.compare(CmpIPredicate::slt, raw, b.integer(type, 0));
-    key = b.fold<arith::XOrIOp>(raw, b.select(isNegative, ones, sign));
-    key = b.select(isNaN, ones, key);
-  } else if (op.getIsUnsigned()) {
-    key = value.getType() == type ? value : b.fold<arith::ExtUIOp>(type, value);
-  } else {
-    Value wide = value.getType() == type ? value : b.fold<arith::ExtSIOp>(type, value);
-    key = b.fold<arith::XOrIOp>(wide, sign);
+    Value key = b.fold<arith::XOrIOp>(raw, b.select(isNegative, ones, sign));
+    return b.select(isNaN, ones, ordered(key));
   }
-  return op.getDescending() ? b.fold<arith::XOrIOp>(key, ones) : key;
+  if (isUnsigned)
+    return ordered(value.getType() == type ? value : b.fold<arith::ExtUIOp>(type, value));
+  Value wide = value.getType() == type ? value : b.fold<arith::ExtSIOp>(type, value);
+  return ordered(b.fold<arith::XOrIOp>(wide, sign));
+}
+
+Value tile::codegen::emitSortKey(CodeBuilder &b, const TargetInfo &target, SortOp op, Value value) {
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  Value key = emitOrderKey(b, target, element, op.getIsUnsigned(), /*reverses=*/false, value);
+  return op.getDescending() ? b.fold<arith::XOrIOp>(key, b.integer(key.getType(), -1)) : key;
 }

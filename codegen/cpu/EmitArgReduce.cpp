@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/SortKey.h"
 #include "codegen/cpu/Lowering.h"
 
 using namespace mlir;
@@ -71,7 +72,31 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
   Value none = b.integer(i32, -1);
   Value worst = asNumber(emitConstant(b, identityOf(kind, element)));
   auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
-  // The best between two coordinates, not too far from each other, and how far from the first.
+  // The state as numbers that compare in one instruction each: the better an element, the greater
+  // its key; none has the last of all places.
+  auto keyed = [&](Values state) {
+    bool isUnsigned = kind == CombineKind::umax || kind == CombineKind::umin;
+    bool isLeast = kind == CombineKind::min || kind == CombineKind::umin;
+    Type type = elementOf(state[0].getType());
+    return Values{emitOrderKey(b, target, type, isUnsigned, isLeast, state[0]), state[1]};
+  };
+  // Of all lanes' states the best key, then the first of the places that have it.
+  auto firstOfBest = [&](Values state) {
+    int lanes = widthOf(state[0]);
+    auto over = [&](CombineKind combine, Value value) -> Value {
+      auto both = [&](ValueRange x, ValueRange y) {
+        Value combined = emitCombine(b, target, combine, elementOf(x[0].getType()), x[0], y[0]);
+        return Values(1, combined);
+      };
+      return horizontal(Values(1, value), both)[0];
+    };
+    Value best = over(CombineKind::umax, state[0]);
+    Value isBest = b.compare(CmpIPredicate::eq, state[0], b.splat(best, lanes));
+    Value places = b.select(isBest, state[1], b.splat(none, lanes));
+    return Values{best, over(CombineKind::umin, places)};
+  };
+  // The key of the best between two coordinates, not too far from each other, and how far it is
+  // from the first.
   auto walk = [&](Value from, Value to) {
     int width = vectorAxis == axis ? lanesAlong(axis) : ofOuter();
     Values start = {b.splat(worst, width), b.splat(none, width)};
@@ -92,8 +117,10 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
       Value lane = b.fold<arith::TruncIOp>(lanesOf(i32, lanes), b.iota(lanes));
       Value isNone = b.compare(CmpIPredicate::eq, found[1], none);
       found[1] = b.select(isNone, found[1], b.add(found[1], lane));
-      found = horizontal(found, join);
     }
+    found = keyed(found);
+    if (lanes > 1)
+      found = firstOfBest(found);
     return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
   };
 
@@ -103,12 +130,15 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     // Places of 32 bits: of an axis that may be longer, so much at a time.
     constexpr int64_t most = int64_t(1) << 30;
     int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
-    Values start = {b.splat(worst, ofOuter()), b.splat(b.i64(-1), ofOuter())};
+    Type key = b.getIntegerType(sortKeyBits(element));
+    Values start = {b.splat(b.integer(key, 0), ofOuter()), b.splat(b.i64(-1), ofOuter())};
     auto walkFar = [&, lo = lo, hi = hi](Value from, ValueRange before) {
       Values part = walk(from, b.minS(b.add(from, b.i64(most)), hi));
-      Value isNone = b.compare(CmpIPredicate::slt, part[1], b.i64(0));
-      part[1] = b.select(isNone, part[1], b.add(part[1], b.sub(from, lo)));
-      return join(before, part);
+      auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, b.i64(0)); };
+      Value place = b.add(part[1], b.sub(from, lo));
+      Value takes = b.either(b.compare(CmpIPredicate::ugt, part[0], before[0]), isNone(before[1]));
+      takes = b.both(takes, b.compare(CmpIPredicate::sge, part[1], b.i64(0)));
+      return Values{b.select(takes, part[0], before[0]), b.select(takes, place, before[1])};
     };
     bool isShort = !ShapedType::isDynamic(extent) && extent <= most;
     Value place = isShort ? walk(lo, hi)[1] : b.loop(lo, hi, b.i64(most), start, walkFar)[1];

@@ -6,7 +6,8 @@
 // it comes: a word goes into a panel of at least 2 K only where its key is less than the K-th of
 // those seen before, which lanes of keys are compared with at once. When the panel is full it is
 // sorted, and its first K stay. So each element costs a comparison, and a word that gets in no
-// more than a few steps of a sort.
+// more than a few steps of a sort. Of a line that comes in descending order all would get in: a
+// long one is looked at here and there before, for a key that K elements don't exceed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpIPredicate;
+using Values = CodeBuilder::Values;
 
 /// One sort while it is emitted.
 struct BodyLowering::LineSort {
@@ -74,6 +76,57 @@ Value BodyLowering::sortLine(LineSort &line) {
   return count;
 }
 
+/// A key that K elements of a long line don't exceed, plus one, and whether nothing is known of
+/// one: of the least keys of lanes of vectors here and there the K-th.
+Values BodyLowering::boundOfFirst(LineSort &line, Value most) {
+  constexpr int64_t samples = 16;           // vectors, of each part of the line
+  constexpr int64_t lengths = 16 * samples; // of a panel: one vector in 16 is looked at, or fewer
+  Type word = line.words.type(b), key = b.getIntegerType(line.words.keyBits);
+  Value ones = b.integer(key, -1), zero = b.i64(0), one = b.i64(1);
+  Values unknown = {b.integer(key, 0), b.i1(true)};
+  if (!line.vectorAxis)
+    return unknown;
+  auto [lo, hi] = rangeOf(line.axis());
+  int lanes = lanesAlong(line.axis());
+  auto leastOf = [&](Value from, ValueRange state) {
+    return level(line.axis(), from, b.add(from, b.i64(lanes)), lanes, state, [&](ValueRange old) {
+      Value keys = b.splat(emitSortKey(b, target, line.op, emit(line.op.getInput())), lanes);
+      keys = b.select(domainMask(line.all()), keys, b.splat(ones, lanes));
+      return Values(1, emitCombine(b, target, CombineKind::umin, key, keys, old[0]));
+    });
+  };
+  auto ofSamples = [&, lo = lo, hi = hi] {
+    Value parts = b.fold<arith::DivSIOp>(line.capacity, b.i64(lanes));
+    Value step = b.fold<arith::DivSIOp>(b.sub(hi, lo), b.mul(parts, b.i64(samples)));
+    b.loop(zero, parts, one, {}, [&](Value part, ValueRange) {
+      Value first = b.mul(part, b.i64(samples));
+      Value keys = b.loop(zero, b.i64(samples), one, b.splat(ones, lanes),
+                          [&](Value sample, ValueRange state) {
+                            return leastOf(b.add(lo, b.mul(b.add(first, sample), step)), state);
+                          })[0];
+      for (int lane = 0; lane < lanes; ++lane) {
+        Value place = b.add(b.mul(part, b.i64(lanes)), b.i64(lane));
+        b.store(line.words.make(b, b.lane(keys, lane), zero), b.at(line.here, place, word));
+      }
+      return Values();
+    });
+    Value sorted = line.words.sort(b, line.here, line.there, b.mul(parts, b.i64(lanes)));
+    Value last = b.load(word, b.at(sorted, b.sub(most, one), word), false);
+    Value bound = line.words.keyOf(b, last);
+    return Values{b.add(bound, b.integer(key, 1)), b.compare(CmpIPredicate::eq, bound, ones)};
+  };
+  Value isLong = b.compare(CmpIPredicate::sge, b.sub(hi, lo), b.mul(line.capacity, b.i64(lengths)));
+  Value isAsked = b.compare(CmpIPredicate::sgt, most, zero);
+  return b.branch(
+      b.both(isLong, isAsked),
+      [&] {
+        Values bound;
+        apart([&] { bound = ofSamples(); });
+        return bound;
+      },
+      [&] { return unknown; });
+}
+
 /// As sortLine, but only the first `most` words are there, if there are as many.
 Value BodyLowering::sortFirst(LineSort &line, Value most) {
   Type word = line.words.type(b), key = b.getIntegerType(line.words.keyBits);
@@ -81,7 +134,8 @@ Value BodyLowering::sortFirst(LineSort &line, Value most) {
   Value end = b.select(b.compare(CmpIPredicate::sgt, most, b.i64(0)), hi, lo);
   Value full = b.sub(line.capacity, b.i64(target.lanes()));
   // How many there are, the key of the K-th, whether there is none yet, and the panels.
-  Values start = {b.i64(0), b.integer(key, 0), b.i1(true), line.here, line.there};
+  Values bound = boundOfFirst(line, most);
+  Values start = {b.i64(0), bound[0], bound[1], line.here, line.there};
   auto takeFirst = [&](Value count, Value here, Value there) -> Values {
     Value sorted = line.words.sort(b, here, there, count);
     Value isHere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, sorted, here);

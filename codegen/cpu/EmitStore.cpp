@@ -84,21 +84,24 @@ bool BodyLowering::isScattered(const StoreNest &nest, int64_t elementBytes) cons
                       [&](StringAttr axis) { return isKnown(axis) && extentOf(axis) >= fewRows; });
 }
 
+Value BodyLowering::bytesOf(const Memory &memory) {
+  // These products are bytes of a tensor: they don't overflow.
+  Value bytes = b.i64(memoryType(memory.element).getIntOrFloatBitWidth() / 8);
+  for (Value extent : memory.extents)
+    bytes = b.mul(bytes, extent);
+  return bytes;
+}
+
 Value BodyLowering::isLarge(const Memory &memory, const StoreNest &nest) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(prologue);
-  // These products are bytes of a tensor: they don't overflow.
-  int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
-  Value bytes = b.i64(elementBytes);
-  for (Value extent : memory.extents)
-    bytes = b.mul(bytes, extent);
   Value limit = b.i64(target.streamedBytes);
-  if (isScattered(nest, elementBytes)) {
+  if (isScattered(nest, memoryType(memory.element).getIntOrFloatBitWidth() / 8)) {
     Value isPart = b.compare(arith::CmpIPredicate::sgt, memory.extents.back(),
                              b.i64(extentOf(nest.vectorAxis)));
     limit = b.select(isPart, b.i64(target.scatteredBytes), limit);
   }
-  return b.compare(arith::CmpIPredicate::sge, bytes, limit);
+  return b.compare(arith::CmpIPredicate::sge, bytesOf(memory), limit);
 }
 
 Value BodyLowering::mayStream(StoreOp op, const Memory &memory, const StoreNest &nest) {

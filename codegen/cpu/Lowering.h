@@ -325,6 +325,8 @@ private:
   mlir::Value emitTile(mlir::Value value);
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
+  /// Whether the nest is the second one over what the load reads.
+  bool isReadAgain(ir::LoadOp op);
   mlir::Value distanceToNext(ir::LoadOp op);
   mlir::Value emitRestrict(ir::RestrictOp op);
   mlir::Value holdsUpTo(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
@@ -358,6 +360,7 @@ private:
   void storeAlong(llvm::ArrayRef<ir::StoreOp> stores);
   /// Whether a kernel that transposes stores blocks in rows of a few lines.
   bool isScattered(const StoreNest &nest, int64_t elementBytes) const;
+  mlir::Value bytesOf(const Memory &memory);
   /// Whether a tensor is so long that stores go past the caches.
   mlir::Value isLarge(const Memory &memory, const StoreNest &nest);
   /// Stores at the nest's place.
@@ -378,6 +381,7 @@ private:
                           mlir::Value mask);
   mlir::Value packLine(LineSort &line);
   mlir::Value sortLine(LineSort &line);
+  Values boundOfFirst(LineSort &line, mlir::Value most);
   mlir::Value sortFirst(LineSort &line, mlir::Value most);
   void writeRanks(LineSort &line, mlir::Value count, Buffer *values, Buffer *coordinates);
   void emitTake(ir::TakeOp op);

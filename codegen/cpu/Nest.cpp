@@ -97,12 +97,21 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   auto oneChain = [&](ValueRange first) {
     if (many.vectors == 1)
       return singleRounds(lo, Values(first));
-    Values sums(first);
-    if (!many.isChain)
+    auto several = [&](Values sums) {
+      return rounds(range, lo, end, many, sums, b.getInsertionBlock(), body);
+    };
+    if (many.isChain)
+      return singleRounds(end, several(Values(first)));
+    auto copies = [&] {
+      Values sums(first);
       for (int c = 1; c < many.vectors; ++c)
         llvm::append_range(sums, unroll->start);
-    sums = rounds(range, lo, end, many, sums, b.getInsertionBlock(), body);
-    return singleRounds(end, many.isChain ? sums : joinCopies(*unroll, sums));
+      apart([&] { sums = joinCopies(*unroll, several(sums)); });
+      return sums;
+    };
+    // What is too short for them has none to join.
+    Value isLong = b.compare(CmpIPredicate::slt, lo, end);
+    return singleRounds(end, b.branch(isLong, copies, [&] { return Values(first); }));
   };
   if (!unroll || !unroll->chain)
     return oneChain(carried);

@@ -2,7 +2,9 @@
 //
 // A kernel that reads its rows more than once waits for memory in the first nest
 // and leaves it idle in the others. So the second nest over a row asks for the
-// row of the next program, which then comes while this one is computed.
+// row of the next program, which then comes while this one is computed. A kernel
+// that transposes goes through blocks whose rows are a few lines, which no core
+// reads ahead: it asks for those of the next program's block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
+using arith::CmpIPredicate;
 
 /// Longer rows would push out the one that is being worked on.
 static constexpr int64_t maxRowBytes = 256 << 10;
@@ -38,17 +41,24 @@ Value BodyLowering::distanceToNext(LoadOp op) {
   return distance;
 }
 
-void BodyLowering::prefetchNext(LoadOp op) {
+bool BodyLowering::isReadAgain(LoadOp op) {
   auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests, 0});
   auto &[first, prefetching] = reads->second;
   if (isFirst || nests == first || (prefetching && nests != prefetching))
-    return;
+    return false;
+  prefetching = nests;
+  return true;
+}
+
+void BodyLowering::prefetchNext(LoadOp op) {
   const Level &inner = levels.back();
   Memory memory = memoryOf(op.getSource());
-  bool isRow = inner.width > 1 && !inner.laneMask && !domains.isBlock(inner.axis.getValue()) &&
-               isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(), op.getDims(),
-                            inner.axis);
-  if (!isRow || !memory.isInvariant || op.getBounds() != BoundsMode::exact)
+  bool isInOrder = inner.width > 1 && !inner.laneMask && memory.isInvariant &&
+                   op.getBounds() == BoundsMode::exact &&
+                   isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
+                                op.getDims(), inner.axis);
+  bool isRow = !domains.isBlock(inner.axis.getValue());
+  if (!isInOrder || (isRow ? !isReadAgain(op) : !plan.transposes()))
     return;
   Value distance;
   {
@@ -58,16 +68,17 @@ void BodyLowering::prefetchNext(LoadOp op) {
     if (!distance)
       return;
     int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
-    Value isShort = b.compare(arith::CmpIPredicate::sle, memory.extents.back(),
-                              b.i64(maxRowBytes / elementBytes));
-    distance = b.select(isShort, distance, b.i64(0)); // what is there already costs little
+    Value pays = isRow
+                     ? b.compare(CmpIPredicate::sle, memory.extents.back(),
+                                 b.i64(maxRowBytes / elementBytes))
+                     : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
+    distance = b.select(pays, distance, b.i64(0)); // what is there already costs little
   }
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
   Place place = locate(memory, indices, inner.width);
   if (!place.offset.counts)
     return;
-  prefetching = nests;
   Type element = memoryType(memory.element);
   Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
   b.prefetch(next, CodeBuilder::secondLevel);
