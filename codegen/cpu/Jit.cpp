@@ -28,7 +28,6 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -106,8 +105,9 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
   ofCache(_SC_LEVEL3_CACHE_SIZE, 1, info.streamedBytes);
   // Eight times what cores have for themselves: what is read at once by the next kernel pays no
   // more from there on, either.
-  ofCache(_SC_LEVEL2_CACHE_SIZE, 8 * int64_t(std::thread::hardware_concurrency()),
-          info.scatteredBytes);
+  long cores = std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN));
+  ofCache(_SC_LEVEL2_CACHE_SIZE, 8 * cores, info.scatteredBytes);
+  info.scatteredBytes = std::min(info.scatteredBytes, info.streamedBytes);
 #endif
   info.sanitizes = options.sanitizes;
   info.isThread = options.asThread;

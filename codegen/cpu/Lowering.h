@@ -325,8 +325,6 @@ private:
   mlir::Value emitTile(mlir::Value value);
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
-  /// Whether the nest is the second one over what the load reads.
-  bool isReadAgain(ir::LoadOp op);
   mlir::Value distanceToNext(ir::LoadOp op);
   mlir::Value emitRestrict(ir::RestrictOp op);
   mlir::Value holdsUpTo(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,

@@ -41,16 +41,10 @@ Value BodyLowering::distanceToNext(LoadOp op) {
   return distance;
 }
 
-bool BodyLowering::isReadAgain(LoadOp op) {
+void BodyLowering::prefetchNext(LoadOp op) {
   auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests, 0});
   auto &[first, prefetching] = reads->second;
-  if (isFirst || nests == first || (prefetching && nests != prefetching))
-    return false;
-  prefetching = nests;
-  return true;
-}
-
-void BodyLowering::prefetchNext(LoadOp op) {
+  bool isSecond = !isFirst && nests != first && (!prefetching || nests == prefetching);
   const Level &inner = levels.back();
   Memory memory = memoryOf(op.getSource());
   bool isInOrder = inner.width > 1 && !inner.laneMask && memory.isInvariant &&
@@ -58,7 +52,7 @@ void BodyLowering::prefetchNext(LoadOp op) {
                    isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
                                 op.getDims(), inner.axis);
   bool isRow = !domains.isBlock(inner.axis.getValue());
-  if (!isInOrder || (isRow ? !isReadAgain(op) : !plan.transposes()))
+  if (!isInOrder || (isRow ? !isSecond : !plan.transposes()))
     return;
   Value distance;
   {
@@ -79,6 +73,7 @@ void BodyLowering::prefetchNext(LoadOp op) {
   Place place = locate(memory, indices, inner.width);
   if (!place.offset.counts)
     return;
+  prefetching = nests;
   Type element = memoryType(memory.element);
   Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
   b.prefetch(next, CodeBuilder::secondLevel);

@@ -2,7 +2,6 @@
 // types: f32 f64
 // dims: M=3,1,2 N=40001,33000,40001,100 K=5,1,0,64,130,5
 // sizes: i=2,1,4
-// special: x
 // runs: 10
 #mn = affine_map<()[m, n, k] -> (m, n)>
 #mk = affine_map<()[m, n, k] -> (m, k)>
