@@ -407,6 +407,7 @@ LogicalResult Machine::mergeCarried(ForOp op, Value before, Value after, Tile &m
   merged = next;
   if (!block.defined)
     return success();
+  merged.factors = nullptr; // those that stay have others
   int64_t width = byteWidth(old.number);
   if (failed(allocate(op, static_cast<int64_t>(old.data->size()), merged.data)))
     return failure();

@@ -329,10 +329,11 @@ Bound TermSum::finish(Number number, bool isShared) const {
 
 void FactorProduct::add(double factor, Bound bound, const FactorProduct *of) {
   ++count;
+  all += of ? of->all : 1;
   lowestBits += factor == 0 ? 0 : lowestBitOf(factor);
   if (!bound.isExact())
     relative += bound.total() / std::fabs(factor);
-  isOfNumbers &= of ? of->isOfNumbers : std::isfinite(factor);
+  isOfNumbers &= std::isfinite(factor) && (!of || of->isOfNumbers);
   if (of) {
     grows += of->grows;
     shrinks += of->shrinks;
@@ -358,6 +359,6 @@ Bound FactorProduct::finish(Number number, double product) const {
   double rounding = isExact ? 0 : std::ldexp(growth * std::sqrt(steps), -precision);
   double error = relative + rounding == 0 ? 0 : (relative + rounding) * std::fabs(product);
   if (mayVanish)
-    error += steps * ulpOf(computed, 0) * std::exp2(grows);
+    error += double(std::max<int64_t>(all - 1, 0)) * ulpOf(computed, 0) * std::exp2(grows);
   return roundBound(number, product, std::isnan(error) ? undecided : ownBound(error), false);
 }

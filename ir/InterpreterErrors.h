@@ -148,6 +148,7 @@ public:
 private:
   double relative = 0;
   int64_t lowestBits = 0, count = 0;
+  int64_t all = 0; // with those of factors that are products
   /// The exponents of what partial products are at most and at least.
   double grows = 0, shrinks = 0;
   bool isOfNumbers = true; // no factor is infinite or NaN
