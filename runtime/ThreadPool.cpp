@@ -122,6 +122,8 @@ Status parallelChunks(int64_t n, int64_t chunks, ChunkFunction function) {
 }
 
 void copyBytes(std::byte *to, const std::byte *from, uint64_t bytes) {
+  if (bytes == 0)
+    return;                                      // from nowhere, maybe
   constexpr uint64_t part = uint64_t(128) << 10; // takes longer than to wake a thread
   auto chunks = static_cast<int64_t>(bytes / part);
   Result<ThreadPool *> pool = ThreadPool::global();
