@@ -189,7 +189,7 @@ std::string tile::frontend::brokenPromiseOf(ir::KernelOp kernel) {
   if (auto place = promised->getLoc()->findInstanceOf<FileLineColRange>())
     stream << runtime::visible(place.getFilename().getValue()) << ":" << place.getStartLine() << ":"
            << place.getStartColumn() << ": ";
-  stream << "error: kernel `" << kernel.getSymName()
+  stream << "error: kernel `" << ir::nameInSource(kernel.getSymName())
          << "` reads or stores where there is no memory: "
          << (kernel.isGrid() ? "the author of a grid kernel answers for where it does"
                              : "an index is not inside its tensor, as `within` promises")

@@ -582,7 +582,7 @@ Transplant *Inliner::transplantAt(const Edge &edge, LoadOp load, SpanNames &name
   if (load.getBounds() == BoundsMode::pad)
     transplant->mayLeaveDomain();
   if (load.getBounds() == BoundsMode::within)
-    transplant->isWithin();
+    transplant->isWithin(load.getLoc());
   computed.push_back({load, edge.store, std::move(transplant)});
   return computed.back().values.get();
 }

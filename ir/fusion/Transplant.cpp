@@ -269,12 +269,14 @@ Value Transplant::cloneLoad(LoadOp op, Scope *scope) {
     return {};
   Type element = op.getSource().getType().getElementType();
   BoundsMode bounds = op.getBounds();
+  Location loc = op.getLoc();
   if (leavesDomain && (bounds == BoundsMode::exact || bounds == BoundsMode::within)) {
     bounds = BoundsMode::pad;
     OpBuilder builder = builderFor({});
     pad = arith::ConstantOp::create(builder, op.getLoc(), builder.getZeroAttr(element));
   } else if (within && hasData && bounds == BoundsMode::exact) {
     bounds = BoundsMode::within;
+    loc = *within;
   }
   SmallVector<Value> all(operands.dims);
   all.append(operands.syms);
@@ -282,8 +284,7 @@ Value Transplant::cloneLoad(LoadOp op, Scope *scope) {
     all.push_back(pad);
   OpBuilder builder = builderFor(all);
   Type type = mapAxes(map, operands.dims).tileOf(element);
-  return LoadOp::create(builder, op.getLoc(), type, source, map, operands.dims, operands.syms,
-                        bounds, pad);
+  return LoadOp::create(builder, loc, type, source, map, operands.dims, operands.syms, bounds, pad);
 }
 
 //===-- Elementwise -------------------------------------------------------===//

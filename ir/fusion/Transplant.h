@@ -93,8 +93,8 @@ public:
   /// The host may ask for elements that the guest's output hasn't, and does
   /// not use them: loads must stay inside their tensors all the same.
   void mayLeaveDomain() { leavesDomain = true; }
-  /// What an index out of the author's responsibility reaches is theirs, too.
-  void isWithin() { within = true; }
+  /// What an index that the author answers for reaches is theirs, too; where they say so.
+  void isWithin(mlir::Location promise) { within = promise; }
 
   /// The guest's value in the host, or none: `reason` says why.
   mlir::Value clone(mlir::Value value);
@@ -182,7 +182,8 @@ private:
   Scope *root;
   /// Spans of the host by axis, with those made here.
   llvm::DenseMap<mlir::StringAttr, mlir::Value> hostSpans;
-  bool leavesDomain = false, within = false;
+  bool leavesDomain = false;
+  std::optional<mlir::Location> within;
 };
 
 } // namespace tile::ir
