@@ -418,7 +418,12 @@ ir::Expr BodyElaborator::expandMap(DeclRef map, const dsl::Expr &call) {
       auto &report = error(
           call.range, quoted(map.decl->name.text) + " takes " + ir::nameOf(*type).str() + " for " +
                           quoted(param.name.text) + "; this is " + ir::nameOf(arg.type).str());
-      report.hints.push_back("cast it: `" + ir::nameOf(*type).str() + "(…)`");
+      // A type parameter of the callee may be one here, too, of another name.
+      auto isIt = [&](const auto &own) { return own.second == *type; };
+      auto own = llvm::find_if(types, isIt);
+      bool isNamed = ir::elementTypeNamed(param.type.element.text) || own == types.end();
+      report.hints.push_back("cast it: `" + (isNamed ? ir::nameOf(*type).str() : own->first) +
+                             "(…)`");
       return {};
     }
     // A call rounds its arguments and its result to their types.

@@ -130,6 +130,12 @@ LoadedFile *Program::loaded(const std::string &place) const {
   return nullptr;
 }
 
+/// The path of an import as the source has it: in quotes, with its escapes.
+static std::string writtenPath(const LoadedFile &file, const Decl &decl) {
+  Range range = decl.name.range;
+  return std::string(file.source.text().substr(range.begin, range.end - range.begin));
+}
+
 std::optional<Program::Imported> Program::findFile(const LoadedFile &into, const Decl &decl) {
   const std::string &name = decl.name.text;
   std::vector<std::string> folders = {fs::path(into.source.name()).parent_path().string()};
@@ -152,9 +158,9 @@ std::optional<Program::Imported> Program::findFile(const LoadedFile &into, const
     found.text = *std::move(text);
     return found;
   }
-  Diagnostic &report =
-      diags.error(&into.source, decl.name.range,
-                  "can't import \"" + name + "\": " + (outside.empty() ? reason : outside));
+  Diagnostic &report = diags.error(&into.source, decl.name.range,
+                                   "can't import " + writtenPath(into, decl) + ": " +
+                                       (outside.empty() ? reason : outside));
   report.hints.push_back(outside.empty()
                              ? "it is looked for beside this file and in the -I directories"
                              : "-I DIR lets its folder in, --allow-imports-outside any");
@@ -192,7 +198,7 @@ void Program::import(LoadedFile &into, const Decl &decl) {
   }
   auto refuse = [&](const std::string &reason) {
     diags.error(&into.source, decl.name.range,
-                "can't import \"" + decl.name.text + "\": " + reason);
+                "can't import " + writtenPath(into, decl) + ": " + reason);
   };
   if (into.depth >= deepest)
     return refuse("imports lead more than " + std::to_string(deepest) + " files deep");

@@ -213,8 +213,10 @@ static bool checkEntry(dsl::DiagnosticEngine &diags, const SourceFile &file, con
     return false;
   }
   if (before.get(key.text)) {
+    bool isSize = !llvm::is_contained(ir::scheduleSettings, key.text);
     diags.error(&file, key.range, quoted(key.text) + " is scheduled twice")
-        .hints.push_back("candidates are a list: `" + key.text + " = [64, 128]`");
+        .hints.push_back(isSize ? "candidates are a list: `" + key.text + " = [64, 128]`"
+                                : "leave out one of them");
     return false;
   }
   return true;
@@ -447,6 +449,7 @@ private:
       return;
     ir::ParamSpec spec{.name = param.name.text,
                        .type = *type,
+                       .typeName = param.type.element.text,
                        .isTensor = param.type.isTensor && !isMap,
                        .shape = {},
                        .defaultValue = {},

@@ -26,8 +26,13 @@ static bool isMeant(const std::string &name, ir::KernelOp kernel) {
 
 static Failure badSize(StringRef binder, const Twine &size) {
   // Of `kernel.stages` what is behind the last dot; a name without one comes first.
-  auto [kernel, name] = binder.rsplit('.');
-  if (llvm::is_contained(ir::scheduleSettings, name.empty() ? kernel : name))
+  auto [kernel, last] = binder.rsplit('.');
+  StringRef name = last.empty() ? kernel : last;
+  if (int64_t number; name == "order" && StringRef(size.str()).getAsInteger(10, number))
+    return Failure::usage({("'" + binder + "' is '" + size + "', which is no number").str(),
+                           "the schedule in the source takes an order, such as `order = "
+                           "grouped(8)`"});
+  if (llvm::is_contained(ir::scheduleSettings, name))
     return Failure::usage(
         {("'" + binder + "' is '" + size + "'").str(),
          "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize)});
@@ -196,17 +201,16 @@ Failure TileSizes::refused(ir::KernelOp kernel, const std::string &name,
 Outcome<std::monostate> TileSizes::check(ArrayRef<ir::KernelOp> kernels) const {
   if (everywhere.empty() && byKernel.empty())
     return Done{};
-  SmallVector<StringRef> names;
-  llvm::SmallSetVector<StringRef, 8> binders;
+  llvm::SmallSetVector<StringRef, 8> names, binders;
   for (ir::KernelOp kernel : kernels) {
-    names.push_back(sourceName(kernel.getSymName()));
+    names.insert(sourceName(kernel.getSymName()));
     for (StringAttr binder : ir::sizableBinders(kernel))
       binders.insert(binder.getValue());
   }
   for (const auto &[name, sizes] : byKernel)
     if (!llvm::any_of(kernels, [&](ir::KernelOp kernel) { return isMeant(name, kernel); }))
-      return Failure::usage(
-          {"no kernel `" + name + "` runs here", ir::adviseName(name, names, "the kernels are")});
+      return Failure::usage({"no kernel `" + name + "` runs here",
+                             ir::adviseName(name, names.getArrayRef(), "the kernels are")});
   for (ir::KernelOp kernel : kernels)
     for (const auto &[name, number] : of(kernel).sizes)
       if (auto refusal = ir::refuseNumber(name, ir::isSetting(kernel, name), number))

@@ -105,8 +105,10 @@ KernelBuilder::KernelBuilder(ModuleOp module, KernelSpec givenSpec, Location loc
   Block &body = op.getBody().emplaceBlock();
   for (auto [n, param] : llvm::enumerate(spec.params)) {
     Value argument = body.addArgument(types[n], param.loc);
+    std::string type = param.typeName.empty() ? nameOf(param.type).str() : param.typeName;
     if (param.isTensor)
-      tensors.push_back({param.name, static_cast<unsigned>(n), param.type, argument, param.shape});
+      tensors.push_back(
+          {param.name, static_cast<unsigned>(n), param.type, type, argument, param.shape});
     else
       scalars[param.name] = n;
   }

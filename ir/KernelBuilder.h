@@ -67,6 +67,8 @@ struct TensorRef {
   std::string name;
   unsigned position = 0;
   ElementType type = ElementType::F32;
+  /// The name that `type` has in the source: one of the kernel's type parameters, or its own.
+  std::string typeName;
   mlir::Value memory;
   /// Extents over the kernel's dims as symbols.
   llvm::SmallVector<mlir::AffineExpr> shape;
@@ -83,6 +85,8 @@ struct Index {
 struct ParamSpec {
   std::string name;
   ElementType type = ElementType::F32;
+  /// Of a type parameter its name; none: that of the type.
+  std::string typeName;
   bool isTensor = false;
   ParamMode mode = ParamMode::In;
   std::optional<CombineKind> reduce;

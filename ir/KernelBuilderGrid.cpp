@@ -97,7 +97,7 @@ Value KernelBuilder::elementValue(const TensorRef &tensor, Expr value) {
     return narrow(value);
   auto diagnostic = error() << "`" << tensor.name << "` holds " << nameOf(tensor.type)
                             << "; this is " << nameOf(value.type);
-  diagnostic.attachNote(loc) << "hint: cast it: `" << nameOf(tensor.type) << "(…)`";
+  diagnostic.attachNote(loc) << "hint: cast it: `" << tensor.typeName << "(…)`";
   return {};
 }
 
