@@ -136,8 +136,11 @@ Failure tile::frontend::cli::refusedBy(const CLI::ParseError &error, const CLI::
   if (dynamic_cast<const CLI::RequiredError *>(&error))
     for (const CLI::Option *option : command.get_options())
       if (option->get_required() && !option->count())
-        return Failure::usage({"`tilec " + command.get_name() + "` needs " + nameOf(*option),
-                               "`" + helpOf(command) + "` has examples"});
+        return Failure::usage(
+            {"`tilec " + command.get_name() + "` needs " + nameOf(*option),
+             "`" + helpOf(command) + "` " +
+                 (llvm::StringRef(command.get_footer()).contains("Examples") ? "has examples"
+                                                                             : "says more")});
   auto [message, hint] = llvm::StringRef(error.what()).split('\n');
   return Failure::usage({message.str(), hint.str()});
 }

@@ -20,9 +20,9 @@ CLI::Option *tile::frontend::cli::addRepeated(CLI::App &command, const std::stri
   return command.add_option(name, values, help)->allow_extra_args(false);
 }
 
-void tile::frontend::cli::addFuseOption(CLI::App &command, std::string &mode,
-                                        const std::string &whose) {
-  command
+CLI::Option *tile::frontend::cli::addFuseOption(CLI::App &command, std::string &mode,
+                                                const std::string &whose) {
+  return command
       .add_option("--fuse", mode,
                   whose + ": exact, kernels become one where all bits stay the same;\n"
                           "fast, and what is not stored any more is not rounded, either;\n"

@@ -43,7 +43,7 @@ CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);
 
 /// --fuse=MODE, of what it is said
-void addFuseOption(CLI::App &command, std::string &mode, const std::string &whose);
+CLI::Option *addFuseOption(CLI::App &command, std::string &mode, const std::string &whose);
 
 /// --entry=NAME; `what` is "The kernel or graph to run".
 void addEntryOption(CLI::App &command, std::string &entry, const std::string &what);

@@ -16,6 +16,7 @@
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/TargetList.h"
 #include "ir/AffineEval.h"
+#include "ir/Spelling.h"
 #include "ir/UserError.h"
 #include "ir/fusion/GraphShapes.h"
 #include "runtime/Encoding.h"
@@ -224,7 +225,7 @@ Outcome<ir::KernelOp> Compile::oneKernel(const DeviceDescription &device) {
     kernels = kernelsOf(session.module(), *fused);
     std::vector<std::string> calls;
     session.module().lookupSymbol(*fused)->walk(
-        [&](ir::CallOp call) { calls.push_back("`" + sourceName(call.getCallee()).str() + "`"); });
+        [&](ir::CallOp call) { calls.push_back("`" + ir::nameInSource(call.getCallee()) + "`"); });
     if (kernels.size() != 1 || calls.size() != 1)
       return Failure::usage({"--emit=" + options.emit + " takes one kernel, and graph `" +
                                  sourceName(name).str() + "` has " + std::to_string(calls.size()) +
@@ -526,6 +527,10 @@ Outcome<std::string> Compile::compile() {
                            "-o FILE writes to a file; without -o the result is part of the JSON"});
   if (auto checked = checkTarget(); !checked)
     return checked.takeFailure();
+  if (options.emit == "ast" &&
+      (!options.types.empty() || !options.dims.empty() || options.schedule.isGiven()))
+    return Failure::usage({"--emit=ast shows the source as it is written",
+                           "leave out --bind, --dim, --set and --schedule"});
   if (options.emit != "artifact" && options.files.size() > 1)
     return Failure::usage({"--emit=" + options.emit + " takes one file",
                            "several files go into one artifact: --emit=artifact"});
@@ -613,7 +618,8 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
               "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
       ->type_name("TARGET")
       ->check(targetList());
-  addFuseOption(*command, options->fuse, "Of graphs in an artifact, or to be code of one kernel");
+  addFuseOption(*command, options->fuse, "Of graphs in an artifact, or to be code of one kernel")
+      ->check(oneOf({"exact", "fast", "off"}));
   command->add_flag("--cubins", options->cubins,
                     "Of an artifact for GPUs: machine code beside the PTX, by ptxas");
   addRepeated(*command, "--bind", options->types,

@@ -354,7 +354,7 @@ Command tile::frontend::cli::addFuseCommand(CLI::App &app) {
                    "cpu, cuda, or a description of a device: its name, or FILE.json")
       ->type_name("DEVICE")
       ->capture_default_str();
-  addFuseOption(*command, options->fuse, "How");
+  addFuseOption(*command, options->fuse, "How")->check(oneOf({"exact", "fast", "off"}));
   addRepeated(*command, "--dim", options->dims,
               "The value of a dimension that is planned for; 4096 without it")
       ->type_name("NAME=VALUE");

@@ -332,11 +332,15 @@ Outcome<std::monostate> Run::sweep(Executor &executor) {
 Outcome<std::monostate> Run::execute() {
   if (auto done = checkThreads(); !done)
     return done;
+  bool hasTolerance = options.rtol || options.atol;
+  if (hasTolerance && !options.check && !options.sweep)
+    return Failure::usage({"nothing is compared with the tolerance of --rtol and --atol",
+                           "--check compares with the interpreter, --sweep-tiles tile sizes"});
   if (auto done = prepare(); !done)
     return done;
   if (auto done = saveInputs(); !done)
     return done;
-  if (options.rtol || options.atol)
+  if (hasTolerance)
     tolerance = Tolerance{options.rtol.value_or(0), options.atol.value_or(0)};
   report.entry = decl.decl->name.text;
   report.device = device;
@@ -394,7 +398,7 @@ static void addOptions(CLI::App &command, RunOptions &options) {
   addRepeated(command, "--bind", options.types, "A type parameter; inputs bind the others")
       ->type_name("NAME=TYPE");
   addScheduleOptions(command, options.schedule);
-  addFuseOption(command, options.fuse, "Of a graph");
+  addFuseOption(command, options.fuse, "Of a graph")->check(oneOf({"exact", "fast", "off"}));
   command
       .add_option("--pin", options.pin,
                   "A plan (tilec fuse --explain=plan): what becomes one, or with --fuse=off each\n"
