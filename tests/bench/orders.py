@@ -67,16 +67,23 @@ class Bench:
             for name in ("", "_columns"):
                 self.report(f"1000x1000 {kind}{name.replace('_', ' ')}", "argmax", "max",
                             lambda: (self.ours("best" + name, spec), self.ours("most" + name, spec)))
-        x = np.random.default_rng(1).standard_normal(1000000).astype(np.float32)
+        for shape in ("100000x10", "30000x33"):
+            spec = f"randn:{shape}:f32:1"
+            self.report(f"{shape} f32", "argmax", "max",
+                        lambda: (self.ours("best", spec), self.ours("most", spec)))
+        numbers = {"randn": np.random.default_rng(1).standard_normal(1000000).astype(np.float32),
+                   "arange": np.arange(1000000, dtype=np.float32)}
 
-        def partition(k):
+        def partition(x, k):
             start = time.perf_counter()
             np.argpartition(x, k)
             return 1e3 * (time.perf_counter() - start)
 
-        for k in (5, 1000, 100000, 500000):
-            self.report(f"1x1000000 f32, K = {k}", "topk", "argpartition",
-                        lambda: (self.ours("first", "randn:1x1000000:f32:1", "--dim", f"K={k}"), partition(k)))
+        for kind, k in (("randn", 5), ("arange", 5), ("randn", 1000), ("randn", 100000), ("randn", 500000)):
+            name = f"1x1000000 f32, K = {k}" + (", ascending" if kind == "arange" else "")
+            spec = f"{kind}:1x1000000:f32" + (":1" if kind == "randn" else "")
+            self.report(name, "topk", "argpartition",
+                        lambda: (self.ours("first", spec, "--dim", f"K={k}"), partition(numbers[kind], k)))
         for shape, bits in ROWS:
             spec = f"randn:{shape}:f{bits}:1"
             self.report(f"{shape} f{bits}", "sort", "std::sort",
