@@ -27,8 +27,8 @@ struct TargetInfo {
   bool hasAvx512dq = false;
   /// Outputs of this size and more are stored past the caches, which they would only empty.
   int64_t streamedBytes = int64_t(64) << 20;
-  /// The same, or less, of outputs that programs store in rows of a few lines, far from each other:
-  /// caches would wait for what is there before, of each row anew.
+  /// No more than that; outputs of this size are stored past the caches, too, if programs store
+  /// them in rows of a few lines, far from each other: caches would wait for what stands in each.
   int64_t scatteredBytes = int64_t(32) << 20;
 
   /// The code of one thread among many, with no C library to call: everything is a scalar, and a

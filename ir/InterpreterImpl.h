@@ -69,7 +69,7 @@ struct Tile : Box {
   /// terms of these sums, where they are no sums that a loop carries.
   SmallVector<mlir::StringAttr, 2> cutAlong;
   std::shared_ptr<std::vector<TermSum>> parts;
-  /// Of a product, what is known of its factors, if errors are tracked.
+  /// A product has here what is known of its factors, if errors are tracked.
   std::shared_ptr<std::vector<FactorProduct>> factors;
   /// A Bound an element; null: other executions have the same bits.
   std::shared_ptr<std::vector<char>> bounds;

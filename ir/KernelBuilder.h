@@ -85,7 +85,7 @@ struct Index {
 struct ParamSpec {
   std::string name;
   ElementType type = ElementType::F32;
-  /// Of a type parameter its name; none: that of the type.
+  /// The type parameter that it is in the source; where this is empty, messages name the type.
   std::string typeName;
   bool isTensor = false;
   ParamMode mode = ParamMode::In;

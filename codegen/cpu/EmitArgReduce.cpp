@@ -80,7 +80,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     Type type = elementOf(state[0].getType());
     return Values{emitOrderKey(b, target, type, isUnsigned, isLeast, state[0]), state[1]};
   };
-  // Of all lanes' states the best key, then the first of the places that have it.
+  // The best key is found among all lanes' states, then the first of the places that have it.
   auto firstOfBest = [&](Values state) {
     int lanes = widthOf(state[0]);
     auto over = [&](CombineKind combine, Value value) -> Value {
