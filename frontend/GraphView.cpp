@@ -32,6 +32,8 @@ public:
 private:
   unsigned add(GraphView &view, Value value, StringRef name, const Port &port);
   void addCall(GraphView &view, ir::CallOp call);
+  /// Of an input as it is declared.
+  ArrayRef<AffineExpr> shapeOf(Value value);
 
   ir::GraphOp graph;
   ir::GraphShapes shapes;
@@ -41,12 +43,20 @@ private:
 };
 } // namespace
 
+ArrayRef<AffineExpr> Viewer::shapeOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto declared =
+      argument ? graph.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), "tile.shape")
+               : AffineMapAttr();
+  return declared ? declared.getValue().getResults() : shapes.shapeOf(value);
+}
+
 unsigned Viewer::add(GraphView &view, Value value, StringRef name, const Port &port) {
   GraphView::Tensor tensor;
   tensor.name = name.empty() ? port.name : name.str();
   tensor.bytes = runtime::sizeOf(port.type);
   std::vector<std::string> extents;
-  for (AffineExpr extent : shapes.shapeOf(value)) {
+  for (AffineExpr extent : shapeOf(value)) {
     extents.push_back(ir::formatAffine(extent, names));
     tensor.extents.push_back(
         std::max<int64_t>(0, ir::evaluateAffine(extent, {}, values).value_or(0)));

@@ -16,6 +16,7 @@
 #include "ir/Spelling.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/GraphNames.h"
+#include "ir/fusion/GraphShapes.h"
 #include "ir/fusion/Summary.h"
 #include "runtime/FileIO.h"
 #include "runtime/Memory.h"
@@ -227,6 +228,7 @@ Outcome<std::monostate> Fuse::nameDims(ir::GraphOp graph) {
     for (mlir::NamedAttribute entry : consts)
       if (auto usual = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue()))
         dims.try_emplace(entry.getName(), usual.getInt());
+  ir::GraphShapes(graph).addEqual(dims);
   std::vector<std::string> names;
   for (llvm::StringRef dim : graph.getDims().getAsValueRange<mlir::StringAttr>()) {
     names.push_back(dim.str());

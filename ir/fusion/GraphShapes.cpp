@@ -28,11 +28,44 @@ unsigned tile::ir::outputPosition(KernelOp kernel, unsigned result) {
 GraphShapes::GraphShapes(GraphOp graph)
     : graph(graph), symbols(graph->getParentOfType<ModuleOp>()),
       symbolCount(graph.getDims().size()) {
+  for (unsigned n = 0; n < symbolCount; ++n)
+    dims.push_back(getAffineSymbolExpr(n, graph.getContext()));
+  for (RequireOp require : graph.getBody().getOps<RequireOp>())
+    unite(require.getCondition());
   for (BlockArgument argument : graph.getBody().getArguments())
     if (auto shape = graph.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), "tile.shape"))
-      shapes[argument] = llvm::to_vector(shape.getValue().getResults());
+      shapes[argument] = llvm::map_to_vector(shape.getValue().getResults(), [&](AffineExpr extent) {
+        return extent.replaceSymbols(dims);
+      });
   for (CallOp call : graph.getBody().getOps<CallOp>())
     add(call);
+}
+
+void GraphShapes::unite(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    unite(both.getLhs());
+    unite(both.getRhs());
+  }
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+      !compare.getLhs().getDefiningOp<DimOp>() || !compare.getRhs().getDefiningOp<DimOp>())
+    return;
+  auto numberOf = [&](Value dim) {
+    return cast<AffineSymbolExpr>(integer(dim)).getPosition();
+  };
+  unsigned a = numberOf(compare.getLhs()), b = numberOf(compare.getRhs());
+  AffineExpr first = getAffineSymbolExpr(std::min(a, b), graph.getContext()),
+             other = getAffineSymbolExpr(std::max(a, b), graph.getContext());
+  llvm::replace(dims, other, first);
+}
+
+void GraphShapes::addEqual(llvm::StringMap<int64_t> &values) {
+  auto names = llvm::to_vector(graph.getDims().getAsValueRange<StringAttr>());
+  for (auto [given, ofGiven] : llvm::zip(names, dims))
+    if (auto known = values.find(given); known != values.end())
+      for (auto [name, dim] : llvm::zip(names, dims))
+        if (dim == ofGiven)
+          values.try_emplace(name, known->second);
 }
 
 ArrayRef<AffineExpr> GraphShapes::shapeOf(Value tensor) const {
@@ -57,9 +90,7 @@ AffineExpr GraphShapes::integer(Value value) {
   if (matchPattern(value, m_ConstantInt(&number)))
     return getAffineConstantExpr(number.getSExtValue(), graph.getContext());
   if (auto dim = value.getDefiningOp<DimOp>())
-    return getAffineSymbolExpr(llvm::find(graph.getDims(), dim.getNameAttr()) -
-                                   graph.getDims().begin(),
-                               graph.getContext());
+    return dims[llvm::find(graph.getDims(), dim.getNameAttr()) - graph.getDims().begin()];
   return unknown(value);
 }
 

@@ -3,7 +3,8 @@
 // What extents are over a graph's dims, and what each call binds the dims of
 // its callee to. Extents that no dim gives, such as those of a constant that
 // a scalar computes, are symbols of their own. Equalities that a launch checks
-// hold for what comes after the check, so they are taken as given.
+// hold for what comes after the check, so they are taken as given: dims that
+// the graph requires to be equal are one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_FUSION_GRAPHSHAPES_H
@@ -12,6 +13,7 @@
 #include "ir/TileOps.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tile::ir {
 
@@ -40,10 +42,15 @@ public:
   unsigned numSymbols() const { return symbolCount; }
   /// The number of the graph that a symbol stands for; null if it is none.
   mlir::Value valueOf(mlir::OpBuilder &builder, mlir::Location loc, unsigned symbol);
+  /// Where the graph requires dims to be equal, and one of them has a value here, so have the others
+  /// afterwards.
+  void addEqual(llvm::StringMap<int64_t> &values);
   /// Adds a call that took the place of others.
   void add(CallOp call);
 
 private:
+  /// Makes dims one that are equal where a condition holds.
+  void unite(mlir::Value condition);
   mlir::AffineExpr integer(mlir::Value value);
   mlir::AffineExpr unknown(mlir::Value value);
 
@@ -52,6 +59,8 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::AffineExpr>> bound;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> numbers;
+  /// Of each dim of the graph the first that is equal to it.
+  llvm::SmallVector<mlir::AffineExpr> dims;
   unsigned symbolCount;
 };
 
