@@ -33,9 +33,8 @@ Outcome<std::monostate> tile::frontend::takeTurns(BenchDevice &device,
     if (!options.rounds && round >= least && Clock::now() - start > budget)
       break;
     for (Contestant *contestant : contestants) {
-      if (!options.isWarm)
-        if (auto done = device.flush(); !done)
-          return done;
+      if (auto done = options.isWarm ? device.wake() : device.flush(); !done)
+        return done;
       auto seconds = contestant->run();
       if (!seconds)
         return seconds.takeFailure();

@@ -64,6 +64,9 @@ public:
   virtual std::optional<DeviceDescription> description() = 0;
   /// Puts other data into the caches.
   virtual Outcome<std::monostate> flush() = 0;
+  /// Has all threads awake, whatever the run before left them: those that had nothing to do for
+  /// some 10 µs sleep, and the next run would pay for waking them.
+  virtual Outcome<std::monostate> wake() { return std::monostate(); }
   /// A launch that `executor`, which runs on this device, has prepared; both outlive it.
   virtual Outcome<std::unique_ptr<Contestant>> kernel(Executor &executor,
                                                       Executor::Prepared &launch) = 0;
