@@ -67,6 +67,14 @@ Value CodeBuilder::lane(Value vector, int index) {
                               : Value(LLVM::ExtractElementOp::create(*this, vector, i64(index)));
 }
 
+Value CodeBuilder::lanes(Value vector, int first, int count) {
+  if (count == widthOf(vector))
+    return vector;
+  if (count == 1)
+    return lane(vector, first);
+  return shuffle(vector, llvm::to_vector(llvm::seq<int32_t>(first, first + count)));
+}
+
 Value CodeBuilder::insert(Value vector, Value scalar, int index) {
   return LLVM::InsertElementOp::create(*this, vector, scalar, i64(index));
 }
@@ -76,22 +84,22 @@ Value CodeBuilder::shuffle(Value vector, ArrayRef<int32_t> lanes) {
   return LLVM::ShuffleVectorOp::create(*this, vector, poison, lanes);
 }
 
-CodeBuilder::Values CodeBuilder::transpose(Values square) {
-  // Interleaving halves is a rotation of the bits of (vector, lane): as many as the lane has
+CodeBuilder::Values CodeBuilder::transpose(Values rows) {
+  // Interleaving halves is a rotation of the bits of (vector, lane): as many as the vector has
   // exchange the two.
-  int count = static_cast<int>(square.size());
+  int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
   for (int round = 1; round < count; round *= 2) {
     Values next;
     for (int n = 0; n < count; ++n) {
       SmallVector<int32_t> lanes;
-      for (int l = 0; l < count; ++l)
-        lanes.push_back((n % 2 * count + l) / 2 + l % 2 * count);
+      for (int l = 0; l < width; ++l)
+        lanes.push_back((n % 2 * width + l) / 2 + l % 2 * width);
       next.push_back(
-          LLVM::ShuffleVectorOp::create(*this, square[n / 2], square[n / 2 + count / 2], lanes));
+          LLVM::ShuffleVectorOp::create(*this, rows[n / 2], rows[n / 2 + count / 2], lanes));
     }
-    square = std::move(next);
+    rows = std::move(next);
   }
-  return square;
+  return rows;
 }
 
 //===-- Integers and conditions -------------------------------------------===//

@@ -33,10 +33,12 @@ public:
   /// Widens all scalars among them if any is a vector.
   void unify(llvm::MutableArrayRef<Value> values);
   Value lane(Value vector, int index);
+  Value lanes(Value vector, int first, int count);
   Value insert(Value vector, Value scalar, int index);
   Value shuffle(Value vector, llvm::ArrayRef<int32_t> lanes);
-  /// Of n vectors of n lanes, n a power of two: lane i of vector j becomes lane j of vector i.
-  Values transpose(Values square);
+  /// Of n vectors of at least n lanes, both powers of two: first lane 0 of all vectors, then lane 1
+  /// of all, and so on, in as many vectors.
+  Values transpose(Values rows);
 
   //===-- Integers and conditions, scalar or vector -----------------------===//
   Value add(Value a, Value b);

@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
+using arith::CmpIPredicate;
 using Values = CodeBuilder::Values;
 
 PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buffer *into)
@@ -24,7 +25,21 @@ PackedDot::PackedDot(BodyLowering &lowering, DotOp op, const DotAxes &axes, Buff
     pitch = depth < lowering.target.lanes() ? depth : depth + step;
     rowPanel = lowering.newPanel(type, withLast(axes.rows, longRows()), {pitch});
   }
-  columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
+  if (!hasFewRows())
+    columnPanel = lowering.newPanel(type, axes.column, {depth}, panelColumns());
+}
+
+bool PackedDot::hasFewRows() {
+  // For two register tiles packing takes as long as it saves.
+  int64_t few = 2 * tileRows(), rows = 1;
+  for (StringAttr axis : axes.rows) {
+    int64_t extent = lowering.likelyExtentOf(axis);
+    if (ShapedType::isDynamic(extent) || extent > few)
+      return false;
+    rows *= extent;
+  }
+  bool isWatched = isa<FloatType>(type) && (isRestricted(axes.left) || isRestricted(axes.right));
+  return rows <= few && lowering.lanesAlong(axes.column) >= mostLanes && !isWatched;
 }
 
 bool PackedDot::isRestricted(Value operand) {
@@ -176,6 +191,60 @@ void PackedDot::multiply(Value count) {
   panels(full, width, b.i64(lanes), 1);
 }
 
+//===-- Few rows ----------------------------------------------------------===//
+
+void PackedDot::addProducts(Value from, ArrayRef<Value> right) {
+  Value column = placeOf(axes.column), first = b.sub(from, kRange.first);
+  Value isBlocksFirst = isFirst;
+  isFirst = b.both(isFirst, b.compare(CmpIPredicate::eq, first, b.i64(0)));
+  b.loop(b.i64(0), rowCount, b.i64(1), {}, [&](Value row, ValueRange) {
+    Value place = resultPlace(row, column), sum = sumBefore(place, lanes);
+    for (auto [u, value] : llvm::enumerate(right)) {
+      Value left = b.load(type, rowPlace(row, b.add(first, b.i64(u))), false);
+      sum = emitMultiplyAdd(b, lowering.target, b.splat(left, lanes), value, sum);
+    }
+    b.store(sum, place);
+    return Values();
+  });
+  isFirst = isBlocksFirst;
+}
+
+void PackedDot::multiplyUnpacked(const Side &columns) {
+  constexpr int fewAtOnce = 8;
+  auto [lo, hi] = lowering.rangeOf(axes.column);
+  bool isAcross =
+      lowering.chooseVectorAxis({k, axes.column}, columns.operand, std::nullopt, nullptr) == k;
+  int count = isAcross ? lanes : fewAtOnce;
+  Value rest = b.fold<arith::AndIOp>(b.sub(kRange.second, kRange.first), b.i64(count - 1));
+  Value full = b.sub(kRange.second, rest);
+  // Long rows of the operand, of a few k at once.
+  auto along = [&](Value from, Value to, int count) {
+    b.loop(from, to, b.i64(count), {}, [&](Value from, ValueRange) {
+      return lowering.level(axes.column, lo, hi, lanes, {}, [&](ValueRange) {
+        Values right;
+        for (int n = 0; n < count; ++n)
+          lowering.at(k, b.add(from, b.i64(n)),
+                      [&] { right.push_back(b.splat(element(columns), lanes)); });
+        addProducts(from, right);
+        return Values();
+      });
+    });
+  };
+  if (!isAcross)
+    along(kRange.first, full, count);
+  else
+    b.loop(lo, hi, b.i64(lanes), {}, [&](Value column, ValueRange) {
+      return lowering.rounds({k, kRange.first, full, lanes}, kRange.first, full, {}, {},
+                             b.getInsertionBlock(), [&](ValueRange) {
+                               Values right = readAcross(columns, lanes, column, {}).first;
+                               Value from = lowering.coordinateOf(k).value;
+                               lowering.at(axes.column, column, [&] { addProducts(from, right); });
+                               return Values();
+                             });
+    });
+  along(full, kRange.second, 1);
+}
+
 //===-- Where numbers are infinite ----------------------------------------===//
 
 void PackedDot::multiplyExactly() {
@@ -247,7 +316,12 @@ void PackedDot::emit() {
     b.loop(lo, hi, b.i64(depth), {}, [&](Value from, ValueRange) {
       kRange = {from, b.add(from, b.minS(b.i64(depth), b.sub(hi, from)))};
       isFirst = b.compare(arith::CmpIPredicate::eq, from, lo);
-      Value wildRows = rowBuffer ? Value() : pack(rows), wildColumns = pack(columns);
+      Value wildRows = rowBuffer ? Value() : pack(rows);
+      if (!columnPanel) {
+        multiplyUnpacked(columns);
+        return Values();
+      }
+      Value wildColumns = pack(columns);
       Value isWild = !wildRows      ? wildColumns
                      : !wildColumns ? wildRows
                                     : b.either(wildRows, wildColumns);

@@ -304,15 +304,16 @@ private:
   Draws drawRound(ir::PhiloxOp op, mlir::Value first, int draws, bool mayBranch);
   /// Emits at one coordinate of an axis, without a loop.
   void at(mlir::StringAttr axis, mlir::Value coordinate, llvm::function_ref<void()> body);
-  /// Puts the axis that gives unit-stride access last and returns it; null
-  /// where no axis is worth vectors.
+  /// The axis along which lanes cost least; null where no axis is worth vectors. A short one is
+  /// chosen before a long one only where something is written or `mayBeShort` is set.
   struct Access {
     mlir::MemRefType type; // null for a tile
     mlir::AffineMap map;
     mlir::ValueRange dims;
   };
   mlir::StringAttr chooseVectorAxis(Axes candidates, mlir::ValueRange pulled,
-                                    std::optional<Access> written, const Buffer *into);
+                                    std::optional<Access> written, const Buffer *into,
+                                    bool mayBeShort = false);
   int levelOf(Axes axes) const;
   void moveTo(int level);
   int widthAt(Axes axes) const;

@@ -252,7 +252,8 @@ bool BodyLowering::paysShort(StringAttr axis, int inOrder, int cost) const {
 }
 
 StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
-                                          std::optional<Access> written, const Buffer *into) {
+                                          std::optional<Access> written, const Buffer *into,
+                                          bool mayBeShort) {
   StringAttr best;
   int bestScore = 0;
   auto isThere = [&](Value value) { return bufferOf(value) != nullptr; };
@@ -291,7 +292,7 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
     if (into)
       addBuffer(*into, 6);
     if (isKnownShort(axis) && hasLong)
-      score = written && paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
+      score = (written || mayBeShort) && paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
     else if (isShort(axis))
       score = likelyExtentOf(axis) == 1 ? 0 : std::min(score, 1);
     else if (hasKnownShort)

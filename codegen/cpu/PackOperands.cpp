@@ -1,8 +1,8 @@
 //===- PackOperands.cpp - a dot's operands in the order they are used -----===//
 //
 // Where vectors of the operand run along the panel's inner axis they are copied.
-// Where they run across, a square of as many vectors as lanes is read and
-// transposed in registers.
+// Where they run across, as many vectors as a row of the panel has lanes are
+// read and transposed in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,31 +60,38 @@ Values PackedDot::packAlong(const Side &side, int width, Values seen) {
   });
 }
 
+std::pair<Values, Values> PackedDot::readAcross(const Side &side, int width, Value from,
+                                                Values seen) {
+  Values rows;
+  Value last = b.sub(rangeOf(side.inner).second, b.i64(1));
+  for (int t = 0; t < countAcross(side, width); ++t)
+    // Behind the end: the last one again.
+    lowering.at(side.inner, b.minS(b.add(from, b.i64(t)), last), [&] {
+      rows.push_back(b.splat(element(side), width));
+      seen = watch(side, rows.back(), seen);
+    });
+  return {b.transpose(rows), seen};
+}
+
 /// Transposes: vectors lie along the other axis, which is vectorized here, and
-/// the inner one is walked in squares.
-Values PackedDot::packAcross(const Side &side, Values seen) {
-  int lanes = lanesOfSquare(side);
+/// the inner one is walked in as many steps as its short vectors have lanes.
+Values PackedDot::packAcross(const Side &side, int width, Values seen) {
+  int count = countAcross(side, width);
+  // Rows that fill a panel's lie one behind the other in it.
+  int atOnce = side.inner == k && pitch == count ? width : count;
   auto [lo, hi] = rangeOf(side.inner);
   auto [otherLo, otherHi] = rangeOf(side.other);
-  return lowering.level(side.other, otherLo, otherHi, lanes, seen, [&](ValueRange outer) {
-    return b.loop(lo, hi, b.i64(lanes), outer, [&](Value from, ValueRange state) {
-      Values square, all(state);
-      for (int t = 0; t < lanes; ++t) {
-        // Behind the end: the last one again.
-        Value coordinate = b.minS(b.add(from, b.i64(t)), b.sub(hi, b.i64(1)));
-        lowering.at(side.inner, coordinate, [&] {
-          square.push_back(b.splat(element(side), lanes));
-          all = watch(side, square.back(), all);
-        });
-      }
-      square = b.transpose(square);
+  return lowering.level(side.other, otherLo, otherHi, width, seen, [&](ValueRange outer) {
+    return b.loop(lo, hi, b.i64(count), outer, [&](Value from, ValueRange state) {
+      auto [rows, all] = readAcross(side, width, from, Values(state));
       lowering.at(side.inner, from, [&] {
-        for (int t = 0; t < lanes; ++t) {
+        for (int first = 0; first < width * count; first += atOnce) {
           auto place = [&](StringAttr axis) {
-            Value first = placeOf(axis);
-            return axis == side.other ? b.add(first, b.i64(t)) : first;
+            Value start = placeOf(axis);
+            return axis == side.other ? b.add(start, b.i64(first / count)) : start;
           };
-          writeTo(side, place, square[t], lanes);
+          Value part = b.lanes(rows[first / width], first % width, atOnce);
+          writeTo(side, place, part, atOnce);
         }
       });
       return all;
@@ -93,16 +100,18 @@ Values PackedDot::packAcross(const Side &side, Values seen) {
 }
 
 Value PackedDot::pack(const Side &side) {
-  StringAttr vectorAxis =
-      lowering.chooseVectorAxis({side.other, side.inner}, side.operand, std::nullopt, nullptr);
+  StringAttr vectorAxis = lowering.chooseVectorAxis({side.other, side.inner}, side.operand,
+                                                    std::nullopt, nullptr, /*mayBeShort=*/true);
   bool isAcross = vectorAxis == side.other;
-  int width = !vectorAxis ? 1 : isAcross ? lanesOfSquare(side) : lowering.lanesAlong(side.inner);
+  int width = vectorAxis ? lowering.lanesAlong(vectorAxis) : 1;
+  if (isAcross)
+    width = std::clamp(width, 2, mostLanes);
   Values seen;
   if (side.watches)
     seen.push_back(b.splat(b.i1(false), width));
   Values found = lowering.nest(side.outer, StringAttr(), seen, [&](ValueRange state) -> Values {
     if (isAcross)
-      return packAcross(side, Values(state));
+      return packAcross(side, width, Values(state));
     auto [lo, hi] = rangeOf(side.other);
     return lowering.level(side.other, lo, hi, 1, state,
                           [&](ValueRange inner) { return packAlong(side, width, Values(inner)); });

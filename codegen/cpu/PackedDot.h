@@ -10,6 +10,9 @@
 // Multiplication" (2008). A panel of columns stays in the first-level cache
 // while the rows pass by.
 //
+// With few rows a panel's elements would be used once: there the column operand
+// is read, and computed, where it is multiplied.
+//
 // Pairs outside the domain count as zeros where that is the same; where the
 // other operand of such a pair is infinite or NaN, a slow loop leaves them out.
 //
@@ -52,11 +55,12 @@ private:
   /// Gives whether any number is infinite or NaN, if that is watched.
   Value pack(const Side &side);
   Values packAlong(const Side &side, int width, Values seen);
-  Values packAcross(const Side &side, Values seen);
-  /// Lanes of the squares that are transposed: no more than either axis has.
-  int lanesOfSquare(const Side &side) const {
-    return std::clamp(std::min(lowering.lanesAlong(side.inner), lowering.lanesAlong(side.other)), 2,
-                      mostLanes);
+  Values packAcross(const Side &side, int width, Values seen);
+  /// As many vectors as the width has, or the inner axis has lanes, from one coordinate of it on,
+  /// transposed, with the watch's state.
+  std::pair<Values, Values> readAcross(const Side &side, int width, Value from, Values seen);
+  int countAcross(const Side &side, int width) const {
+    return std::clamp(lowering.lanesAlong(side.inner), 2, width);
   }
   /// The operand at the nest's place, zero outside its domain.
   Value element(const Side &side);
@@ -72,6 +76,10 @@ private:
   void multiplyPanel(Value column, int vectors, Value count);
   void registerTile(Value row, Value column, int height, int vectors, Value count, bool clamps);
   void multiplyExactly();
+  /// Without a panel of columns.
+  void multiplyUnpacked(const Side &columns);
+  /// Adds the products of these elements, one of a column for each k from one on, to all rows.
+  void addProducts(Value from, llvm::ArrayRef<Value> right);
   Value rowPlace(Value row, Value k);
   Value columnPlace(Value k, Value column);
   Value resultPlace(Value row, Value column);
@@ -81,6 +89,7 @@ private:
   /// A row's number from the coordinates of the row axes.
   Value rowNumber(llvm::function_ref<Value(mlir::StringAttr)> coordinate);
   bool isRestricted(Value operand);
+  bool hasFewRows();
   mlir::StringAttr longRows();
   /// Sets rowBuffer and pitch, if the row operand is in memory as a panel has it.
   bool findRowBuffer();
@@ -100,7 +109,7 @@ private:
   mlir::StringAttr k;
   int mostLanes, lanes; // of the accumulator's type: of a whole vector, and along the column
   int64_t depth, pitch; // of a block of k; from row to row
-  Value rowPanel, columnPanel;
+  Value rowPanel, columnPanel;    // the latter null with few rows
   /// The row operand's own buffer, where it can take the panel's place.
   Buffer *rowBuffer = nullptr;
   Value rowStride, base;          // in the result
