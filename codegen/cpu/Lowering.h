@@ -98,6 +98,7 @@ protected:
   Place locate(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
   /// An element of each of several short rows, which are read as a whole; null where that can't be.
   mlir::Value readOfRows(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
+  mlir::Value orderedMask(mlir::Value mask, mlir::Type element, int width);
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);

@@ -148,6 +148,25 @@ Value ScalarLowering::sinkFor(Type) {
   return sink;
 }
 
+/// The mask of an access in order. LLVM 22 cuts one that takes several registers, and where all
+/// lanes of one of them are known to be false, and others are not known, it may take them for true
+/// (instruction sets without masks of their own): what is known of these lanes is kept from it.
+Value ScalarLowering::orderedMask(Value mask, Type element, int width) {
+  mask = b.splat(mask, width);
+  int bits = static_cast<int>(element.getIntOrFloatBitWidth()) * width;
+  if (target.vectorBits != 256 || bits <= target.vectorBits)
+    return mask;
+  Type type = lanesOf(b.getI32Type(), width);
+  Value wide = arith::ExtSIOp::create(b, type, mask);
+  Value same =
+      LLVM::InlineAsmOp::create(b, type, ValueRange{wide}, /*asm_string=*/"",
+                                /*constraints=*/"=x,0", /*has_side_effects=*/false,
+                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  return b.compare(CmpIPredicate::slt, same, b.integer(type, 0));
+}
+
 Value ScalarLowering::readElements(const Memory &memory, const Place &place, int width, Value mask,
                                    Value otherwise) {
   Type element = memoryType(memory.element), type = lanesOf(element, width);
@@ -172,7 +191,8 @@ Value ScalarLowering::readElements(const Memory &memory, const Place &place, int
     } else {
       if (!rest)
         rest = isa<FloatType>(element) ? b.number(type, 0) : b.integer(type, 0);
-      raw = LLVM::MaskedLoadOp::create(b, type, pointer, b.splat(mask, width), rest, alignment);
+      raw = LLVM::MaskedLoadOp::create(b, type, pointer, orderedMask(mask, element, width), rest,
+                                       alignment);
     }
     return fromMemory(raw, memory.element);
   }
@@ -204,7 +224,7 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
     if (!mask)
       b.store(value, pointer);
     else
-      LLVM::MaskedStoreOp::create(b, value, pointer, b.splat(mask, width), alignment);
+      LLVM::MaskedStoreOp::create(b, value, pointer, orderedMask(mask, element, width), alignment);
     return;
   }
   // Lanes go to different places, or all of them to one outside, where they are dropped.
