@@ -45,9 +45,9 @@ private:
 
 ArrayRef<AffineExpr> Viewer::shapeOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  auto declared =
-      argument ? graph.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), "tile.shape")
-               : AffineMapAttr();
+  auto declared = argument
+                      ? graph.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), "tile.shape")
+                      : AffineMapAttr();
   return declared ? declared.getValue().getResults() : shapes.shapeOf(value);
 }
 

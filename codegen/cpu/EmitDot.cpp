@@ -56,8 +56,8 @@ static std::optional<DotAxes> packedAxes(DotOp op, const Buffer &into) {
   return axes;
 }
 
-/// A result has its left operand's axes first, then the right one's own. Where that is a single
-/// column, vectors go along the rows, if those are one axis.
+/// A result has its left operand's axes first, then the right one's own. Where that is a short row,
+/// vectors go along the left one's rows, if those are one axis that is longer.
 SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   SmallVector<StringAttr> axes(axesOf(op.getType()));
   if (axes.empty())
@@ -66,13 +66,13 @@ SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   // another order.
   auto columns =
       llvm::count_if(axes, [&](StringAttr axis) { return isOwn(axis, op.getRhs(), op.getLhs()); });
-  bool isOneColumn = likelyExtentOf(axes.back()) == 1 && columns == 1 &&
-                     isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
+  bool isShortRow = isShort(axes.back()) && columns == 1 &&
+                    isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
   SmallVector<StringAttr> rows =
       llvm::to_vector(llvm::make_filter_range(axes, [&](StringAttr axis) {
         return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());
       }));
-  if (isOneColumn && rows.size() == 1)
+  if (isShortRow && rows.size() == 1 && !isShort(rows.front()))
     axes = withLast(axes, rows.front());
   return axes;
 }
@@ -99,17 +99,11 @@ static DotOp addingTo(Operation *loop, size_t carried) {
   return {};
 }
 
-/// As what the dot adds to it, where the rows are neighbours in memory: loops go over long rows,
-/// which are copied faster than transposed.
+/// As what the dot adds to it.
 SmallVector<StringAttr> BodyLowering::orderOfCarried(Operation *loop, size_t n, Value init) {
   SmallVector<StringAttr> axes(axesOf(init.getType()));
   DotOp dot = initsOf(loop).empty() ? DotOp() : addingTo(loop, n);
-  if (!dot)
-    return axes;
-  SmallVector<StringAttr> order = orderOfProduct(dot);
-  StringAttr along =
-      chooseVectorAxis({dot.getAxisAttr(), order.back()}, dot.getLhs(), std::nullopt, nullptr);
-  return along == order.back() ? order : axes;
+  return dot ? orderOfProduct(dot) : axes;
 }
 
 void BodyLowering::emitDot(DotOp op) {

@@ -210,8 +210,11 @@ void PackedDot::addProducts(Value from, ArrayRef<Value> right) {
 }
 
 void PackedDot::multiplyUnpacked(const Side &columns) {
-  constexpr int fewAtOnce = 8;
+  constexpr int64_t mostAtOnce = 8;
   auto [lo, hi] = lowering.rangeOf(axes.column);
+  int64_t likely = lowering.likelyExtentOf(k);
+  auto few = static_cast<uint64_t>(std::clamp<int64_t>(likely, 1, mostAtOnce));
+  int fewAtOnce = ShapedType::isDynamic(likely) ? mostAtOnce : llvm::bit_floor(few);
   bool isAcross =
       lowering.chooseVectorAxis({k, axes.column}, columns.operand, std::nullopt, nullptr) == k;
   int count = isAcross ? lanes : fewAtOnce;

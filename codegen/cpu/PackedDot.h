@@ -107,9 +107,9 @@ private:
   Buffer *into;
   mlir::Type type; // of the accumulator
   mlir::StringAttr k;
-  int mostLanes, lanes; // of the accumulator's type: of a whole vector, and along the column
-  int64_t depth, pitch; // of a block of k; from row to row
-  Value rowPanel, columnPanel;    // the latter null with few rows
+  int mostLanes, lanes;        // of the accumulator's type: of a whole vector, and along the column
+  int64_t depth, pitch;        // of a block of k; from row to row
+  Value rowPanel, columnPanel; // the latter null with few rows
   /// The row operand's own buffer, where it can take the panel's place.
   Buffer *rowBuffer = nullptr;
   Value rowStride, base;          // in the result

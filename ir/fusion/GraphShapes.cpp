@@ -50,9 +50,7 @@ void GraphShapes::unite(Value condition) {
   if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
       !compare.getLhs().getDefiningOp<DimOp>() || !compare.getRhs().getDefiningOp<DimOp>())
     return;
-  auto numberOf = [&](Value dim) {
-    return cast<AffineSymbolExpr>(integer(dim)).getPosition();
-  };
+  auto numberOf = [&](Value dim) { return cast<AffineSymbolExpr>(integer(dim)).getPosition(); };
   unsigned a = numberOf(compare.getLhs()), b = numberOf(compare.getRhs());
   AffineExpr first = getAffineSymbolExpr(std::min(a, b), graph.getContext()),
              other = getAffineSymbolExpr(std::max(a, b), graph.getContext());

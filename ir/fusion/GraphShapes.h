@@ -42,8 +42,8 @@ public:
   unsigned numSymbols() const { return symbolCount; }
   /// The number of the graph that a symbol stands for; null if it is none.
   mlir::Value valueOf(mlir::OpBuilder &builder, mlir::Location loc, unsigned symbol);
-  /// Where the graph requires dims to be equal, and one of them has a value here, so have the others
-  /// afterwards.
+  /// Where the graph requires dims to be equal, and one of them has a value here, so have the
+  /// others afterwards.
   void addEqual(llvm::StringMap<int64_t> &values);
   /// Adds a call that took the place of others.
   void add(CallOp call);
