@@ -67,7 +67,7 @@ SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   auto columns =
       llvm::count_if(axes, [&](StringAttr axis) { return isOwn(axis, op.getRhs(), op.getLhs()); });
   bool isShortRow = isShort(axes.back()) && columns == 1 &&
-                    isOwn(axes.back(), op.getRhs(), op.getLhs()) && !isReadByDot(op.getResult());
+                    isOwn(axes.back(), op.getRhs(), op.getLhs());
   SmallVector<StringAttr> rows =
       llvm::to_vector(llvm::make_filter_range(axes, [&](StringAttr axis) {
         return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());
