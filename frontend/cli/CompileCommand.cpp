@@ -185,6 +185,7 @@ Outcome<std::string> Compile::emitTile() {
 /// Dims that were given of the graph, as those that its only call binds of its kernel.
 void Compile::bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel) {
   ir::GraphShapes shapes(graph);
+  shapes.addEqual(dims);
   SmallVector<std::optional<int64_t>> values(shapes.numSymbols());
   for (auto [n, name] : llvm::enumerate(graph.getDims().getAsValueRange<StringAttr>()))
     if (auto given = dims.find(name); given != dims.end())

@@ -13,8 +13,10 @@ GraphCosts::GraphCosts(GraphOp graph, CostModel &model, const FuseOptions &optio
                        GraphShapes &shapes)
     : model(model), shapes(shapes), usualExtent(options.usualExtent),
       symbols(graph.getDims().size(), options.usualExtent) {
+  llvm::StringMap<int64_t> dims = options.dims;
+  shapes.addEqual(dims);
   for (auto [n, name] : llvm::enumerate(graph.getDims().getAsValueRange<StringAttr>()))
-    if (auto known = options.dims.find(name); known != options.dims.end())
+    if (auto known = dims.find(name); known != dims.end())
       symbols[n] = known->second;
 }
 

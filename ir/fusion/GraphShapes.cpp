@@ -59,11 +59,15 @@ void GraphShapes::unite(Value condition) {
 
 void GraphShapes::addEqual(llvm::StringMap<int64_t> &values) {
   auto names = llvm::to_vector(graph.getDims().getAsValueRange<StringAttr>());
-  for (auto [given, ofGiven] : llvm::zip(names, dims))
-    if (auto known = values.find(given); known != values.end())
-      for (auto [name, dim] : llvm::zip(names, dims))
-        if (dim == ofGiven)
-          values.try_emplace(name, known->second);
+  for (auto [given, ofGiven] : llvm::zip(names, dims)) {
+    auto known = values.find(given);
+    if (known == values.end())
+      continue;
+    int64_t value = known->second;
+    for (auto [name, dim] : llvm::zip(names, dims))
+      if (dim == ofGiven)
+        values.try_emplace(name, value);
+  }
 }
 
 ArrayRef<AffineExpr> GraphShapes::shapeOf(Value tensor) const {
