@@ -66,8 +66,8 @@ SmallVector<StringAttr> BodyLowering::orderOfProduct(DotOp op) const {
   // another order.
   auto columns =
       llvm::count_if(axes, [&](StringAttr axis) { return isOwn(axis, op.getRhs(), op.getLhs()); });
-  bool isShortRow = isShort(axes.back()) && columns == 1 &&
-                    isOwn(axes.back(), op.getRhs(), op.getLhs());
+  bool isShortRow =
+      isShort(axes.back()) && columns == 1 && isOwn(axes.back(), op.getRhs(), op.getLhs());
   SmallVector<StringAttr> rows =
       llvm::to_vector(llvm::make_filter_range(axes, [&](StringAttr axis) {
         return likelyExtentOf(axis) != 1 && isOwn(axis, op.getLhs(), op.getRhs());

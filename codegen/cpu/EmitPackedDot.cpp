@@ -220,10 +220,19 @@ void PackedDot::multiplyUnpacked(const Side &columns) {
   int count = isAcross ? lanes : fewAtOnce;
   Value rest = b.fold<arith::AndIOp>(b.sub(kRange.second, kRange.first), b.i64(count - 1));
   Value full = b.sub(kRange.second, rest);
+  // What these loops compute of outer axes alone is theirs: the next one may run where they don't.
+  auto loop = [&](Value from, Value to, int step, llvm::function_ref<void(Value)> body) {
+    lowering.apart([&] {
+      b.loop(from, to, b.i64(step), {}, [&](Value at, ValueRange) {
+        body(at);
+        return Values();
+      });
+    });
+  };
   // Long rows of the operand, of a few k at once.
   auto along = [&](Value from, Value to, int count) {
-    b.loop(from, to, b.i64(count), {}, [&](Value from, ValueRange) {
-      return lowering.level(axes.column, lo, hi, lanes, {}, [&](ValueRange) {
+    loop(from, to, count, [&](Value from) {
+      lowering.level(axes.column, lo, hi, lanes, {}, [&](ValueRange) {
         Values right;
         for (int n = 0; n < count; ++n)
           lowering.at(k, b.add(from, b.i64(n)),
@@ -236,14 +245,14 @@ void PackedDot::multiplyUnpacked(const Side &columns) {
   if (!isAcross)
     along(kRange.first, full, count);
   else
-    b.loop(lo, hi, b.i64(lanes), {}, [&](Value column, ValueRange) {
-      return lowering.rounds({k, kRange.first, full, lanes}, kRange.first, full, {}, {},
-                             b.getInsertionBlock(), [&](ValueRange) {
-                               Values right = readAcross(columns, lanes, column, {}).first;
-                               Value from = lowering.coordinateOf(k).value;
-                               lowering.at(axes.column, column, [&] { addProducts(from, right); });
-                               return Values();
-                             });
+    loop(lo, hi, lanes, [&](Value column) {
+      lowering.rounds({k, kRange.first, full, lanes}, kRange.first, full, {}, {},
+                      b.getInsertionBlock(), [&](ValueRange) {
+                        Values right = readAcross(columns, lanes, column, {}).first;
+                        Value from = lowering.coordinateOf(k).value;
+                        lowering.at(axes.column, column, [&] { addProducts(from, right); });
+                        return Values();
+                      });
     });
   along(full, kRange.second, 1);
 }

@@ -156,6 +156,7 @@ Value ScalarLowering::orderedMask(Value mask, Type element, int width) {
   int bits = static_cast<int>(element.getIntOrFloatBitWidth()) * width;
   if (target.vectorBits != 256 || bits <= target.vectorBits)
     return mask;
+  assert(width <= 8 && "of one register");
   Type type = lanesOf(b.getI32Type(), width);
   Value wide = arith::ExtSIOp::create(b, type, mask);
   Value same =

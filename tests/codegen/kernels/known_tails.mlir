@@ -4,7 +4,7 @@
 // dims: P=1
 // tolerance: 1e-12
 // special: x
-// runs: 16
+// runs: 40
 #v = affine_map<()[p] -> (9)>
 #m = affine_map<()[p] -> (9, 9)>
 #o = affine_map<()[p] -> (8)>
