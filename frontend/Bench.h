@@ -64,9 +64,6 @@ public:
   virtual std::optional<DeviceDescription> description() = 0;
   /// Puts other data into the caches.
   virtual Outcome<std::monostate> flush() = 0;
-  /// Has all threads awake, whatever the run before left them: those that had nothing to do for
-  /// some 10 µs sleep, and the next run would pay for waking them.
-  virtual Outcome<std::monostate> wake() { return std::monostate(); }
   /// A launch that `executor`, which runs on this device, has prepared; both outlive it.
   virtual Outcome<std::unique_ptr<Contestant>> kernel(Executor &executor,
                                                       Executor::Prepared &launch) = 0;
@@ -94,7 +91,8 @@ struct BenchOptions {
   /// Without `rounds`: as many as take so many seconds, at least 15 and at most 1000; 0: as above.
   double seconds = 0;
   unsigned warmups = 3;
-  /// Leaves caches as the run before left them.
+  /// Leaves caches, and threads awake or asleep, as the run before left them: one of the same,
+  /// not timed, where those of others come between, and they are short.
   bool isWarm = false;
 };
 

@@ -6,10 +6,8 @@
 #include "runtime/Memory.h"
 #include "runtime/ThreadPool.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
-#include <thread>
 #include <unistd.h>
 
 using namespace tile;
@@ -163,16 +161,6 @@ public:
     ++value;
     (void)runtime::parallelChunks(flushBytes, threads, [&](int64_t, int64_t lo, int64_t hi) {
       std::memset(other.get() + lo, value, hi - lo);
-    });
-    return Done{};
-  }
-
-  Outcome<std::monostate> wake() override {
-    std::atomic<int> awake = 0;
-    auto end = Clock::now() + std::chrono::milliseconds(1); // a busy machine may not have them all
-    (void)runtime::parallelChunks(threads, threads, [&](int64_t, int64_t, int64_t) {
-      for (++awake; awake < threads && Clock::now() < end;)
-        std::this_thread::yield();
     });
     return Done{};
   }
