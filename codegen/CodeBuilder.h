@@ -36,8 +36,8 @@ public:
   Value lanes(Value vector, int first, int count);
   Value insert(Value vector, Value scalar, int index);
   Value shuffle(Value vector, llvm::ArrayRef<int32_t> lanes);
-  /// Of n vectors of at least n lanes, both powers of two: first lane 0 of all vectors, then lane 1
-  /// of all, and so on, in as many vectors.
+  /// Gives lane 0 of all vectors, then lane 1 of all, and so on, in as many vectors: n of them, of
+  /// at least n lanes, both powers of two.
   Values transpose(Values rows);
 
   //===-- Integers and conditions, scalar or vector -----------------------===//

@@ -32,7 +32,7 @@ public:
 private:
   unsigned add(GraphView &view, Value value, StringRef name, const Port &port);
   void addCall(GraphView &view, ir::CallOp call);
-  /// Of an input as it is declared.
+  /// An input has the shape that is declared.
   ArrayRef<AffineExpr> shapeOf(Value value);
 
   ir::GraphOp graph;

@@ -59,7 +59,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::AffineExpr>> bound;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> numbers;
-  /// Of each dim of the graph the first that is equal to it.
+  /// Each dim of the graph has here the first that is equal to it.
   llvm::SmallVector<mlir::AffineExpr> dims;
   unsigned symbolCount;
 };
