@@ -30,6 +30,8 @@ struct TargetInfo {
   /// No more than that; outputs of this size are stored past the caches, too, if programs store
   /// them in rows of a few lines, far from each other: caches would wait for what stands in each.
   int64_t scatteredBytes = int64_t(32) << 20;
+  /// What a core has for itself.
+  int64_t coreCacheBytes = int64_t(1) << 20;
 
   /// The code of one thread among many, with no C library to call: everything is a scalar, and a
   /// branch that few take costs little.

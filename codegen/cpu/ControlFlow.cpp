@@ -45,6 +45,8 @@ void BodyLowering::emitOp(Operation *op) {
           return;
         for (Value result : other->getResults()) {
           if (hasAxes(result)) {
+            if (plan.mayCopy(result))
+              copyIfRowsCollide(cast<LoadOp>(other));
             if (!plan.keeps(result))
               continue;
             Buffer *buffer = newBuffer(getElementTypeOrSelf(result.getType()), orderOfKept(result));

@@ -23,8 +23,9 @@ struct CpuOptions {
   std::string cpu = "native";
   /// 0 to 3, of LLVM's code generator and passes.
   int optimization = 2;
-  /// From this size on an output is stored past the caches; none: the size of the last-level cache.
-  std::optional<int64_t> streamedBytes = std::nullopt;
+  /// What caches hold: outputs of this size are stored past them, and rows that are read again are
+  /// copied where they collide. None: what this machine's do.
+  std::optional<int64_t> cacheBytes = std::nullopt;
   /// Code that tells of every access (runtime/Sanitizer.h), element by element; slow.
   bool sanitizes = false;
   /// As a GPU's thread computes: scalars, and functions expanded where the C library would be

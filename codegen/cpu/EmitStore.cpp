@@ -78,10 +78,11 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
 bool BodyLowering::isScattered(const StoreNest &nest, int64_t elementBytes) const {
   constexpr int64_t shortRow = 1024, fewRows = 16; // bytes; in a block
   auto isKnown = [&](StringAttr axis) { return !ShapedType::isDynamic(extentOf(axis)); };
-  return plan.transposes() && isKnown(nest.vectorAxis) &&
-         extentOf(nest.vectorAxis) * elementBytes <= shortRow &&
-         llvm::any_of(ArrayRef(nest.axes).drop_back(),
-                      [&](StringAttr axis) { return isKnown(axis) && extentOf(axis) >= fewRows; });
+  auto hasMany = [&](StringAttr axis) {
+    return isKnown(axis) ? plan.transposes() && extentOf(axis) >= fewRows : true;
+  };
+  return isKnown(nest.vectorAxis) && extentOf(nest.vectorAxis) * elementBytes <= shortRow &&
+         llvm::any_of(ArrayRef(nest.axes).drop_back(), hasMany);
 }
 
 Value BodyLowering::bytesOf(const Memory &memory) {

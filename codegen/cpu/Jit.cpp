@@ -108,11 +108,12 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
   long cores = std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN));
   ofCache(_SC_LEVEL2_CACHE_SIZE, 8 * cores, info.scatteredBytes);
   info.scatteredBytes = std::min(info.scatteredBytes, info.streamedBytes);
+  ofCache(_SC_LEVEL2_CACHE_SIZE, 1, info.coreCacheBytes);
 #endif
   info.sanitizes = options.sanitizes;
   info.isThread = options.asThread;
-  if (options.streamedBytes)
-    info.streamedBytes = info.scatteredBytes = *options.streamedBytes;
+  if (options.cacheBytes)
+    info.streamedBytes = info.scatteredBytes = info.coreCacheBytes = *options.cacheBytes;
   return info;
 }
 

@@ -180,6 +180,7 @@ Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::Buff
   Value bytes = b.i64(std::max(1u, memoryType(shape.element).getIntOrFloatBitWidth() / 8));
   for (Value extent : extents)
     bytes = checkedMul(bytes, extent, overflow);
+  bytes = b.minS(bytes, b.i64(shape.mostBytes));
   constexpr int64_t line = 64;
   Value rounded = b.fold<arith::AndIOp>(b.add(bytes, b.i64(line - 1)), b.i64(-line));
   overflow = b.either(overflow, b.compare(CmpIPredicate::slt, rounded, b.i64(0)));

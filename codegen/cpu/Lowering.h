@@ -136,6 +136,9 @@ protected:
 struct Buffer {
   Memory memory;
   llvm::SmallVector<mlir::StringAttr> axes;
+  /// It may be a part of a tensor, to be read alone: behind its rows are other elements, or
+  /// nothing.
+  bool isView = false;
 };
 
 /// Random words in memory, in the order of the draws, from the one of a round's first lane on.
@@ -191,6 +194,7 @@ public:
     mlir::Type element;
     llvm::SmallVector<int64_t> fixed; // more extents
     int64_t multiple = 1;             // of which the last axis' extent is one
+    int64_t mostBytes = std::numeric_limits<int64_t>::max(); // it isn't used where that is too few
   };
   llvm::ArrayRef<BufferShape> bufferShapes() const { return shapes; }
 
@@ -238,6 +242,9 @@ private:
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
   void keep(mlir::Value value, Buffer *into);
+  /// What nests read of a load (CollidingRows.cpp): the tensor, or a copy where rows collide.
+  void copyIfRowsCollide(ir::LoadOp load);
+  mlir::Value rowsCollide(const Memory &tensor, const Buffer &copy, mlir::Value stride);
   /// A nest over the elements of a tile in scratch.
   void overTile(const Buffer &tile, llvm::function_ref<void()> body);
   /// How a value that is kept lies in scratch: along an axis that fills vectors, as what it is

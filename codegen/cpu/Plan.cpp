@@ -162,6 +162,29 @@ struct Planner {
     return false;
   }
 
+  /// Whether it reads a block of which each row is a few lines of a tensor, as whole axes have
+  /// them, and all of its elements as they lie there.
+  bool isOfShortRows(LoadOp load) {
+    constexpr int64_t shortRow = 1024; // bytes
+    auto type = dyn_cast<RankedTensorType>(load.getType());
+    StringAttr inner = innermostAxis(load.getMap(), load.getDims());
+    if (!type || !inner || !domains.isBlock(inner) || load.getBounds() != BoundsMode::exact ||
+        !isMemoryEffectFree(load) || !domains.restrictsOn(axesOf(type)).empty())
+      return false;
+    llvm::SmallDenseSet<StringAttr> found;
+    for (AffineExpr expr : load.getMap().getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      Value place = dim ? load.getDims()[dim.getPosition()] : Value();
+      if (place ? !isa<SpanType>(place.getType()) || !found.insert(axisOf(place)).second
+                : !expr.isSymbolicOrConstant())
+        return false;
+    }
+    int64_t bytes = std::max(1U, type.getElementTypeBitWidth() / 8);
+    int64_t extent = likelyExtentOf(kernel, domains, inner);
+    return extent > 0 && bytes * extent <= shortRow &&
+           llvm::any_of(axesOf(type), [&](StringAttr axis) { return !domains.isBlock(axis); });
+  }
+
   /// How many elements share one of an expansion's operand; more than `few` where that is not
   /// known.
   int64_t sharing(BroadcastOp expansion) {
@@ -198,6 +221,19 @@ struct Planner {
            costOfPulled(expansion.getInput()) > dear;
   }
 
+  /// Cost of the op alone. Processors have few instructions for narrow floats; more exactly, for
+  /// none but f16.
+  static int costOfOne(Operation *op) {
+    auto isWork = [](Type type) {
+      auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+      return number && isNarrowFloat(number) && !number.isF16();
+    };
+    constexpr int rounding = 8;
+    return isa<arith::TruncFOp>(op) && isWork(op->getResult(0).getType())
+               ? rounding
+               : tile::codegen::costOf(op);
+  }
+
   /// Cost of one element, with what it pulls.
   int costOfPulled(Value value) {
     Operation *op = value.getDefiningOp();
@@ -207,7 +243,7 @@ struct Planner {
     if (!isNew)
       return entry->second;
     auto expansion = dyn_cast<BroadcastOp>(op);
-    int cost = expansion ? 0 : tile::codegen::costOf(op);
+    int cost = expansion ? 0 : costOfOne(op);
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
         cost += isa<LoadOp>(op) ? 8 // a gather
@@ -271,6 +307,30 @@ struct Planner {
 };
 } // namespace
 
+/// Whether nests of these ops go through what they read one after the other, each of them one
+/// element at a time. What is ready for the first of them they read together.
+bool Plan::isReadAgain(ArrayRef<Operation *> users) const {
+  auto isNest = [](Operation *user) { return isa<ReduceOp, StoreOp>(user) || !isRoot(user); };
+  if (users.size() < 2 || !llvm::all_of(users, isNest))
+    return false;
+  auto isAlike = [&](Operation *user) {
+    auto reduce = dyn_cast<ReduceOp>(user), other = dyn_cast<ReduceOp>(users[0]);
+    return user->getBlock() == users[0]->getBlock() && isRoot(user) &&
+           user->getName() == users[0]->getName() &&
+           (!reduce || reduce.getAxes() == other.getAxes());
+  };
+  if (!llvm::all_of(users, isAlike))
+    return true;
+  Operation *first = users[0];
+  for (Operation *user : users)
+    if (user->isBeforeInBlock(first))
+      first = user;
+  return !llvm::all_of(users, [&](Operation *user) {
+    return llvm::all_of(user->getOperands(),
+                        [&](Value operand) { return isReadyAt(operand, first); });
+  });
+}
+
 Plan::Plan(KernelOp kernel) {
   SmallVector<Value> pulled;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -283,6 +343,11 @@ Plan::Plan(KernelOp kernel) {
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
   isAcross = planner.isAcross;
+  for (Value value : pulled)
+    if (auto load = value.getDefiningOp<LoadOp>();
+        load && !kept.contains(value) && planner.isOfShortRows(load) &&
+        isReadAgain(llvm::to_vector(planner.nests[value])))
+      copied.insert(value);
   // What is kept was counted where it is used: now it is read there.
   costs.clear();
   for (Value value : pulled)

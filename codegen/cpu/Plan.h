@@ -25,6 +25,9 @@ public:
 
   /// True for the result of an elementwise op or load that is to be kept.
   bool keeps(mlir::Value value) const { return kept.contains(value); }
+  /// True for the result of a load that several nests read row by row: it is copied where rows
+  /// collide (CollidingRows.cpp).
+  bool mayCopy(mlir::Value value) const { return copied.contains(value); }
   /// True for what is computed at its uses.
   bool isPulled(mlir::Value value) const;
   /// Calls `leaf` for each kept tile and load that computing `value` reads.
@@ -43,7 +46,9 @@ public:
   static bool isRoot(mlir::Operation *op);
 
 private:
-  llvm::DenseSet<mlir::Value> kept;
+  bool isReadAgain(llvm::ArrayRef<mlir::Operation *> users) const;
+
+  llvm::DenseSet<mlir::Value> kept, copied;
   llvm::DenseMap<mlir::Value, int> costs;
   bool isAcross = false;
 };

@@ -281,7 +281,6 @@ std::string Fuse::fuseIt(ir::GraphOp graph, double &seconds) {
   addWitnesses(session.module(), fused, device, dims, sizes);
   report.ledger = std::move(fused.ledger);
   sortByGain(report.ledger);
-  (void)ir::flattenGraph(graph); // the ledger has the calls of graphs that it calls
   report.before = GraphView(graph, dims, report.assumedExtent);
   auto after = session.module().lookupSymbol<ir::GraphOp>(fused.symbol);
   report.after = GraphView(after, dims, report.assumedExtent);
@@ -321,6 +320,8 @@ Outcome<std::monostate> Fuse::execute() {
     return write(summarize());
   auto graph = llvm::cast<ir::GraphOp>(session.module().lookupSymbol(symbol));
   report.inputs = interfaceOf(graph).inputs;
+  // What called graphs require holds for its dims, and the ledger has their calls.
+  (void)ir::flattenGraph(graph);
   if (auto done = nameDims(graph); !done)
     return done;
   if (auto done = checkShapes(); !done)

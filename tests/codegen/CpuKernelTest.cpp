@@ -350,8 +350,8 @@ void CpuKernelTest::check(const std::string &text, const std::map<std::string, i
   CpuOptions options;
   options.cpu = cpus[random() % std::size(cpus)];
   if (random() % 2)
-    options.streamedBytes = 0; // all outputs
-  SCOPED_TRACE(options.cpu + (options.streamedBytes ? ", streamed" : ""));
+    options.cacheBytes = 0; // all outputs
+  SCOPED_TRACE(options.cpu + (options.cacheBytes ? ", without caches" : ""));
   auto code = CpuCompiler(options).jit(kernel);
   ASSERT_TRUE(succeeded(code));
   for (GuardedMemory::Side side : {GuardedMemory::Side::End, GuardedMemory::Side::Begin})
