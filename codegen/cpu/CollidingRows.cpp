@@ -3,10 +3,10 @@
 // A program that goes through a block of columns more than once finds it in its
 // core's cache the second time, unless rows lie apart by a multiple of a large
 // power of two: all of them then fall on few of the cache's sets. Or each row is
-// on a page of its own, and there are more than the core remembers translations
-// of: then each waits for one again. Such a block is copied first, row by row;
-// other nests read the tensor as it lies there. A launch shows which it is: both
-// are one buffer, with another pointer and other strides.
+// on a page of its own, and there are more than the core has translations of:
+// each then waits for one again. There the block is copied first, row by row.
+// Elsewhere what reads it reads the tensor itself. A launch shows which it is:
+// both are one buffer, with another pointer and other strides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +17,28 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpIPredicate;
 
+/// What is longer stays in no cache that is near, copied or not.
+static constexpr int64_t mostCopied = int64_t(4) << 20;
+
 /// `stride`: how many elements rows are apart.
-Value BodyLowering::rowsCollide(const Memory &tensor, const Buffer &copy, Value stride) {
+Value BodyLowering::rowsCollide(const Buffer &copy, Value stride) {
+  constexpr int64_t ways = 16; // of a set: so many rows have room on one, at least
   // Neighbouring pages have their translations next to each other, and are asked for ahead.
   constexpr int64_t apart = 2 * 4096, translations = 1536;
-  Value bytes = b.i64(memoryType(tensor.element).getIntOrFloatBitWidth() / 8);
-  Value rows = b.i64(1);
+  Value bytes = b.i64(memoryType(copy.memory.element).getIntOrFloatBitWidth() / 8);
+  Value rows = b.i64(1), row = b.mul(copy.memory.extents.back(), bytes);
   for (Value extent : ArrayRef(copy.memory.extents).drop_back())
     rows = b.mul(rows, extent);
   Value distance = b.mul(stride, bytes);
-  // Of each of the sets that rows fall on as many lines have room as of any other.
+  // Rows fall on one of so many bytes of the cache.
   Value power = b.fold<arith::AndIOp>(distance, b.sub(b.i64(0), distance));
+  Value share = b.minS(power, b.i64(std::max<int64_t>(1, target.coreCacheBytes / ways)));
   Value exceedsSets =
-      b.compare(CmpIPredicate::sgt, b.mul(rows, power), b.i64(target.coreCacheBytes));
+      b.both(b.compare(CmpIPredicate::sgt, power, row),
+             b.compare(CmpIPredicate::sgt, b.mul(rows, share), b.i64(target.coreCacheBytes)));
   Value exceedsPages = b.both(b.compare(CmpIPredicate::sge, distance, b.i64(apart)),
                               b.compare(CmpIPredicate::sgt, rows, b.i64(translations)));
-  Value copied = b.mul(b.mul(rows, copy.memory.extents.back()), bytes);
-  Value hasRoom = b.compare(CmpIPredicate::sle, copied, b.i64(shapes.back().mostBytes));
+  Value hasRoom = b.compare(CmpIPredicate::sle, b.mul(rows, row), b.i64(mostCopied));
   return b.both(b.either(exceedsSets, exceedsPages), hasRoom);
 }
 
@@ -46,29 +51,27 @@ void BodyLowering::copyIfRowsCollide(LoadOp load) {
                     inner))
     return;
   Buffer *copy = newBuffer(tensor.element, axes);
-  shapes.back().mostBytes = int64_t(4) << 20; // longer ones would leave the caches, too
-  SmallVector<Value> strides(axes.size(), b.i64(1));
-  Value stride, collide;
+  shapes.back().mostBytes = mostCopied;
+  SmallVector<Value> strides(copy->memory.strides);
+  Value collide;
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(prologue);
+    Value last; // of the rows' dimensions
     for (auto [d, expr] : llvm::enumerate(load.getMap().getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-        auto axis = llvm::find(axes, axisOf(load.getDims()[dim.getPosition()]));
-        strides[axis - axes.begin()] = tensor.strides[d];
-        if (*axis != inner)
-          stride = tensor.strides[d];
+        StringAttr axis = axisOf(load.getDims()[dim.getPosition()]);
+        if (axis != inner)
+          last = strides[llvm::find(axes, axis) - axes.begin()] = tensor.strides[d];
       }
-    collide = rowsCollide(tensor, *copy, stride);
-    for (auto [own, ofTensor] : llvm::zip(copy->memory.strides, strides))
+    collide = rowsCollide(*copy, last);
+    for (auto [own, ofTensor] : llvm::zip(ArrayRef(copy->memory.strides).drop_back(), strides))
       ofTensor = b.select(collide, own, ofTensor);
   }
   auto copyRows = [&] {
-    apart([&] {
-      nest(axes, inner, {}, [&](ValueRange) {
-        writeBuffer(*copy, emit(load.getResult()));
-        return Values();
-      });
+    nest(axes, inner, {}, [&](ValueRange) {
+      writeBuffer(*copy, emit(load.getResult()));
+      return Values();
     });
     return Values();
   };

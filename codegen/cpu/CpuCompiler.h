@@ -24,7 +24,7 @@ struct CpuOptions {
   /// 0 to 3, of LLVM's code generator and passes.
   int optimization = 2;
   /// What caches hold: outputs of this size are stored past them, and rows that are read again are
-  /// copied where they collide. None: what this machine's do.
+  /// copied where they collide. None: what this machine's do, or, of another processor, usual ones.
   std::optional<int64_t> cacheBytes = std::nullopt;
   /// Code that tells of every access (runtime/Sanitizer.h), element by element; slow.
   bool sanitizes = false;

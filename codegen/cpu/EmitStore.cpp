@@ -77,11 +77,13 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
 
 bool BodyLowering::isScattered(const StoreNest &nest, int64_t elementBytes) const {
   constexpr int64_t shortRow = 1024, fewRows = 16; // bytes; in a block
-  auto isKnown = [&](StringAttr axis) { return !ShapedType::isDynamic(extentOf(axis)); };
+  int64_t row = extentOf(nest.vectorAxis);
   auto hasMany = [&](StringAttr axis) {
-    return isKnown(axis) ? plan.transposes() && extentOf(axis) >= fewRows : true;
+    int64_t extent = likelyExtentOf(axis);
+    return (plan.transposes() || !domains.isBlock(axis)) &&
+           (ShapedType::isDynamic(extent) || extent >= fewRows);
   };
-  return isKnown(nest.vectorAxis) && extentOf(nest.vectorAxis) * elementBytes <= shortRow &&
+  return !ShapedType::isDynamic(row) && row * elementBytes <= shortRow &&
          llvm::any_of(ArrayRef(nest.axes).drop_back(), hasMany);
 }
 

@@ -178,9 +178,13 @@ Value KernelFunctions::bytesOf(ScalarLowering &scalars, const BodyLowering::Buff
   for (int64_t extent : shape.fixed)
     extents.push_back(b.i64(extent));
   Value bytes = b.i64(std::max(1u, memoryType(shape.element).getIntOrFloatBitWidth() / 8));
+  Value exceeds = b.i1(false);
   for (Value extent : extents)
-    bytes = checkedMul(bytes, extent, overflow);
-  bytes = b.minS(bytes, b.i64(shape.mostBytes));
+    bytes = checkedMul(bytes, extent, exceeds);
+  if (Value most = b.i64(shape.mostBytes); shape.mostBytes > 0)
+    bytes = b.select(exceeds, most, b.minS(bytes, most));
+  else
+    overflow = b.either(overflow, exceeds);
   constexpr int64_t line = 64;
   Value rounded = b.fold<arith::AndIOp>(b.add(bytes, b.i64(line - 1)), b.i64(-line));
   overflow = b.either(overflow, b.compare(CmpIPredicate::slt, rounded, b.i64(0)));

@@ -194,7 +194,7 @@ public:
     mlir::Type element;
     llvm::SmallVector<int64_t> fixed; // more extents
     int64_t multiple = 1;             // of which the last axis' extent is one
-    int64_t mostBytes = std::numeric_limits<int64_t>::max(); // it isn't used where that is too few
+    int64_t mostBytes = 0;            // if not 0: it isn't used where that is too few
   };
   llvm::ArrayRef<BufferShape> bufferShapes() const { return shapes; }
 
@@ -244,7 +244,7 @@ private:
   void keep(mlir::Value value, Buffer *into);
   /// What nests read of a load (CollidingRows.cpp): the tensor, or a copy where rows collide.
   void copyIfRowsCollide(ir::LoadOp load);
-  mlir::Value rowsCollide(const Memory &tensor, const Buffer &copy, mlir::Value stride);
+  mlir::Value rowsCollide(const Buffer &copy, mlir::Value stride);
   /// A nest over the elements of a tile in scratch.
   void overTile(const Buffer &tile, llvm::function_ref<void()> body);
   /// How a value that is kept lies in scratch: along an axis that fills vectors, as what it is
@@ -365,7 +365,8 @@ private:
                                              mlir::StringAttr vectorAxis);
   /// Stores at the nest's place, where that is not to go past the caches.
   void storeAlong(llvm::ArrayRef<ir::StoreOp> stores);
-  /// Whether a kernel that transposes stores blocks in rows of a few lines.
+  /// Whether a kernel that transposes, or takes whole columns, stores blocks in rows of a few
+  /// lines.
   bool isScattered(const StoreNest &nest, int64_t elementBytes) const;
   mlir::Value bytesOf(const Memory &memory);
   /// Whether a tensor is so long that stores go past the caches.

@@ -541,7 +541,7 @@ Place BodyLowering::bufferPlace(const Buffer &buffer) {
 
 Value BodyLowering::readBuffer(const Buffer &buffer) {
   Place place = bufferPlace(buffer);
-  // Rows are padded to whole vectors: only lanes across rows need a mask.
+  // Rows of scratch are padded to whole vectors: only lanes across them need a mask.
   Value mask = place.offset.counts && !buffer.isView ? Value() : tailMask(buffer.axes);
   return readElements(buffer.memory, place, widthAt(buffer.axes), mask, Value());
 }

@@ -3,6 +3,7 @@
 #include "codegen/cpu/Plan.h"
 #include "codegen/Elementwise.h"
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/cpu/Lowering.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -128,6 +129,7 @@ struct Planner {
   llvm::DenseSet<Value> &kept;
   DenseMap<Value, int> &costs;
   bool isAcross = false; // some load is read so
+  bool countsRoundings = true;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
 
@@ -162,14 +164,25 @@ struct Planner {
     return false;
   }
 
+  /// Whether a launch knows how long each axis is at most, and so what a tile takes.
+  bool hasKnownRoom(ArrayRef<StringAttr> axes) const {
+    return llvm::all_of(axes, [&](StringAttr axis) {
+      auto [lower, upper] = domains.boundsOf(axis);
+      int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
+      return !ShapedType::isDynamic(extent) ||
+             (ScalarLowering::isEntryValue(lower) && ScalarLowering::isEntryValue(upper));
+    });
+  }
+
   /// Whether it reads a block of which each row is a few lines of a tensor, as whole axes have
   /// them, and all of its elements as they lie there.
-  bool isOfShortRows(LoadOp load) {
+  bool isOfShortRows(LoadOp load) const {
     constexpr int64_t shortRow = 1024; // bytes
     auto type = dyn_cast<RankedTensorType>(load.getType());
     StringAttr inner = innermostAxis(load.getMap(), load.getDims());
     if (!type || !inner || !domains.isBlock(inner) || load.getBounds() != BoundsMode::exact ||
-        !isMemoryEffectFree(load) || !domains.restrictsOn(axesOf(type)).empty())
+        !isMemoryEffectFree(load) || !domains.restrictsOn(axesOf(type)).empty() ||
+        !hasKnownRoom(axesOf(type)))
       return false;
     llvm::SmallDenseSet<StringAttr> found;
     for (AffineExpr expr : load.getMap().getResults()) {
@@ -221,15 +234,15 @@ struct Planner {
            costOfPulled(expansion.getInput()) > dear;
   }
 
-  /// Cost of the op alone. Processors have few instructions for narrow floats; more exactly, for
-  /// none but f16.
-  static int costOfOne(Operation *op) {
-    auto isWork = [](Type type) {
-      auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-      return number && isNarrowFloat(number) && !number.isF16();
-    };
+  /// What an op costs where it is computed again. Code for CPUs rounds to bf16 and to 8 bits in
+  /// several steps; what is kept hangs on that alone, not how long vectors are.
+  int costOfOp(Operation *op) const {
     constexpr int rounding = 8;
-    return isa<arith::TruncFOp>(op) && isWork(op->getResult(0).getType())
+    auto isRounded = [](Type type) {
+      Type number = getElementTypeOrSelf(type);
+      return isNarrowFloat(number) && !number.isF16();
+    };
+    return countsRoundings && isa<arith::TruncFOp>(op) && isRounded(op->getResult(0).getType())
                ? rounding
                : tile::codegen::costOf(op);
   }
@@ -243,7 +256,7 @@ struct Planner {
     if (!isNew)
       return entry->second;
     auto expansion = dyn_cast<BroadcastOp>(op);
-    int cost = expansion ? 0 : costOfOne(op);
+    int cost = expansion ? 0 : costOfOp(op);
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
         cost += isa<LoadOp>(op) ? 8 // a gather
@@ -286,7 +299,8 @@ struct Planner {
     bool isRepeated = users.size() > 1 || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    bool keep = isForFew || (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
+    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
+    bool keep = isForFew || (pays && hasKnownRoom(axesOf(value.getType())));
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
       // at once, or in the very nest that stores it.
@@ -343,13 +357,15 @@ Plan::Plan(KernelOp kernel) {
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
   isAcross = planner.isAcross;
+  // A kernel that transposes asks for blocks ahead where it reads them.
   for (Value value : pulled)
     if (auto load = value.getDefiningOp<LoadOp>();
-        load && !kept.contains(value) && planner.isOfShortRows(load) &&
+        load && !isAcross && !kept.contains(value) && planner.isOfShortRows(load) &&
         isReadAgain(llvm::to_vector(planner.nests[value])))
       copied.insert(value);
   // What is kept was counted where it is used: now it is read there.
   costs.clear();
+  planner.countsRoundings = false;
   for (Value value : pulled)
     planner.costOfPulled(value);
 }

@@ -350,7 +350,7 @@ void CpuKernelTest::check(const std::string &text, const std::map<std::string, i
   CpuOptions options;
   options.cpu = cpus[random() % std::size(cpus)];
   if (random() % 2)
-    options.cacheBytes = 0; // all outputs
+    options.cacheBytes = 0; // all outputs are stored past them, rows collide
   SCOPED_TRACE(options.cpu + (options.cacheBytes ? ", without caches" : ""));
   auto code = CpuCompiler(options).jit(kernel);
   ASSERT_TRUE(succeeded(code));

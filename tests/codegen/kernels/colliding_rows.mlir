@@ -1,4 +1,5 @@
-// Blocks of columns that several nests read, where they lie or from a copy; with rows in two dimensions, of every program or of all.
+// Blocks of columns that several nests read, where they lie or from a copy; with rows in two dimensions, of every
+// program or of all.
 // types: f32 f64
 // dims: B=1,2,0,3 P=1,2,0,5 Q=1,3,0,9,40 N=16,1,0,17,64,130
 // sizes: b=1,2 j=16,1,5,32,64,200
