@@ -193,6 +193,10 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
     done.insert(store);
   }
   auto elements = [&](bool streamed) {
+    // All is read before anything is stored: where tensors begin at the same place of a page, a
+    // processor takes what is read at one place for what is stored at the same place of another.
+    for (StoreOp store : together)
+      emit(store.getValue());
     for (StoreOp store : together)
       storeElement(store, memoryOf(store.getTarget()), streamed);
     return Values();
