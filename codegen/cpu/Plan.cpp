@@ -174,8 +174,8 @@ struct Planner {
     });
   }
 
-  /// Whether it reads a block of which each row is a few lines of a tensor, as whole axes have
-  /// them, and all of its elements as they lie there.
+  /// Whether the load reads, just as they lie there, all elements of a block of a tensor's columns:
+  /// each row is a few lines, and a whole axis has the rows.
   bool isOfShortRows(LoadOp load) const {
     constexpr int64_t shortRow = 1024; // bytes
     auto type = dyn_cast<RankedTensorType>(load.getType());
