@@ -5,8 +5,11 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
+#include <iterator>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,7 +83,8 @@ uint64_t controlGroupHeadroom() {
 
 } // namespace
 
-uint64_t availableMemory() {
+/// Without what this process has freed and keeps.
+static uint64_t headroom() {
   std::optional<uint64_t> kibibytes = readNumber("/proc/meminfo", "MemAvailable:");
   uint64_t machine = kibibytes ? *kibibytes * 1024 : unlimited;
   return std::min(machine, controlGroupHeadroom());
@@ -95,12 +99,87 @@ void *allocate(uint64_t bytes, uint64_t alignment) {
 }
 void release(void *memory) { std::free(memory); }
 void releaseCached() {}
+uint64_t cachedBytes() { return 0; }
 #else
+/// Blocks that were freed lately, of sizes that oneTBB gives back to the system at once: new pages
+/// take longer to be cleared than to be filled.
+class FreedBlocks {
+public:
+  static constexpr uint64_t least = uint64_t(60) << 20, most = uint64_t(256) << 20;
+
+  /// The smallest one that has room and is not much larger; null if there is none.
+  void *take(uint64_t bytes) {
+    std::lock_guard lock(mutex);
+    auto best = blocks.end();
+    for (auto block = blocks.begin(); block != blocks.end(); ++block)
+      if (uint64_t size = scalable_msize(*block); size >= bytes && size - bytes <= bytes / 16)
+        if (best == blocks.end() || size <= scalable_msize(*best))
+          best = block;
+    if (best == blocks.end())
+      return nullptr;
+    void *block = *best;
+    blocks.erase(best);
+    total -= scalable_msize(block);
+    return block;
+  }
+  /// Those freed first go.
+  void put(void *block) {
+    std::lock_guard lock(mutex);
+    static const uint64_t mostInAll = std::min(2 * most, headroom() / 8);
+    blocks.push_back(block);
+    total += scalable_msize(block);
+    shrink(mostInAll);
+  }
+  void clear() {
+    std::lock_guard lock(mutex);
+    shrink(0);
+  }
+  uint64_t bytes() {
+    std::lock_guard lock(mutex);
+    return total;
+  }
+
+private:
+  void shrink(uint64_t left) {
+    for (; total > left; blocks.pop_front()) {
+      total -= scalable_msize(blocks.front());
+      scalable_aligned_free(blocks.front());
+    }
+  }
+
+  std::mutex mutex;
+  std::deque<void *> blocks;
+  uint64_t total = 0;
+};
+
+/// Without an end: what is freed last may outlive any other object.
+FreedBlocks &freedBlocks() {
+  static auto *blocks = new FreedBlocks;
+  return *blocks;
+}
+
+void releaseCached() {
+  freedBlocks().clear();
+  scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr);
+}
+uint64_t cachedBytes() { return freedBlocks().bytes(); }
 void *allocate(uint64_t bytes, uint64_t alignment) {
+  // All of them begin with a huge page, which is the greatest alignment.
+  if (bytes >= FreedBlocks::least && bytes <= FreedBlocks::most)
+    if (void *freed = freedBlocks().take(bytes))
+      return freed;
+  if (void *made = scalable_aligned_malloc(bytes, alignment))
+    return made;
+  releaseCached();
   return scalable_aligned_malloc(bytes, alignment);
 }
-void release(void *memory) { scalable_aligned_free(memory); }
-void releaseCached() { scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS, nullptr); }
+void release(void *memory) {
+  size_t bytes = memory ? scalable_msize(memory) : 0;
+  if (bytes >= FreedBlocks::least && bytes <= FreedBlocks::most)
+    freedBlocks().put(memory);
+  else
+    scalable_aligned_free(memory);
+}
 #endif
 
 /// What is sure to be left: what was available when the system was asked last, less all that was
@@ -117,15 +196,20 @@ std::optional<uint64_t> shortage(uint64_t bytes) {
   for (uint64_t left = known; bytes <= left / 2;)
     if (known.compare_exchange_weak(left, left - bytes))
       return std::nullopt;
-  uint64_t available = availableMemory();
+  uint64_t available = headroom();
   if (bytes > available) {
     releaseCached();
-    available = availableMemory();
+    available = headroom();
   }
   known = available - std::min(available, bytes);
   return bytes > available ? std::optional(available) : std::nullopt;
 }
 } // namespace
+
+uint64_t availableMemory() {
+  uint64_t available = headroom();
+  return available == unlimited ? unlimited : available + cachedBytes();
+}
 
 void AlignedDeleter::operator()(std::byte *memory) const { release(memory); }
 

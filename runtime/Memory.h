@@ -27,8 +27,8 @@ uint64_t availableMemory();
 
 /// `bytes` uninitialized bytes at a multiple of `storageAlignment`; never null, also for 0 bytes.
 /// Refuses more than is available before any of it is touched. `what` names the user in the error.
-/// What was freed lately is given again, up to some 60 MiB at a time, with pages that are there
-/// already: a launch whose results are new takes as long as one whose results are not.
+/// What was freed lately is given again with its pages, up to 256 MiB a block and 512 MiB in all:
+/// a launch whose results are new takes as long as one whose results are not.
 Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what);
 
 } // namespace tile::runtime
