@@ -44,9 +44,12 @@ PLACES = [ROOT / "samples", ROOT / "tests" / "e2e" / "kernels"]
 NUMPY_TYPES = {"BOOL": "?", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8", "U8": "u1", "U16": "<u2",
                "U32": "<u4", "U64": "<u8", "F16": "<f2", "BF16": "<u2", "F8_E4M3": "u1", "F8_E5M2": "u1", "F32": "<f4",
                "F64": "<f8"}
-# Choices of tile sizes for the first set of inputs of a kernel, and for each other one. The interpreter, which
-# takes seconds for what the others take milliseconds, has fewer.
-FIRST_SWEEP, OTHER_SWEEPS, INTERPRETED_SWEEPS = 12, 2, 2
+# What is compared with the interpreter; that would be compared with itself.
+CHECKED = ("cpu", "cuda")
+# Choices of tile sizes for the first set of inputs of a kernel, and for each other one. Each is code of its own for
+# the CPU, which is most of the time that the runs take, and random kernels have random sizes there (fuzz_kernels).
+# The interpreter takes seconds for what the others take milliseconds.
+SWEEPS = {"cuda": (12, 2), "cpu": (8, 1), "interp": (2, 1)}
 
 
 def read_safetensors(path):
@@ -89,11 +92,11 @@ class Refused(Exception):
 class Case:
     """One kernel or graph of a sample, and one set of inputs."""
 
-    def __init__(self, source, kernel, reference, tolerances, case, sweep):
+    def __init__(self, source, kernel, reference, tolerances, case, is_first):
         self.source, self.kernel, self.reference = source, kernel, reference
         self.rtol, self.atol = (case.get(name, tolerances[name]) for name in ("rtol", "atol"))
         self.inputs, self.dims, self.sizes = case["in"], case.get("dim", {}), case.get("sets", [])
-        self.sweep = sweep
+        self.is_first = is_first
         self.artifact = None  # its path, or why there is none
         self.refused = ""  # why some tile sizes were
 
@@ -109,8 +112,10 @@ class Case:
         elif device == "artifact-cuda":
             line += ["--device", "cuda"]
         elif not self.artifact:
-            count = min(self.sweep, INTERPRETED_SWEEPS) if device == "interp" else self.sweep
-            line += ["--device", device, "--check", *([f"--sweep-tiles={count}"] if sweeps else [])]
+            first, other = SWEEPS[device]
+            count = first if self.is_first else other
+            line += ["--device", device, *(["--check"] if device in CHECKED else []),
+                     *([f"--sweep-tiles={count}"] if sweeps else [])]
         if not self.artifact:
             for size in self.sizes:
                 line += ["--set", size]
@@ -141,7 +146,7 @@ class Case:
                     raise Refused(what)
                 self.refused = what
                 report = json.loads(ran.stdout) if ran.returncode in (0, 1) and ran.stdout else {}
-            if "outputs" not in report or ("check" not in report and device in ("cpu", "cuda", "interp")):
+            if "outputs" not in report or ("check" not in report and device in CHECKED):
                 return f"exit code {ran.returncode}\n{ran.stderr or ran.stdout}"
             problems = self.judge_report(report)
             return "\n".join(problems + self.judge_outputs(read_safetensors(inputs), read_safetensors(outputs)))
@@ -204,8 +209,7 @@ def cases_of(tilec, folder):
     for kernel, entry in json.loads((folder / "shapes.json").read_text()).items():
         names = output_names(tilec, source, kernel)
         for number, shape in enumerate(entry["shapes"]):
-            case = Case(source, kernel, getattr(reference, kernel), entry, shape,
-                        OTHER_SWEEPS if number else FIRST_SWEEP)
+            case = Case(source, kernel, getattr(reference, kernel), entry, shape, is_first=number == 0)
             case.output_names = names
             cases.append(case)
     return cases
