@@ -94,6 +94,7 @@ private:
   /// Of the candidates the one nearest to `wanted`, by ratio.
   void take(AxisInfo &axis, double wanted);
   double rowsAtOnce();
+  double sideOfSquare(int innerAxes);
   void chooseForElements();
   void takeLongPieces(StringAttr rows);
   void avoidRepeats();
@@ -310,6 +311,35 @@ double Chooser::rowsAtOnce() {
   return rows;
 }
 
+/// How far a program goes along axes that are inner ones, each in another tensor. Of what is read
+/// across a square has room next to a core. What more is read then comes from rows of pages of
+/// their own, in pieces that have to be long where it comes from memory.
+double Chooser::sideOfSquare(int innerAxes) {
+  constexpr double side = 64, longSide = 128;
+  double bytes = 0, bytesEach = 0;
+  int reads = 0;
+  kernel.walk([&](LoadOp load) {
+    double elements = 1;
+    int inner = 0;
+    for (Value dim : load.getDims())
+      if (isa<SpanType>(dim.getType())) {
+        const AxisInfo &axis = axes.find(axisOf(dim))->second;
+        elements *= static_cast<double>(axis.extent);
+        inner += axis.isSizable && axis.isProgram && axis.isInner;
+      }
+    if (inner < 2)
+      return;
+    ++reads;
+    double each = getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8.0;
+    bytesEach += each;
+    bytes = std::max(bytes, elements * each);
+  });
+  const auto level2Bytes = static_cast<double>(machine.level2Bytes);
+  bool isFar = bytes >= 2 * machine.threads * level2Bytes;
+  bool hasRoom = bytesEach * longSide * longSide <= level2Bytes / 2;
+  return innerAxes == 2 && reads > 1 && isFar && hasRoom ? longSide : side;
+}
+
 /// Powers of two, so that few shapes need code of their own: enough elements a program to start it
 /// for, vectors as long as they can be, and not more than the first-level cache holds.
 void Chooser::chooseForElements() {
@@ -329,10 +359,10 @@ void Chooser::chooseForElements() {
       take(axis, axis.isInner ? 1024 : 64);
       elements *= static_cast<double>(axis.size);
     }
+  const double square = inner > 1 ? sideOfSquare(inner) : 0;
   for (auto &[name, axis] : axes)
     if (axis.isSizable && axis.isProgram && axis.isInner) {
-      // With two of them, one tensor is read across: a square.
-      double share = inner > 1 ? 64 : std::max(64.0, elementsWanted / elements);
+      double share = inner > 1 ? square : std::max(64.0, elementsWanted / elements);
       if (rows > 0)
         share = std::min(share, addedColumns);
       take(axis, share);

@@ -103,11 +103,12 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
       limit = bytes * factor;
   };
   ofCache(_SC_LEVEL3_CACHE_SIZE, 1, info.streamedBytes);
-  // Eight times what cores have for themselves: what is read at once by the next kernel pays no
-  // more from there on, either.
+  // Cores have about as much again of a last-level cache as for themselves, where all of a machine
+  // use it; from where on it paid is in docs/performance.md, "Transposed outputs".
   long cores = std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN));
-  ofCache(_SC_LEVEL2_CACHE_SIZE, 8 * cores, info.scatteredBytes);
-  info.scatteredBytes = std::min(info.scatteredBytes, info.streamedBytes);
+  ofCache(_SC_LEVEL2_CACHE_SIZE, 2 * cores, info.scatteredBytes);
+  info.scatteredBytes =
+      std::clamp(info.scatteredBytes, info.streamedBytes / 16, info.streamedBytes);
   ofCache(_SC_LEVEL2_CACHE_SIZE, 1, info.coreCacheBytes);
 #endif
   info.sanitizes = options.sanitizes;

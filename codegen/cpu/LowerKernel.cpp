@@ -23,6 +23,21 @@ static Value blockCount(CodeBuilder &b, Value lower, Value upper, int64_t size) 
   return b.add(full, b.minS(rest, b.i64(1)));
 }
 
+SmallVector<unsigned> BodyLowering::programOrder() {
+  ParallelOp parallel = kernel.getParallel();
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, parallel.getNames().size()));
+  StringAttr rows = plan.rowsReadAcross();
+  // Sums, and what programs say or a sanitizer reports, come in the order of the kernel; programs
+  // of a grid meet.
+  bool mayChange = rows && !kernel.isGrid() && !target.sanitizes && !hasReports(kernel);
+  parallel.walk([&](Operation *op) { mayChange &= !isa<UpdateOp, AtomicOp>(op); });
+  if (mayChange)
+    std::stable_partition(order.begin(), order.end(), [&](unsigned n) {
+      return parallel.getEach()[n] || axisOf(parallel.getBody().getArgument(n)) != rows;
+    });
+  return order;
+}
+
 void BodyLowering::emitPrograms(Value programLo, Value programHi) {
   ParallelOp parallel = kernel.getParallel();
   size_t binders = parallel.getNames().size();
@@ -32,6 +47,7 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
     upper.push_back(scalar(parallel.getUpper()[n]));
     counts.push_back(blockCount(b, lower[n], upper[n], parallel.getSizes()[n]));
   }
+  SmallVector<unsigned> order = programOrder();
   bool hasAssertions = false;
   parallel.walk([&](AssertOp) { hasAssertions = true; });
   b.loop(programLo, programHi, b.i64(1), {}, [&](Value number, ValueRange) {
@@ -39,7 +55,7 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
     if (hasAssertions)
       leaveIfFailed(program);
     Value rest = program;
-    for (size_t n = binders; n-- > 0;) {
+    for (unsigned n : llvm::reverse(order)) {
       BlockArgument argument = parallel.getBody().getArgument(n);
       // With constants as its ends, a single block has code for just as many elements.
       if (!parallel.getEach()[n] && matchPattern(counts[n], m_One())) {
@@ -47,7 +63,7 @@ void BodyLowering::emitPrograms(Value programLo, Value programHi) {
         continue;
       }
       Value number = rest;
-      if (n > 0) {
+      if (n != order.front()) {
         Value quotient = arith::DivSIOp::create(b, rest, counts[n]);
         number = b.sub(rest, b.mul(quotient, counts[n]));
         rest = quotient;

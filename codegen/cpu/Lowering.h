@@ -186,6 +186,9 @@ public:
 
   /// Takes the report from behind the parameters.
   void bindReport(mlir::Value params);
+  /// The binders, the one last whose blocks follow each other. Blocks that are read across come in
+  /// the order of their rows: stores that go from row to row wait less than loads do.
+  llvm::SmallVector<unsigned> programOrder();
   /// Emits all programs in [programLo, programHi).
   void emitPrograms(mlir::Value programLo, mlir::Value programHi);
   /// Axes of the scratch buffers, in the order of the function's last arguments.
@@ -242,6 +245,14 @@ private:
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
   void keep(mlir::Value value, Buffer *into);
+  /// The axis along which the rows of a kept load go, where it is read along another one, and
+  /// squares of vectors can be transposed between them (KeepAcross.cpp); else null.
+  mlir::StringAttr axisOfRows(mlir::Value value) const;
+  /// Keeps a load whose rows go along `rows` in a buffer that lies along another axis.
+  void keepAcross(mlir::Value value, Buffer *into, mlir::StringAttr rows);
+  /// The vectors at `count` coordinates of an axis, from one on, transposed.
+  Values readAcross(mlir::StringAttr axis, mlir::Value from, mlir::Value end, int count,
+                    llvm::function_ref<mlir::Value()> element);
   /// What nests read of a load (CollidingRows.cpp): the tensor, or a copy where rows collide.
   void copyIfRowsCollide(ir::LoadOp load);
   mlir::Value rowsCollide(const Buffer &copy, mlir::Value stride);

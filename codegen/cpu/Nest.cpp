@@ -505,6 +505,8 @@ SmallVector<StringAttr> BodyLowering::orderOfKept(Value value) const {
   Axes axes = axesOf(value.getType());
   if (isReadByDot(value))
     return SmallVector<StringAttr>(axes);
+  if (axisOfRows(value))
+    return withLast(axes, plan.readAcrossAlong(value));
   StringAttr last = axes.back();
   auto isThere = [&](Value read) { return bufferOf(read) != nullptr; };
   auto score = [&](StringAttr axis) {
@@ -570,6 +572,8 @@ static void putShortLast(MutableArrayRef<StringAttr> axes,
 }
 
 void BodyLowering::keep(Value value, Buffer *into) {
+  if (StringAttr rows = axisOfRows(value); rows && into->axes.back() == plan.readAcrossAlong(value))
+    return keepAcross(value, into, rows);
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
   SmallVector<StoreOp> stores = storedAlong(value, into->axes, vectorAxis);
   auto body = [&](ValueRange) {

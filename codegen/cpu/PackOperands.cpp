@@ -62,15 +62,13 @@ Values PackedDot::packAlong(const Side &side, int width, Values seen) {
 
 std::pair<Values, Values> PackedDot::readAcross(const Side &side, int width, Value from,
                                                 Values seen) {
-  Values rows;
-  Value last = b.sub(rangeOf(side.inner).second, b.i64(1));
-  for (int t = 0; t < countAcross(side, width); ++t)
-    // Behind the end: the last one again.
-    lowering.at(side.inner, b.minS(b.add(from, b.i64(t)), last), [&] {
-      rows.push_back(b.splat(element(side), width));
-      seen = watch(side, rows.back(), seen);
-    });
-  return {b.transpose(rows), seen};
+  auto read = [&] {
+    Value row = b.splat(element(side), width);
+    seen = watch(side, row, seen);
+    return row;
+  };
+  Value end = rangeOf(side.inner).second;
+  return {lowering.readAcross(side.inner, from, end, countAcross(side, width), read), seen};
 }
 
 /// Transposes: vectors lie along the other axis, which is vectorized here, and

@@ -85,10 +85,32 @@ static StringAttr innermostAxis(AffineMap map, ValueRange dims) {
   return dim && isa<SpanType>(dim.getType()) ? axisOf(dim) : StringAttr();
 }
 
-/// Whether lanes of what is stored lie apart in what is loaded for it, of a block that is long both
-/// ways. Lanes then come from as many lines of a tensor, which are there no more when their
-/// neighbours are asked for: the block is copied row by row.
-static bool isReadAcross(LoadOp load) {
+/// Along which axes of its block what is computed of a load is stored, where stores are all that
+/// reads it, and nothing repeats its elements; else empty. Null stands for a store along none of
+/// them.
+static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load) {
+  llvm::SmallSetVector<StringAttr, 2> axes;
+  SmallVector<Value> open = {load};
+  llvm::SmallDenseSet<Operation *> seen;
+  while (!open.empty())
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      if (auto store = dyn_cast<StoreOp>(user))
+        axes.insert(innermostAxis(store.getMap(), store.getDims()));
+      else if (Plan::isRoot(user) || isa<LoadOp>(user) || isExpansion(user))
+        return {};
+      else
+        llvm::append_range(open, user->getResults());
+    }
+  return axes;
+}
+
+/// An axis along which lanes of what is stored lie apart in what is loaded for it, of a block that
+/// is long both ways; and whether all of it is stored along that one. Lanes then come from as many
+/// lines of a tensor, which are there no more when their neighbours are asked for: the block is
+/// copied row by row.
+static std::pair<StringAttr, bool> axisReadAcross(LoadOp load) {
   constexpr int64_t longEnough = 16;
   auto type = dyn_cast<RankedTensorType>(load.getType());
   StringAttr inner = innermostAxis(load.getMap(), load.getDims());
@@ -98,37 +120,27 @@ static bool isReadAcross(LoadOp load) {
            type.getDimSize(found - axesOf(type).begin()) >= longEnough;
   };
   if (!type || !inner || !isLong(inner))
-    return false;
-  bool isAcross = false;
-  SmallVector<Value> open = {load};
-  llvm::SmallDenseSet<Operation *> seen;
-  while (!open.empty())
-    for (Operation *user : open.pop_back_val().getUsers()) {
-      if (!seen.insert(user).second)
-        continue;
-      if (auto store = dyn_cast<StoreOp>(user)) {
-        StringAttr along = innermostAxis(store.getMap(), store.getDims());
-        isAcross |= along && along != inner && isLong(along);
-      } else if (Plan::isRoot(user) || isa<LoadOp>(user) || isExpansion(user)) {
-        return false;
-      } else {
-        llvm::append_range(open, user->getResults());
-      }
-    }
-  return isAcross;
+    return {};
+  llvm::SmallSetVector<StringAttr, 2> axes = axesStoredAlong(load);
+  for (StringAttr along : axes)
+    if (along && along != inner && isLong(along))
+      return {along, axes.size() == 1};
+  return {};
 }
 
 namespace {
 /// Decides from the last use backwards.
 struct Planner {
-  Planner(KernelOp kernel, llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs)
-      : kernel(kernel), domains(kernel), kept(kept), costs(costs) {}
+  Planner(KernelOp kernel, llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs,
+          DenseMap<Value, StringAttr> &turned)
+      : kernel(kernel), domains(kernel), kept(kept), costs(costs), turned(turned) {}
 
   KernelOp kernel;
   Domains domains;
   llvm::DenseSet<Value> &kept;
   DenseMap<Value, int> &costs;
-  bool isAcross = false; // some load is read so
+  DenseMap<Value, StringAttr> &turned;
+  StringAttr rowsAcross; // of the first load that is read across
   bool countsRoundings = true;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
@@ -313,8 +325,13 @@ struct Planner {
       bool isGrid = load->getParentOfType<KernelOp>().isGrid();
       keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
-    if (auto load = dyn_cast<LoadOp>(op); load && isReadAcross(load))
-      keep = isAcross = true;
+    if (auto load = dyn_cast<LoadOp>(op))
+      if (auto [axis, isOnly] = axisReadAcross(load); axis) {
+        keep = true;
+        rowsAcross = innermostAxis(load.getMap(), load.getDims());
+        if (isOnly)
+          turned[value] = axis;
+      }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
   }
@@ -353,14 +370,14 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner(kernel, kept, costs);
+  Planner planner(kernel, kept, costs, turned);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
-  isAcross = planner.isAcross;
+  rowsAcross = planner.rowsAcross;
   // A kernel that transposes asks for blocks ahead where it reads them.
   for (Value value : pulled)
     if (auto load = value.getDefiningOp<LoadOp>();
-        load && !isAcross && !kept.contains(value) && planner.isOfShortRows(load) &&
+        load && !rowsAcross && !kept.contains(value) && planner.isOfShortRows(load) &&
         isReadAgain(llvm::to_vector(planner.nests[value])))
       copied.insert(value);
   // What is kept was counted where it is used: now it is read there.

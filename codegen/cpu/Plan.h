@@ -28,6 +28,9 @@ public:
   /// True for the result of a load that several nests read row by row: it is copied where rows
   /// collide (CollidingRows.cpp).
   bool mayCopy(mlir::Value value) const { return copied.contains(value); }
+  /// The axis along which all nests read a load that is kept, where its rows go along another; else
+  /// null.
+  mlir::StringAttr readAcrossAlong(mlir::Value value) const { return turned.lookup(value); }
   /// True for what is computed at its uses.
   bool isPulled(mlir::Value value) const;
   /// Calls `leaf` for each kept tile and load that computing `value` reads.
@@ -40,7 +43,10 @@ public:
   int costOf(mlir::Value value) const { return costs.lookup_or(value, 1); }
 
   /// Whether blocks are loaded along one axis and stored along another.
-  bool transposes() const { return isAcross; }
+  bool transposes() const { return rowsReadAcross() != nullptr; }
+  /// The axis along which such a block, that of the first load, has its rows in the tensor that it
+  /// is loaded from; else null.
+  mlir::StringAttr rowsReadAcross() const { return rowsAcross; }
 
   /// An op whose results are a nest of its own.
   static bool isRoot(mlir::Operation *op);
@@ -50,7 +56,8 @@ private:
 
   llvm::DenseSet<mlir::Value> kept, copied;
   llvm::DenseMap<mlir::Value, int> costs;
-  bool isAcross = false;
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> turned;
+  mlir::StringAttr rowsAcross;
 };
 
 } // namespace tile::codegen

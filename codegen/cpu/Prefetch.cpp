@@ -22,10 +22,10 @@ static constexpr int64_t maxRowBytes = 256 << 10;
 /// the launch.
 Value BodyLowering::distanceToNext(LoadOp op) {
   ParallelOp parallel = kernel.getParallel();
-  size_t binders = parallel.getNames().size();
-  if (binders == 0)
+  SmallVector<unsigned> order = programOrder();
+  if (order.empty())
     return {};
-  Value fastest = parallel.getBody().getArgument(binders - 1);
+  Value fastest = parallel.getBody().getArgument(order.back());
   ValueRange operands[] = {op.getDims(), op.getSyms()};
   Memory memory = memoryOf(op.getSource());
   Value distance;
@@ -36,7 +36,7 @@ Value BodyLowering::distanceToNext(LoadOp op) {
     else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
       place = operands[1][symbol.getPosition()];
     if (place == fastest)
-      distance = b.mul(memory.strides[d], b.i64(parallel.getSizes()[binders - 1]));
+      distance = b.mul(memory.strides[d], b.i64(parallel.getSizes()[order.back()]));
   }
   return distance;
 }
@@ -45,7 +45,9 @@ void BodyLowering::prefetchNext(LoadOp op) {
   auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests, 0});
   auto &[first, prefetching] = reads->second;
   bool isSecond = !isFirst && nests != first && (!prefetching || nests == prefetching);
-  const Level &inner = levels.back();
+  // The level with lanes; inside it `at` may have chosen one coordinate of another axis.
+  auto vectors = llvm::find_if(llvm::reverse(levels), [](const Level &l) { return l.width > 1; });
+  const Level &inner = vectors == levels.rend() ? levels.back() : *vectors;
   Memory memory = memoryOf(op.getSource());
   bool isInOrder = inner.width > 1 && !inner.laneMask && memory.isInvariant &&
                    op.getBounds() == BoundsMode::exact &&

@@ -216,6 +216,51 @@ protected:
   CpuMachine machine = {4, 48 << 10, 2 << 20};
 };
 
+/// y = x + zᵀ, or without x.
+std::string across(bool readsBeside) {
+  std::string text = R"(
+#mn = affine_map<()[m, n] -> (m, n)>
+#nm = affine_map<()[m, n] -> (n, m)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!ij = tensor<?x?xf32, #tile.axes<"i", "j">>
+!ji = tensor<?x?xf32, #tile.axes<"j", "i">>
+tile.kernel @across(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+    %z: memref<?x?xf32> {tile.name = "z", tile.mode = "in", tile.shape = #nm},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %rows = tile.load %z at #id(%j, %i)[] <exact>
+        : memref<?x?xf32>, (!tile.span<"j">, !tile.span<"i">) -> !ji
+    %tz = tile.broadcast %rows : !ji to !ij
+)";
+  if (readsBeside)
+    text += R"(
+    %tx = tile.load %x at #id(%i, %j)[] <exact>
+        : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">) -> !ij
+    %sum = arith.addf %tx, %tz : !ij
+)";
+  text += "    tile.store " + std::string(readsBeside ? "%sum" : "%tz") + R"(, %y at #id(%i, %j)[]
+        : !ij, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+  return text;
+}
+
+TEST_F(ChooseTilesTest, WhatIsReadBesideABlockAcrossComesFromMemoryInLongPieces) {
+  // 16 MiB are what the caches hold: four threads with 2 MiB each, and as much again.
+  for (auto [readsBeside, side, wanted] :
+       {std::tuple{true, 1024, 64}, {true, 2048, 128}, {true, 4096, 128}, {false, 4096, 64}}) {
+    auto sizes = choose(across(readsBeside), {side, side});
+    EXPECT_EQ(sizes["i"], wanted) << readsBeside << side;
+    EXPECT_EQ(sizes["j"], wanted) << readsBeside << side;
+  }
+}
+
 TEST_F(ChooseTilesTest, GivenSizesStay) {
   auto sizes = choose(product(), {1000, 1000, 1000}, {{"i", 7}, {"k", 1000}});
   EXPECT_EQ(sizes["i"], 7);

@@ -1,14 +1,15 @@
 // RUN: tile-translate --tile-cpu-to-llvm --cpu=x86-64-v4 -split-input-file %s | FileCheck %s
 
-// A block that is read across its rows is copied row by row, and lanes come from the copy. Rows that
-// are part of the tensor's go past the caches earlier than whole ones.
+// A block that is read across its rows is transposed in registers, sixteen rows at a time, into a copy
+// whose rows are vectors of what is stored. Rows that are part of the tensor's go past the caches
+// earlier than whole ones.
 
 // CHECK-LABEL: define internal void @transposed.body(
 // CHECK: %[[PART:.*]] = icmp sgt i64 %{{.*}}, 64
 // CHECK: select i1 %[[PART]], i64 33554432, i64 67108864
 // CHECK-NOT: masked.gather
-// CHECK: load <16 x float>
-// CHECK: call <16 x float> @llvm.masked.gather
+// CHECK-COUNT-64: shufflevector <16 x float>
+// CHECK-NOT: masked.gather
 // CHECK: ret void
 tile.kernel @transposed(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s1, s0)>, tile.type = "f32"}, %arg1: memref<?x?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>, tile.type = "f32"}) attributes {dims = ["M", "N"]} {
   %c0_i64 = arith.constant 0 : i64
@@ -42,7 +43,7 @@ tile.kernel @narrow(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", t
 
 // -----
 
-// What is stored as it lies, too, is copied once for both.
+// What is stored as it lies, too, is copied once for both, row by row, and lanes come from the copy.
 
 // CHECK-LABEL: define internal void @both.body(
 // CHECK-COUNT-2: i64 33554432, i64 67108864
