@@ -26,9 +26,12 @@ Values BodyLowering::readAcross(StringAttr axis, Value from, Value end, int coun
 StringAttr BodyLowering::axisOfRows(Value value) const {
   StringAttr inner = plan.readAcrossAlong(value);
   auto load = value.getDefiningOp<LoadOp>();
-  // Memory has no vectors of bits; and where an index is clamped, lanes are gathered anyway.
-  if (!load || !inner || getElementTypeOrSelf(value.getType()).isInteger(1) ||
-      load.getBounds() == BoundsMode::clamp || lanesAlong(inner) == 1)
+  // Memory has no vectors of bits; where an index is clamped, lanes are gathered anyway; and
+  // squares of vectors that take two registers each gain nothing.
+  Type element = getElementTypeOrSelf(value.getType());
+  if (!load || !inner || element.isInteger(1) || load.getBounds() == BoundsMode::clamp ||
+      lanesAlong(inner) == 1 ||
+      lanesAlong(inner) * static_cast<int>(element.getIntOrFloatBitWidth()) > target.vectorBits)
     return {};
   for (StringAttr axis : axesOf(value.getType()))
     if (axis != inner && lanesAlong(axis) == lanesAlong(inner) &&
