@@ -13,7 +13,6 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
-import random
 import re
 import sys
 import tempfile
@@ -69,13 +68,14 @@ def main():
     parser.add_argument("--all", action="store_true", help="all launches")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    seed = int(os.environ.get("TILE_TEST_SEED", random.randrange(1 << 30)))
-    pick = random.Random(seed)
     folders = [path.parent for place in run_samples.PLACES for path in sorted(place.glob("*/shapes.json"))
                if not options.samples or path.parent.name in options.samples]
     cases = [case for folder in folders for case in run_samples.cases_of(os.path.abspath(options.tilec), folder)
              if not has_atomics(case)]
-    cases = [case for case in cases if case.is_first or options.all or pick.random() < 0.5]
+    note = "all"
+    if not options.all:
+        cases, seed = run_samples.some_of(cases)
+        note = f"TILE_TEST_SEED={seed}"
     failures = 0
     with tempfile.TemporaryDirectory() as place:
         environment = {**os.environ, "TILE_CACHE_DIR": os.path.join(place, "cache")}
@@ -88,7 +88,7 @@ def main():
                     print(f"FAILED {case}\n    {problem}", flush=True)
         for servers in runs.values():
             servers.close()
-    print(f"{len(cases)} launches with {', '.join(map(str, THREADS))} threads, {failures} differ; TILE_TEST_SEED={seed}")
+    print(f"{len(cases)} launches with {', '.join(map(str, THREADS))} threads, {failures} differ; {note}")
     return 1 if failures or not cases else 0
 
 

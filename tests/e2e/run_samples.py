@@ -11,10 +11,11 @@ outputs. The outputs are then compared with reference.py, which knows nothing of
 NaN, inf equals inf, integers and a tolerance of 0 are exact. bf16 and f8, which NumPy lacks, are given to the
 reference as float32, without loss. On the device `artifact` each source is compiled to an artifact first, and
 the compiled code runs without the compiler, with the tile sizes of the schedule; on `artifact-cuda` on a GPU,
-with code for --targets: that of an older one runs on newer ones. On the device `sanitize` each
-runs once on the CPU with --sanitize, which has nothing to report. On the device `cuda` kernels that the GPU
-backend can't do yet are refused with "does not have … yet", and tiles that are too large for it; they are shown. Where
-only other tile sizes of the sweep are too large, the run itself is compared nevertheless.
+with code for --targets: that of an older one runs on newer ones. On the device `sanitize` each of those named, or
+the first of each kernel and half of the others, runs once on the CPU with --sanitize, which has nothing to report.
+On the device `cuda` kernels that the GPU backend can't do yet are refused with "does not have … yet", and tiles that
+are too large for it; they are shown. Where only other tile sizes of the sweep are too large, the run itself is compared
+nevertheless.
 
 With --server (tile_command_server) few processes make all runs, which on a GPU saves most of the time.
 
@@ -30,6 +31,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -215,6 +217,13 @@ def cases_of(tilec, folder):
     return cases
 
 
+def some_of(cases):
+    """The first launch of each kernel, and of the others the half that the seed TILE_TEST_SEED picks; and the seed."""
+    seed = int(os.environ.get("TILE_TEST_SEED", random.randrange(1 << 30)))
+    pick = random.Random(seed)
+    return [case for case in cases if case.is_first or pick.random() < 0.5], seed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("tilec")
@@ -229,6 +238,9 @@ def main():
                if not options.samples or path.parent.name in options.samples]
     tilec = os.path.abspath(options.tilec)
     cases = [case for folder in folders for case in cases_of(tilec, folder)]
+    if options.device == "sanitize" and not options.samples:
+        cases, seed = some_of(cases)
+        print(f"TILE_TEST_SEED={seed}")
     with tempfile.TemporaryDirectory() as place:
         # A cache of its own: what it finds there it has made.
         os.environ["TILE_CACHE_DIR"] = os.path.join(place, "cache")
