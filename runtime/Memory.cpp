@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -83,7 +82,7 @@ uint64_t controlGroupHeadroom() {
 
 } // namespace
 
-/// Without what this process has freed and keeps.
+/// What is available, not counting what this process has freed and keeps.
 static uint64_t headroom() {
   std::optional<uint64_t> kibibytes = readNumber("/proc/meminfo", "MemAvailable:");
   uint64_t machine = kibibytes ? *kibibytes * 1024 : unlimited;
@@ -122,7 +121,7 @@ public:
     total -= scalable_msize(block);
     return block;
   }
-  /// Those freed first go.
+  /// Keeps a block; where that is too much in all, those that were freed first are given back.
   void put(void *block) {
     std::lock_guard lock(mutex);
     static const uint64_t mostInAll = std::min(2 * most, headroom() / 8);
@@ -152,7 +151,7 @@ private:
   uint64_t total = 0;
 };
 
-/// Without an end: what is freed last may outlive any other object.
+/// Nothing ends it: what is freed last may outlive any other object.
 FreedBlocks &freedBlocks() {
   static auto *blocks = new FreedBlocks;
   return *blocks;

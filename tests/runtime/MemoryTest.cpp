@@ -31,7 +31,7 @@ TEST(Memory, IsAligned) {
 
 #ifndef TILE_SANITIZED // those have allocators of their own
 
-/// Of the process, mapped.
+/// The bytes that the process has mapped.
 uint64_t mappedBytes() {
   std::ifstream file("/proc/self/statm");
   uint64_t pages = 0;
@@ -39,7 +39,7 @@ uint64_t mappedBytes() {
   return pages * 4096;
 }
 
-/// Less is kept where there is less.
+/// Whether memory is no reason to keep less: an eighth of it is kept at most.
 bool hasPlenty() { return tile::runtime::availableMemory() >= (uint64_t(6) << 30); }
 
 TEST(Memory, GivesAgainWhatWasFreed) {
