@@ -209,7 +209,7 @@ class Sizes(unittest.TestCase):
 
 
 class Runs:
-    """In the place of tilec: `plans` by graph, and what the n-th process measures, by graph: the ratio and the spread."""
+    """In the place of tilec: `plans` by graph, and what the n-th process measures, by graph: the ratio, or that and a spread."""
     processes = 0
     takes = staticmethod(lambda words: True)
 
@@ -232,6 +232,7 @@ class Runs:
         if "--device=h200" in words and not self.takes(words):
             return self.ended("error: its kernels require other dims", True)
         ratio = self.ratios[graph](self.number)
+        ratio, spread = ratio if isinstance(ratio, tuple) else (ratio, 0)
         modes = next(word for word in words if word.startswith("--fuse=")).split("=")[1].split(",")
         if ratio is None and "exact" in modes:
             return self.ended("error: no room", True)
@@ -239,7 +240,7 @@ class Runs:
         count = int(next((word.split("=")[1] for word in words if word.startswith("--runs=")), 15))
         chance = random.Random(1)
         times = {"off": [seconds * (1 + 1e-3 * chance.random()) for _ in range(count)]}
-        times["exact"] = [(ratio or 1) * t for t in times["off"]]
+        times["exact"] = [(ratio or 1) * (1 + spread * (chance.random() - 0.5)) * t for t in times["off"]]
         memory = dict(zip(("off", "exact"), self.memory.get(graph, (4096, 0))))
         return self.ended(json.dumps({"device": "Made up", "caches": "warm", "kernels": [
             {"launches": 1, "seconds": 1e-4, "timing": {"by_round": times[mode]}, "memory": {"intermediate_bytes": memory[mode]}}
@@ -284,6 +285,12 @@ class Whole(unittest.TestCase):
         code, _, kept = self.run_it({"unsteady": lambda n: 1.2 if n < 2 else 1.0})
         self.assertEqual(code, 0)
         self.assertTrue(all(abs(row["first_ratio"] - 1.2) < 1e-9 and row["ratio"] < 1.01 for row in kept["rows"]))
+
+    def test_what_only_another_process_decides(self):
+        code, _, kept = self.run_it({"unsteady": lambda n: (1.03, 0.6 if n < 2 else 0)})
+        self.assertEqual((code, {row["verdict"] for row in kept["rows"]}), (0, {"passed"}))
+        code, _, kept = self.run_it({"unsteady": lambda n: (1.03, 0.6)})
+        self.assertEqual((code, {row["verdict"] for row in kept["rows"]}), (1, {"UNDECIDED"}))
 
     def test_memory_that_grows(self):
         code, lines, _ = self.run_it({"even": lambda n: 1.0}, memory={"even": (64, 128)})

@@ -10,8 +10,8 @@ a GPU that is the time between two events around what is launched, a CUDA graph 
 on a CPU the whole run with the memory that it takes, with warm caches, for a flush takes longer there than most graphs
 (--cold flushes). Graphs whose plan is the same fused and apart are counted and not measured.
 
-It fails where a graph is slower fused (fusion_verdict.py: by more than 3 %, and 1 µs on a GPU or 5 µs on a CPU, in this
-process and in another one), where 60 rounds don't decide that, where fused it takes more memory between its kernels, and where
+It fails where a graph is slower fused (fusion_verdict.py: by more than 3 %, and 1 µs on a GPU or 5 µs on a CPU) or where 60
+rounds don't decide that, in this process and in another one; where fused it takes more memory between its kernels; and where
 it runs apart alone. Exit codes: 0 passed; 1 failed; 2 a wrong call; 77 nothing failed, but not all was measured: a sample, or
 --minutes were over (--resume goes on from what --out has of the same commit and device). --errors shows what the model
 had predicted, which the JSON has in any case. Needs Python alone.
@@ -241,7 +241,7 @@ class Meter:
         if not isinstance(report, str) and (verdict := self.judge(report)).word == "open":
             count = int(MORE_SECONDS[self.device] / (verdict.apart + verdict.fused))
             report = self.both(self.runs, case, f"--runs={min(1000, max(fusion_verdict.MOST_ROUNDS, count))}")
-        if not isinstance(report, str) and self.judge(report).word == "LOST":
+        if not isinstance(report, str) and self.judge(report).word in ("LOST", "UNDECIDED"):
             row["first_ratio"] = self.judge(report).ratio
             report = self.confirm(case, report)
         if isinstance(report, str):
