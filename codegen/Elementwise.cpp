@@ -178,6 +178,12 @@ Value tile::codegen::emitElementwise(CodeBuilder &b, const TargetInfo &target, O
     return bitCast(b, operands[0], to);
   if (isa<arith::IndexCastOp>(op) && registerType(from) == registerType(to))
     return operands[0];
+  if (target.hasF16Arithmetic && to.isF16() &&
+      isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) {
+    for (Value &operand : operands)
+      operand = b.bitcast(operand, lanesOf(to, widthOf(operand)));
+    return bitCast(b, cloneOnto(b, op, operands, to), to);
+  }
   for (auto [operand, original] : llvm::zip(operands, op->getOperands()))
     if (Type type = getElementTypeOrSelf(original.getType()); isNarrowFloat(type))
       operand = widenToF32(b, target, operand, cast<FloatType>(type));

@@ -19,6 +19,8 @@ namespace tile::codegen {
 struct TargetInfo {
   int vectorBits = 128;
   bool hasF16c = false;
+  /// Adds, subtracts and multiplies f16: as in f32 and rounded, which has the same bits.
+  bool hasF16Arithmetic = false;
   /// Has an instruction that rounds f32 to bf16, to nearest even.
   bool hasBf16Rounding = false;
   /// A thread has NVIDIA's instructions between f32, or f16, and 8-bit floats.

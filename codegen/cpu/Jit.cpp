@@ -95,6 +95,7 @@ TargetInfo tile::codegen::describeTarget(const TargetMachine &machine, const Cpu
                     : subtarget.checkFeatures("+avx2") ? 256
                                                        : 128;
   info.hasF16c = subtarget.checkFeatures("+f16c");
+  info.hasF16Arithmetic = info.vectorBits == 512 && subtarget.checkFeatures("+avx512fp16");
   info.hasFma = subtarget.checkFeatures("+fma");
   info.hasAvx512dq = info.vectorBits == 512 && subtarget.checkFeatures("+avx512dq");
 #ifdef _SC_LEVEL3_CACHE_SIZE
