@@ -80,8 +80,9 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     Type type = elementOf(state[0].getType());
     return Values{emitOrderKey(b, target, type, isUnsigned, isLeast, state[0]), state[1]};
   };
-  // The best key is found among all lanes' states, then the first of the places that have it.
-  auto firstOfBest = [&](Values state) {
+  // The best key is found among all lanes' states, then the first of the places that have it: of
+  // one vector, that of the first lane.
+  auto firstOfBest = [&](Values state, Value isOneVector) {
     int lanes = widthOf(state[0]);
     auto over = [&](CombineKind combine, Value value) -> Value {
       auto both = [&](ValueRange x, ValueRange y) {
@@ -92,8 +93,20 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     };
     Value best = over(CombineKind::umax, state[0]);
     Value isBest = b.compare(CmpIPredicate::eq, state[0], b.splat(best, lanes));
-    Value places = b.select(isBest, state[1], b.splat(none, lanes));
-    return Values{best, over(CombineKind::umin, places)};
+    auto firstLane = [&] {
+      Value isThere = b.compare(CmpIPredicate::ne, state[1], b.splat(none, lanes));
+      Value mask = hasConditions ? b.both(isBest, isThere) : isBest;
+      Value bits = b.fold<arith::ExtUIOp>(
+          i32, LLVM::BitcastOp::create(b, b.getIntegerType(lanes), mask).getResult());
+      Value lane = math::CountTrailingZerosOp::create(b, bits);
+      Value isAny = b.compare(CmpIPredicate::ne, bits, b.integer(i32, 0));
+      return Values(1, b.select(isAny, lane, none));
+    };
+    auto firstPlace = [&] {
+      Value places = b.select(isBest, state[1], b.splat(none, lanes));
+      return Values(1, over(CombineKind::umin, places));
+    };
+    return Values{best, b.branch(isOneVector, firstLane, firstPlace)[0]};
   };
   // The key of the best between two coordinates, not too far from each other, and how far it is
   // from the first.
@@ -120,7 +133,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     }
     found = keyed(found);
     if (lanes > 1)
-      found = firstOfBest(found);
+      found = firstOfBest(found, b.compare(CmpIPredicate::sle, b.sub(to, from), b.i64(lanes)));
     return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
   };
 
