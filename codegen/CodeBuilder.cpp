@@ -84,10 +84,32 @@ Value CodeBuilder::shuffle(Value vector, ArrayRef<int32_t> lanes) {
   return LLVM::ShuffleVectorOp::create(*this, vector, poison, lanes);
 }
 
+/// Element for element from the one that it comes from.
+static CodeBuilder::Values interleave(CodeBuilder &b, ArrayRef<Value> rows) {
+  int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
+  CodeBuilder::Values result;
+  for (int n = 0; n < count; ++n) {
+    Value mixed = rows[0];
+    for (int from = 0; from < count; ++from) {
+      SmallVector<int32_t> lanes;
+      for (int l = 0; l < width; ++l) {
+        int place = n * width + l;
+        bool isOwn = place % count == from, isFirst = from == 0;
+        lanes.push_back(isOwn ? (isFirst ? 0 : width) + place / count : isFirst ? -1 : l);
+      }
+      mixed = LLVM::ShuffleVectorOp::create(b, mixed, rows[from], lanes);
+    }
+    result.push_back(mixed);
+  }
+  return result;
+}
+
 CodeBuilder::Values CodeBuilder::transpose(Values rows) {
+  int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
+  if (!llvm::isPowerOf2_32(count))
+    return interleave(*this, rows);
   // Interleaving halves is a rotation of the bits of (vector, lane): as many as the vector has
   // exchange the two.
-  int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
   for (int round = 1; round < count; round *= 2) {
     Values next;
     for (int n = 0; n < count; ++n) {

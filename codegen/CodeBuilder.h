@@ -37,7 +37,7 @@ public:
   Value insert(Value vector, Value scalar, int index);
   Value shuffle(Value vector, llvm::ArrayRef<int32_t> lanes);
   /// Gives lane 0 of all vectors, then lane 1 of all, and so on, in as many vectors: n of them, of
-  /// at least n lanes, both powers of two.
+  /// at least n lanes, which are a power of two. Fastest where n is one, too.
   Values transpose(Values rows);
 
   //===-- Integers and conditions, scalar or vector -----------------------===//

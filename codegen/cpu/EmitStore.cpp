@@ -24,14 +24,20 @@ static MemRefType typeOfTarget(OpT op) {
 /// The axes of a store's nest, and which of them has the lanes, the last one then.
 BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
   SmallVector<StringAttr> axes = mapAxes(op.getMap(), op.getDims()).names;
+  bool mayGoByRows = !target.sanitizes && !op.getDrops() && !memoryOf(op.getTarget()).isShared &&
+                     domains.restrictsOn(axes).empty();
   StringAttr vectorAxis = chooseVectorAxis(
-      axes, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
+      axes, pulledBy(op), Access{op.getTarget(), op.getMap(), op.getDims(), mayGoByRows}, nullptr);
+  for (StringAttr few : axes)
+    if (mayGoByRows && vectorAxis &&
+        rowsOfFew(op.getTarget(), op.getMap(), op.getDims(), few) == vectorAxis)
+      return {withLast(withLast(axes, few), vectorAxis), vectorAxis, few, false};
   // Streamed stores are late, for other programs too.
   bool isStreamable = !target.sanitizes && vectorAxis && lanesAlong(vectorAxis) == target.lanes() &&
                       !memoryOf(op.getTarget()).isShared &&
                       isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) &&
                       domains.restrictsOn(axes).empty();
-  return {withLast(axes, vectorAxis), vectorAxis, isStreamable};
+  return {withLast(axes, vectorAxis), vectorAxis, {}, isStreamable};
 }
 
 /// Whether no store may come before it that stands behind it.
@@ -142,7 +148,7 @@ SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAtt
         !llvm::all_of(store.getSyms(), [&](Value sym) { return plan.isReadyAt(sym, maker); }))
       continue;
     StoreNest nest = nestOf(store);
-    if (nest.vectorAxis == vectorAxis && nest.axes.size() == axes.size() &&
+    if (nest.vectorAxis == vectorAxis && !nest.few && nest.axes.size() == axes.size() &&
         std::is_permutation(axes.begin(), axes.end(), nest.axes.begin()))
       stores.push_back(store);
   }
@@ -193,6 +199,10 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
     done.insert(store);
   }
   auto elements = [&](bool streamed) {
+    if (own.few) {
+      storeRows(together, own.few);
+      return Values();
+    }
     // All is read before anything is stored: where tensors begin at the same place of a page, a
     // processor takes what is read at one place for what is stored at the same place of another.
     for (StoreOp store : together)
@@ -205,12 +215,12 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
     auto [lo, hi] = rangeOf(vectorAxis);
     auto body = [&](ValueRange) { return elements(streamed && !levels.back().laneMask); };
     level(vectorAxis, lo, hi, lanesAlong(vectorAxis), {}, body, /*unroll=*/nullptr,
-          vectorsFor(vectorAxis, pulled));
+          own.few ? 1 : vectorsFor(vectorAxis, pulled));
     return Values();
   };
   ArrayRef<StringAttr> outer = own.axes;
   if (vectorAxis)
-    outer = outer.drop_back();
+    outer = outer.drop_back(own.few ? 2 : 1);
   nest(outer, StringAttr(), {}, [&](ValueRange) {
     if (!vectorAxis)
       return elements(false);
@@ -227,6 +237,41 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
     return b.branch(
         mayStreamHere, [&] { return path(true); }, [&] { return path(false); });
   });
+}
+
+void BodyLowering::storeRows(ArrayRef<StoreOp> stores, StringAttr few) {
+  int64_t length = lengthOfFew(memoryOf(StoreOp(stores.front()).getTarget()));
+  bool isWhole = !levels.back().laneMask;
+  int width = levels.back().width;
+  SmallVector<Values> columns(stores.size());
+  for (int64_t n = 0; n < length; ++n)
+    at(few, b.i64(n), [&] {
+      for (auto [values, op] : llvm::zip(columns, stores)) {
+        StoreOp store = op;
+        Value column = b.splat(emit(store.getValue()), width);
+        values.push_back(toMemory(column, memoryOf(store.getTarget()).element));
+      }
+      for (StoreOp store : isWhole ? ArrayRef<StoreOp>() : stores)
+        storeElement(store, memoryOf(store.getTarget()), /*streamed=*/false);
+    });
+  auto storeWhole = [&](StoreOp store, const Values &rows) {
+    Memory memory = memoryOf(store.getTarget());
+    SmallVector<Lanes> indices = indicesOf(store.getMap(), store.getDims(), store.getSyms(),
+                                           [&](Value dim) { return indexOf(dim); });
+    for (Lanes &index : indices)
+      index.counts = false; // from lane 0 on
+    Place first = locate(memory, indices, 1);
+    Type element = memoryType(memory.element);
+    for (auto [n, row] : llvm::enumerate(rows)) {
+      Value place = b.add(first.offset.value, b.i64(static_cast<int64_t>(n) * width));
+      b.store(row, b.at(first.pointer, place, element));
+    }
+  };
+  if (isWhole)
+    at(few, b.i64(0), [&] {
+      for (auto [values, store] : llvm::zip(columns, stores))
+        storeWhole(store, b.transpose(values));
+    });
 }
 
 void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed) {
@@ -256,7 +301,7 @@ void BodyLowering::emitUpdate(UpdateOp op) {
     if (isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), axis))
       candidates.push_back(axis);
   StringAttr vectorAxis = chooseVectorAxis(
-      candidates, pulledBy(op), Access{typeOfTarget(op), op.getMap(), op.getDims()}, nullptr);
+      candidates, pulledBy(op), Access{op.getTarget(), op.getMap(), op.getDims()}, nullptr);
   Memory memory = memoryOf(op.getTarget());
   // What halves are combined in is f32, and what floats are added in f64 (CpuEntry.h).
   auto narrow = isNarrowFloat(memory.element) ? cast<FloatType>(memory.element) : FloatType();

@@ -25,7 +25,8 @@ void BodyLowering::emitTake(TakeOp op) {
     keep(op.getInput(), from);
   }
   Buffer *into = resultBuffer(op.getType());
-  StringAttr vectorAxis = chooseVectorAxis(axes, {}, Access{{}, op.getMap(), op.getDims()}, into);
+  StringAttr vectorAxis =
+      chooseVectorAxis(axes, {}, Access{Value(), op.getMap(), op.getDims()}, into);
   Type element = registerType(type);
   Value zero = isa<FloatType>(element) ? b.number(element, 0) : b.integer(element, 0);
   Value result;

@@ -41,6 +41,12 @@ StringAttr BodyLowering::axisOfRows(Value value) const {
   return {};
 }
 
+bool BodyLowering::readsRows(Value value) {
+  StringAttr rows = axisOfRows(value);
+  return rows && widthAt(rows) > 1 &&
+         memoryOf(cast<LoadOp>(value.getDefiningOp()).getSource()).isInvariant;
+}
+
 void BodyLowering::keepAcross(Value value, Buffer *into, StringAttr rows) {
   StringAttr inner = into->axes.back();
   int width = lanesAlong(inner);

@@ -43,6 +43,10 @@ struct Place {
   Lanes offset;
 };
 
+/// How many elements a row has where rows of 2 to 4 follow each other without a gap, so that some
+/// of them are as many vectors; else 0.
+int lengthOfFew(const Memory &memory);
+
 class ScalarLowering {
 public:
   ScalarLowering(CodeBuilder &b, ir::KernelOp kernel, const TargetInfo &target,
@@ -248,6 +252,9 @@ private:
   /// The axis along which the rows of a kept load go, where it is read along another one, and
   /// squares of vectors can be transposed between them (KeepAcross.cpp); else null.
   mlir::StringAttr axisOfRows(mlir::Value value) const;
+  /// Whether lanes go along the rows of such a load: they are read where it is, for it was read
+  /// just before, and in the buffer they lie apart.
+  bool readsRows(mlir::Value value);
   /// Keeps a load whose rows go along `rows` in a buffer that lies along another axis.
   void keepAcross(mlir::Value value, Buffer *into, mlir::StringAttr rows);
   /// The vectors at `count` coordinates of an axis, from one on, transposed.
@@ -264,9 +271,18 @@ private:
   int64_t extentOf(mlir::StringAttr axis) const; // dynamic if it is no constant
   /// An extent of at most half a vector wastes its lanes.
   bool isShort(mlir::StringAttr axis) const;
-  /// Short vectors take less time than lanes that go from row to row where rows are stored,
-  /// `inOrder` accesses go along the axis, and what is computed between them costs little.
-  bool paysShort(mlir::StringAttr axis, int inOrder, int cost) const;
+  /// How many accesses of a nest go along an axis, how many of these might go along rows of few in
+  /// its place, and how many lie apart along it.
+  struct Accesses {
+    int inOrder = 0, byRows = 0, apart = 0;
+  };
+  /// Short vectors take less time than lanes that go from row to row where rows are stored, and
+  /// what is computed between the accesses costs little.
+  bool paysShort(mlir::StringAttr axis, const Accesses &accesses, int cost) const;
+  /// The axis of whole rows of a tensor, each of which is so few elements along another one that
+  /// vectors along rows are read and stored in order (`lengthOfFew`); else null.
+  mlir::StringAttr rowsOfFew(mlir::Value tensor, mlir::AffineMap map, mlir::ValueRange dims,
+                             mlir::StringAttr few);
 
   //===-- Nests (Nest.cpp) ------------------------------------------------===//
   std::pair<mlir::Value, mlir::Value> rangeOf(mlir::StringAttr axis);
@@ -326,9 +342,10 @@ private:
   /// The axis along which lanes cost least; null where no axis is worth vectors. A short one is
   /// chosen before a long one only where something is written or `mayBeShort` is set.
   struct Access {
-    mlir::MemRefType type; // null for a tile
+    mlir::Value tensor; // null for a tile
     mlir::AffineMap map;
     mlir::ValueRange dims;
+    bool mayGoByRows = false; // whole rows of few elements at a time
   };
   mlir::StringAttr chooseVectorAxis(Axes candidates, mlir::ValueRange pulled,
                                     std::optional<Access> written, const Buffer *into,
@@ -364,7 +381,8 @@ private:
   struct StoreNest {
     llvm::SmallVector<mlir::StringAttr> axes;
     mlir::StringAttr vectorAxis;
-    bool isStreamable; // as far as is known before it runs
+    mlir::StringAttr few; // not null: along the vector axis are whole rows of few elements
+    bool isStreamable;    // as far as is known before it runs
     bool operator==(const StoreNest &) const = default;
   };
   StoreNest nestOf(ir::StoreOp op);
@@ -382,6 +400,8 @@ private:
   mlir::Value bytesOf(const Memory &memory);
   /// Whether a tensor is so long that stores go past the caches.
   mlir::Value isLarge(const Memory &memory, const StoreNest &nest);
+  /// Stores whole rows at the nest's place, all of which are computed before.
+  void storeRows(llvm::ArrayRef<ir::StoreOp> stores, mlir::StringAttr few);
   /// Stores at the nest's place.
   void storeElement(ir::StoreOp op, const Memory &memory, bool streamed);
   /// Whether the store's vectors from here on may go past the caches.

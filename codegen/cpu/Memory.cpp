@@ -235,26 +235,32 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
 
 //===-- Loads -------------------------------------------------------------===//
 
+int tile::codegen::lengthOfFew(const Memory &memory) {
+  constexpr int64_t mostOfRow = 4;
+  APInt stride, extent;
+  size_t rank = memory.extents.size();
+  bool isFew = rank > 1 && matchPattern(memory.strides[rank - 2], m_ConstantInt(&stride)) &&
+               matchPattern(memory.extents[rank - 1], m_ConstantInt(&extent)) && stride == extent &&
+               extent.sge(2) && extent.sle(mostOfRow);
+  return isFew ? static_cast<int>(extent.getSExtValue()) : 0;
+}
+
 /// Rows that follow each other come as they lie there, and their elements are picked in registers.
 Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, int width) {
-  constexpr int64_t mostOfRow = 4;
-  APInt place, stride, extent;
+  APInt place;
   size_t rank = indices.size();
-  if (!memory.isInvariant || rank < 2 || width == 1)
+  int length = lengthOfFew(memory);
+  if (!memory.isInvariant || length == 0 || width == 1)
     return {};
   // Along one dimension there are lanes, and it is that of the rows.
   for (auto [d, index] : llvm::enumerate(indices))
     if (index.counts != (d == rank - 2) || widthOf(index.value) > 1)
       return {};
-  if (!matchPattern(indices[rank - 1].value, m_ConstantInt(&place)) ||
-      !matchPattern(memory.strides[rank - 2], m_ConstantInt(&stride)) ||
-      !matchPattern(memory.extents[rank - 1], m_ConstantInt(&extent)) || stride != extent ||
-      extent.slt(2) || extent.sgt(mostOfRow) || place.uge(extent))
+  if (!matchPattern(indices[rank - 1].value, m_ConstantInt(&place)) || place.uge(length))
     return {};
   SmallVector<Lanes> first(indices);
   first[rank - 2].counts = false;
   first[rank - 1] = {b.i64(0)};
-  auto length = static_cast<int>(extent.getSExtValue());
   Type element = memoryType(memory.element);
   Place begin = locate(memory, first, 1);
   Value rows = b.load(lanesOf(element, width * length),

@@ -242,13 +242,38 @@ bool BodyLowering::isShort(StringAttr axis) const {
   return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
 }
 
-bool BodyLowering::paysShort(StringAttr axis, int inOrder, int cost) const {
+StringAttr BodyLowering::rowsOfFew(Value tensor, AffineMap map, ValueRange dims, StringAttr few) {
+  int length = lengthOfFew(memoryOf(tensor));
+  if (length == 0 || map.getNumResults() < 2)
+    return {};
+  auto axisAt = [&](AffineExpr expr) -> StringAttr {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    Value place = dim ? dims[dim.getPosition()] : Value();
+    return place && isa<SpanType>(place.getType()) ? axisOf(place) : StringAttr();
+  };
+  ArrayRef<AffineExpr> places = map.getResults();
+  StringAttr rows = axisAt(places[places.size() - 2]);
+  if (!rows || axisAt(places.back()) != few || lanesAlong(rows) < target.lanes())
+    return {};
+  for (AffineExpr outer : places.drop_back(2))
+    if (strideIn(outer, dims, few) != Stride::None || strideIn(outer, dims, rows) != Stride::None)
+      return {};
+  APInt first, end;
+  auto [lo, hi] = rangeOf(few);
+  bool isWhole = matchPattern(lo, m_ConstantInt(&first)) && matchPattern(hi, m_ConstantInt(&end)) &&
+                 first.isZero() && end == length;
+  return isWhole ? rows : StringAttr();
+}
+
+bool BodyLowering::paysShort(StringAttr axis, const Accesses &accesses, int cost) const {
   // A row is one short vector; or a part of one whose lanes lie apart, each of which takes about a
-  // cycle where it is read or written.
+  // cycle where it is read or written. Of rows of few, as many vectors are picked apart.
   double extent = static_cast<double>(likelyExtentOf(axis)), lanes = target.lanes();
   constexpr double cyclesOfLane = 0.9;
-  return lanesAlong(axis) < lanes &&
-         cost * (1 - extent / lanes) < inOrder * (cyclesOfLane * extent - 1);
+  double asRow = cost + accesses.inOrder + accesses.byRows + accesses.apart * cyclesOfLane * extent;
+  double asPart =
+      (cost + accesses.byRows * extent) * extent / lanes + accesses.inOrder * cyclesOfLane * extent;
+  return lanesAlong(axis) < lanes && asRow < asPart;
 }
 
 StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
@@ -264,9 +289,12 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
        hasLong = !llvm::all_of(candidates, [&](StringAttr axis) { return isShort(axis); });
   for (StringAttr axis : candidates) {
     int score = 1; // without any access at all, lanes are still worth it
-    int inOrder = 0, cost = 0;
-    auto addStride = [&](Stride stride, int weight) {
-      inOrder += stride == Stride::Unit;
+    Accesses accesses;
+    int cost = 0;
+    auto addStride = [&](Stride stride, int weight, bool isByRows = false) {
+      (stride == Stride::Other ? accesses.apart
+       : isByRows              ? accesses.byRows
+                               : accesses.inOrder) += stride != Stride::None;
       score += stride == Stride::Unit ? weight : stride == Stride::Other ? -weight : 0;
     };
     auto addBuffer = [&](const Buffer &buffer, int weight) {
@@ -284,15 +312,21 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
         else if (auto load = leaf.getDefiningOp<LoadOp>())
           addStride(strideOf(cast<MemRefType>(load.getSource().getType()), load.getMap(),
                              load.getDims(), axis),
-                    4);
+                    4,
+                    memoryOf(load.getSource()).isInvariant &&
+                        rowsOfFew(load.getSource(), load.getMap(), load.getDims(), axis));
       });
     }
-    if (written)
-      addStride(strideOf(written->type, written->map, written->dims, axis), 8);
+    if (written) {
+      auto type = written->tensor ? cast<MemRefType>(written->tensor.getType()) : MemRefType();
+      addStride(strideOf(type, written->map, written->dims, axis), 8,
+                written->mayGoByRows &&
+                    rowsOfFew(written->tensor, written->map, written->dims, axis));
+    }
     if (into)
       addBuffer(*into, 6);
     if (isKnownShort(axis) && hasLong)
-      score = (written || mayBeShort) && paysShort(axis, inOrder, cost) ? std::max(score, 2) : 0;
+      score = (written || mayBeShort) && paysShort(axis, accesses, cost) ? std::max(score, 2) : 0;
     else if (isShort(axis))
       score = likelyExtentOf(axis) == 1 ? 0 : std::min(score, 1);
     else if (hasKnownShort)
@@ -447,7 +481,8 @@ Value BodyLowering::emit(Value value) {
 }
 
 Value BodyLowering::emitTile(Value value) {
-  if (Buffer *buffer = bufferOf(value))
+  Buffer *buffer = bufferOf(value);
+  if (buffer && !readsRows(value))
     return readBuffer(*buffer);
   Operation *op = value.getDefiningOp();
   assert(op && "carried tiles have buffers");
@@ -467,7 +502,8 @@ Value BodyLowering::emitTile(Value value) {
       })
       .Case([&](LoadOp load) {
         auto dimValue = [&](Value dim) { return indexOf(dim); };
-        prefetchNext(load);
+        if (!buffer)
+          prefetchNext(load);
         return emitLoad(load, dimValue, widthAt(axes), domainMask(axes));
       })
       .Default([&](Operation *) {

@@ -107,10 +107,9 @@ static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load) {
 }
 
 /// An axis along which lanes of what is stored lie apart in what is loaded for it, of a block that
-/// is long both ways; and whether all of it is stored along that one. Lanes then come from as many
-/// lines of a tensor, which are there no more when their neighbours are asked for: the block is
-/// copied row by row.
-static std::pair<StringAttr, bool> axisReadAcross(LoadOp load) {
+/// is long both ways; else null. Lanes then come from as many lines of a tensor, which are there no
+/// more when their neighbours are asked for: the block is copied row by row.
+static StringAttr axisReadAcross(LoadOp load) {
   constexpr int64_t longEnough = 16;
   auto type = dyn_cast<RankedTensorType>(load.getType());
   StringAttr inner = innermostAxis(load.getMap(), load.getDims());
@@ -121,10 +120,9 @@ static std::pair<StringAttr, bool> axisReadAcross(LoadOp load) {
   };
   if (!type || !inner || !isLong(inner))
     return {};
-  llvm::SmallSetVector<StringAttr, 2> axes = axesStoredAlong(load);
-  for (StringAttr along : axes)
+  for (StringAttr along : axesStoredAlong(load))
     if (along && along != inner && isLong(along))
-      return {along, axes.size() == 1};
+      return along;
   return {};
 }
 
@@ -281,6 +279,22 @@ struct Planner {
     return costs[value] = std::min(cost, 1000);
   }
 
+  /// Whether these are stores that go through the same elements, so that one nest has them all
+  /// (BodyLowering::storedWith).
+  bool areOneNest(const llvm::SmallDenseSet<Operation *, 4> &users) {
+    constexpr size_t most = 4;
+    StoreOp first;
+    for (Operation *user : users) {
+      auto store = dyn_cast<StoreOp>(user);
+      if (!store ||
+          (first && (store->getBlock() != first->getBlock() || store.getDims() != first.getDims() ||
+                     store.getMap() != first.getMap() || store.getSyms() != first.getSyms())))
+        return false;
+      first = store;
+    }
+    return users.size() <= most && !kernel.isGrid();
+  }
+
   void visit(Value value) {
     Operation *op = value.getDefiningOp();
     auto &users = nests[value];
@@ -308,7 +322,7 @@ struct Planner {
     constexpr int dear = 5, veryDear = 32; // about a store and a load; two functions
     constexpr int ofPicking = 3;           // more than a load in order takes
     int cost = costOfPulled(value);
-    bool isRepeated = users.size() > 1 || repeats;
+    bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
     bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
@@ -326,11 +340,10 @@ struct Planner {
       keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
     if (auto load = dyn_cast<LoadOp>(op))
-      if (auto [axis, isOnly] = axisReadAcross(load); axis) {
+      if (StringAttr axis = axisReadAcross(load)) {
         keep = true;
         rowsAcross = innermostAxis(load.getMap(), load.getDims());
-        if (isOnly)
-          turned[value] = axis;
+        turned[value] = axis;
       }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);

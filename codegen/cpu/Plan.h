@@ -28,7 +28,7 @@ public:
   /// True for the result of a load that several nests read row by row: it is copied where rows
   /// collide (CollidingRows.cpp).
   bool mayCopy(mlir::Value value) const { return copied.contains(value); }
-  /// The axis along which all nests read a load that is kept, where its rows go along another; else
+  /// An axis along which nests read a load that is kept, where its rows go along another; else
   /// null.
   mlir::StringAttr readAcrossAlong(mlir::Value value) const { return turned.lookup(value); }
   /// True for what is computed at its uses.

@@ -36,5 +36,9 @@ def replaced(inputs, params):
     return {"before": inputs["x"].T, "x": inputs["w"].T}
 
 
+def doubled(inputs, params):
+    return {"before": inputs["x"].T - np.float32(1), "x": 2 * inputs["x"]}
+
+
 def stripes(inputs, params):
     return {"y": 3 * inputs["x"].T}
