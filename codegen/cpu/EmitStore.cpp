@@ -40,43 +40,34 @@ BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
   return {withLast(axes, vectorAxis), vectorAxis, {}, isStreamable};
 }
 
-/// Whether no store may come before it that stands behind it.
-static bool mayWriteOrLeave(Operation *op) {
-  return Plan::isRoot(op) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(op);
-}
-
-/// With those behind it that go through the same elements in the same way and read some of what it
-/// reads: that is read and computed once. Nothing else that writes, or may leave, stands between.
+/// With those behind it that go through the same elements in the same way and need some of what it
+/// needs: that is read and computed once.
 SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest) {
-  constexpr size_t most = 4; // streams at a time
   SmallVector<StoreOp> together = {op};
   if (kernel.isGrid())
     return together;
-  llvm::SmallDenseSet<Value> read;
-  auto forEachRead = [&](StoreOp store, llvm::function_ref<void(Value)> leaf) {
+  llvm::SmallDenseSet<Value> needed;
+  auto forEachNeeded = [&](StoreOp store, llvm::function_ref<void(Value)> visit) {
     for (Value value : pulledBy(store))
-      plan.forEachLeaf(value, leaf);
+      plan.forEachPulled(value, [&](Value next) {
+        if (!next.getDefiningOp<arith::ConstantOp>() && !next.getDefiningOp<CoordsOp>() &&
+            !next.getDefiningOp<BroadcastOp>())
+          visit(next);
+      });
   };
-  forEachRead(op, [&](Value leaf) { read.insert(leaf); });
-  llvm::SmallDenseSet<Value> changed; // parameters that what stands between reads as they were
-  for (Operation *next = op->getNextNode(); next && together.size() < most;
-       next = next->getNextNode()) {
-    if (auto load = dyn_cast<LoadOp>(next))
-      changed.insert(load.getSource());
-    auto other = dyn_cast<StoreOp>(next);
-    if (!other && mayWriteOrLeave(next))
-      break;
-    if (!other || done.contains(other) || storedUnless.contains(other) ||
-        changed.contains(other.getTarget()))
-      continue;
-    bool isReady = llvm::all_of(other->getOperands(),
-                                [&](Value operand) { return plan.isReadyAt(operand, op); });
+  auto add = [&](StoreOp store) {
+    forEachNeeded(store, [&](Value value) { needed.insert(value); });
+  };
+  add(op);
+  for (StoreOp other : plan.storesBehind(op)) {
     bool shares = false;
-    forEachRead(other, [&](Value leaf) { shares |= read.contains(leaf); });
-    if (!isReady || !shares || nestOf(other) != nest)
+    forEachNeeded(other, [&](Value value) { shares |= needed.contains(value); });
+    if (!shares || done.contains(other) || storedUnless.contains(other) || nestOf(other) != nest)
       continue;
-    forEachRead(other, [&](Value leaf) { read.insert(leaf); });
+    add(other);
     together.push_back(other);
+    if (together.size() == Plan::mostStores)
+      break;
   }
   return together;
 }
@@ -140,7 +131,7 @@ SmallVector<StoreOp> BodyLowering::storedAlong(Value value, Axes axes, StringAtt
     return stores;
   for (Operation *next = maker->getNextNode(); next; next = next->getNextNode()) {
     auto store = dyn_cast<StoreOp>(next);
-    if (!store && mayWriteOrLeave(next))
+    if (!store && Plan::mayWriteOrLeave(next))
       break;
     if (!store || store.getValue() != value || done.contains(store) ||
         llvm::any_of(store.getTarget().getUsers(), llvm::IsaPred<LoadOp>) ||
@@ -240,38 +231,23 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
 }
 
 void BodyLowering::storeRows(ArrayRef<StoreOp> stores, StringAttr few) {
-  int64_t length = lengthOfFew(memoryOf(StoreOp(stores.front()).getTarget()));
-  bool isWhole = !levels.back().laneMask;
-  int width = levels.back().width;
+  int length = lengthOfFew(memoryOf(StoreOp(stores.front()).getTarget()));
   SmallVector<Values> columns(stores.size());
-  for (int64_t n = 0; n < length; ++n)
+  for (int n = 0; n < length; ++n)
     at(few, b.i64(n), [&] {
       for (auto [values, op] : llvm::zip(columns, stores)) {
         StoreOp store = op;
-        Value column = b.splat(emit(store.getValue()), width);
-        values.push_back(toMemory(column, memoryOf(store.getTarget()).element));
+        values.push_back(emit(store.getValue()));
       }
-      for (StoreOp store : isWhole ? ArrayRef<StoreOp>() : stores)
-        storeElement(store, memoryOf(store.getTarget()), /*streamed=*/false);
     });
-  auto storeWhole = [&](StoreOp store, const Values &rows) {
-    Memory memory = memoryOf(store.getTarget());
-    SmallVector<Lanes> indices = indicesOf(store.getMap(), store.getDims(), store.getSyms(),
-                                           [&](Value dim) { return indexOf(dim); });
-    for (Lanes &index : indices)
-      index.counts = false; // from lane 0 on
-    Place first = locate(memory, indices, 1);
-    Type element = memoryType(memory.element);
-    for (auto [n, row] : llvm::enumerate(rows)) {
-      Value place = b.add(first.offset.value, b.i64(static_cast<int64_t>(n) * width));
-      b.store(row, b.at(first.pointer, place, element));
+  at(few, b.i64(0), [&] {
+    for (auto [values, op] : llvm::zip(columns, stores)) {
+      StoreOp store = op;
+      auto indices = indicesOf(store.getMap(), store.getDims(), store.getSyms(),
+                               [&](Value dim) { return indexOf(dim); });
+      writeRows(memoryOf(store.getTarget()), indices, values);
     }
-  };
-  if (isWhole)
-    at(few, b.i64(0), [&] {
-      for (auto [values, store] : llvm::zip(columns, stores))
-        storeWhole(store, b.transpose(values));
-    });
+  });
 }
 
 void BodyLowering::storeElement(StoreOp op, const Memory &memory, bool streamed) {

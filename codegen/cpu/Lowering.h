@@ -108,6 +108,8 @@ protected:
                            mlir::Value otherwise);
   void writeElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                      mlir::Value value);
+  /// Lanes next to each other, as memory has them.
+  void writeVector(const Memory &memory, const Place &place, mlir::Value mask, mlir::Value vector);
   mlir::Value emitLoad(ir::LoadOp op, DimValue dimValue, int width, mlir::Value mask);
   /// The mask of an access that a sanitizer is told of, and may forbid.
   virtual mlir::Value watched(mlir::Operation *, llvm::ArrayRef<Lanes>, mlir::Value mask) {
@@ -245,9 +247,13 @@ private:
                        int64_t multiple = 1);
   /// The buffer that holds a value, if one does.
   Buffer *bufferOf(mlir::Value value) const { return buffers.lookup(value); }
+  llvm::SmallVector<Lanes> placeIn(const Buffer &buffer);
   Place bufferPlace(const Buffer &buffer);
   mlir::Value readBuffer(const Buffer &buffer);
   void writeBuffer(const Buffer &buffer, mlir::Value value);
+  /// Writes whole rows of few elements, given column by column, at the innermost level with lanes;
+  /// the indices are those of the first column.
+  void writeRows(const Memory &memory, llvm::SmallVector<Lanes> indices, Values columns);
   void keep(mlir::Value value, Buffer *into);
   /// The axis along which the rows of a kept load go, where it is read along another one, and
   /// squares of vectors can be transposed between them (KeepAcross.cpp); else null.
@@ -279,6 +285,9 @@ private:
   /// Short vectors take less time than lanes that go from row to row where rows are stored, and
   /// what is computed between the accesses costs little.
   bool paysShort(mlir::StringAttr axis, const Accesses &accesses, int cost) const;
+  /// Whether `few` numbers the elements of whole rows of few (`lengthOfFew`), and vectors go along
+  /// `rows`.
+  bool areRowsOfFew(const Memory &memory, mlir::StringAttr rows, mlir::StringAttr few);
   /// The axis of whole rows of a tensor, each of which is so few elements along another one that
   /// vectors along rows are read and stored in order (`lengthOfFew`); else null.
   mlir::StringAttr rowsOfFew(mlir::Value tensor, mlir::AffineMap map, mlir::ValueRange dims,

@@ -205,6 +205,17 @@ Value ScalarLowering::readElements(const Memory &memory, const Place &place, int
   return fromMemory(raw, memory.element);
 }
 
+void ScalarLowering::writeVector(const Memory &memory, const Place &place, Value mask,
+                                 Value vector) {
+  Type element = memoryType(memory.element);
+  Value pointer = b.at(place.pointer, place.offset.value, element);
+  if (!mask)
+    b.store(vector, pointer);
+  else
+    LLVM::MaskedStoreOp::create(b, vector, pointer, orderedMask(mask, element, widthOf(vector)),
+                                std::max(1u, element.getIntOrFloatBitWidth() / 8));
+}
+
 void ScalarLowering::writeElements(const Memory &memory, const Place &place, int width, Value mask,
                                    Value value) {
   Type element = memoryType(memory.element);
@@ -220,14 +231,9 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
       b.store(value, pointer);
     return;
   }
+  if (place.offset.counts)
+    return writeVector(memory, place, mask, value);
   Value pointer = b.at(place.pointer, place.offset.value, element);
-  if (place.offset.counts) {
-    if (!mask)
-      b.store(value, pointer);
-    else
-      LLVM::MaskedStoreOp::create(b, value, pointer, orderedMask(mask, element, width), alignment);
-    return;
-  }
   // Lanes go to different places, or all of them to one outside, where they are dropped.
   Value all = mask ? b.splat(mask, width) : b.integer(lanesOf(b.getI1Type(), width), 1);
   LLVM::masked_scatter::create(b, value, b.splat(pointer, width), all, alignment);
@@ -250,7 +256,7 @@ Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, 
   APInt place;
   size_t rank = indices.size();
   int length = lengthOfFew(memory);
-  if (!memory.isInvariant || length == 0 || width == 1)
+  if (length == 0 || width == 1)
     return {};
   // Along one dimension there are lanes, and it is that of the rows.
   for (auto [d, index] : llvm::enumerate(indices))
@@ -264,7 +270,7 @@ Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, 
   Type element = memoryType(memory.element);
   Place begin = locate(memory, first, 1);
   Value rows = b.load(lanesOf(element, width * length),
-                      b.at(begin.pointer, begin.offset.value, element), /*isInvariant=*/true);
+                      b.at(begin.pointer, begin.offset.value, element), memory.isInvariant);
   SmallVector<int32_t> lanes;
   for (int lane = 0; lane < width; ++lane)
     lanes.push_back(lane * length + static_cast<int>(place.getSExtValue()));
@@ -278,14 +284,16 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
-    if (Value element = mask ? Value() : readOfRows(memory, indices, width))
+    if (Value element =
+            mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
     return readElements(memory, locate(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
-    if (Value element = mask ? Value() : readOfRows(memory, indices, width))
+    if (Value element =
+            mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
     return readElements(memory, locate(memory, indices, width), width, mask, scalar(op.getPad()));
   }

@@ -242,9 +242,18 @@ bool BodyLowering::isShort(StringAttr axis) const {
   return !ShapedType::isDynamic(extent) && extent * 2 <= target.lanes();
 }
 
+bool BodyLowering::areRowsOfFew(const Memory &memory, StringAttr rows, StringAttr few) {
+  int length = lengthOfFew(memory);
+  if (length == 0 || rows == few || target.lanes() == 1 || lanesAlong(rows) < target.lanes())
+    return false;
+  APInt first, end;
+  auto [lo, hi] = rangeOf(few);
+  return matchPattern(lo, m_ConstantInt(&first)) && matchPattern(hi, m_ConstantInt(&end)) &&
+         first.isZero() && end == length;
+}
+
 StringAttr BodyLowering::rowsOfFew(Value tensor, AffineMap map, ValueRange dims, StringAttr few) {
-  int length = lengthOfFew(memoryOf(tensor));
-  if (length == 0 || map.getNumResults() < 2)
+  if (map.getNumResults() < 2)
     return {};
   auto axisAt = [&](AffineExpr expr) -> StringAttr {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -253,16 +262,12 @@ StringAttr BodyLowering::rowsOfFew(Value tensor, AffineMap map, ValueRange dims,
   };
   ArrayRef<AffineExpr> places = map.getResults();
   StringAttr rows = axisAt(places[places.size() - 2]);
-  if (!rows || axisAt(places.back()) != few || lanesAlong(rows) < target.lanes())
+  if (!rows || axisAt(places.back()) != few || !areRowsOfFew(memoryOf(tensor), rows, few))
     return {};
   for (AffineExpr outer : places.drop_back(2))
     if (strideIn(outer, dims, few) != Stride::None || strideIn(outer, dims, rows) != Stride::None)
       return {};
-  APInt first, end;
-  auto [lo, hi] = rangeOf(few);
-  bool isWhole = matchPattern(lo, m_ConstantInt(&first)) && matchPattern(hi, m_ConstantInt(&end)) &&
-                 first.isZero() && end == length;
-  return isWhole ? rows : StringAttr();
+  return rows;
 }
 
 bool BodyLowering::paysShort(StringAttr axis, const Accesses &accesses, int cost) const {
@@ -313,7 +318,8 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
           addStride(strideOf(cast<MemRefType>(load.getSource().getType()), load.getMap(),
                              load.getDims(), axis),
                     4,
-                    memoryOf(load.getSource()).isInvariant &&
+                    memoryOf(load.getSource()).isInvariant && load.getBounds() != BoundsMode::clamp &&
+                        domains.restrictsOn(axesOf(load.getType())).empty() &&
                         rowsOfFew(load.getSource(), load.getMap(), load.getDims(), axis));
       });
     }
@@ -567,20 +573,27 @@ Value BodyLowering::newPanel(Type element, Axes axes, ArrayRef<int64_t> fixed, i
   return function.getBody().front().addArgument(b.ptr(), b.getLoc());
 }
 
-Place BodyLowering::bufferPlace(const Buffer &buffer) {
+SmallVector<Lanes> BodyLowering::placeIn(const Buffer &buffer) {
   SmallVector<Lanes> indices;
   for (StringAttr axis : buffer.axes) {
     Lanes index = coordinateOf(axis);
     index.value = b.sub(index.value, rangeOf(axis).first);
     indices.push_back(index);
   }
-  return locate(buffer.memory, indices, widthAt(buffer.axes));
+  return indices;
+}
+
+Place BodyLowering::bufferPlace(const Buffer &buffer) {
+  return locate(buffer.memory, placeIn(buffer), widthAt(buffer.axes));
 }
 
 Value BodyLowering::readBuffer(const Buffer &buffer) {
   Place place = bufferPlace(buffer);
   // Rows of scratch are padded to whole vectors: only lanes across them need a mask.
   Value mask = place.offset.counts && !buffer.isView ? Value() : tailMask(buffer.axes);
+  if (!mask)
+    if (Value element = readOfRows(buffer.memory, placeIn(buffer), widthAt(buffer.axes)))
+      return element;
   return readElements(buffer.memory, place, widthAt(buffer.axes), mask, Value());
 }
 
@@ -588,6 +601,24 @@ void BodyLowering::writeBuffer(const Buffer &buffer, Value value) {
   Place place = bufferPlace(buffer);
   Value mask = place.offset.counts ? Value() : tailMask(buffer.axes);
   writeElements(buffer.memory, place, widthAt(buffer.axes), mask, value);
+}
+
+void BodyLowering::writeRows(const Memory &memory, SmallVector<Lanes> indices, Values columns) {
+  auto level = llvm::find_if(llvm::reverse(levels), [](const Level &l) { return l.width > 1; });
+  auto length = static_cast<int64_t>(columns.size());
+  Value end; // of the elements that are there, from the first one on
+  if (level->laneMask)
+    end = b.mul(b.sub(rangeOf(level->axis).second, level->coordinate), b.i64(length));
+  for (Lanes &index : indices)
+    index.counts = false; // from lane 0 on
+  for (Value &column : columns)
+    column = toMemory(b.splat(column, level->width), memory.element);
+  Place first = locate(memory, indices, 1);
+  for (auto [n, vector] : llvm::enumerate(b.transpose(columns))) {
+    Value from = b.i64(static_cast<int64_t>(n) * level->width);
+    Place place{first.pointer, {b.add(first.offset.value, from), /*counts=*/true}};
+    writeVector(memory, place, end ? firstLanes(b.sub(end, from), level->width) : Value(), vector);
+  }
 }
 
 Value BodyLowering::keptElement(Value value) {
@@ -611,6 +642,19 @@ void BodyLowering::keep(Value value, Buffer *into) {
   if (StringAttr rows = axisOfRows(value); rows && into->axes.back() == plan.readAcrossAlong(value))
     return keepAcross(value, into, rows);
   StringAttr vectorAxis = chooseVectorAxis(into->axes, value, std::nullopt, into);
+  Axes outer = into->axes;
+  StringAttr few = outer.back();
+  if (outer.size() > 1 && outer[outer.size() - 2] == vectorAxis &&
+      areRowsOfFew(into->memory, vectorAxis, few)) {
+    nest(outer.drop_back(), vectorAxis, {}, [&](ValueRange) {
+      Values columns;
+      for (int n = 0, length = lengthOfFew(into->memory); n < length; ++n)
+        at(few, b.i64(n), [&] { columns.push_back(keptElement(value)); });
+      at(few, b.i64(0), [&] { writeRows(into->memory, placeIn(*into), columns); });
+      return Values();
+    });
+    return;
+  }
   SmallVector<StoreOp> stores = storedAlong(value, into->axes, vectorAxis);
   auto body = [&](ValueRange) {
     writeBuffer(*into, keptElement(value));

@@ -24,19 +24,44 @@ bool Plan::isPulled(Value value) const {
   return op && hasAxes(value) && !isRoot(op) && !kept.contains(value);
 }
 
-void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const {
+void Plan::forEachPulled(Value value, llvm::function_ref<void(Value)> visit) const {
   SmallVector<Value> open = {value};
   llvm::SmallDenseSet<Value> seen;
   while (!open.empty()) {
     Value next = open.pop_back_val();
     if (!hasAxes(next) || !seen.insert(next).second)
       continue;
-    Operation *op = next.getDefiningOp();
-    if (!isPulled(next) || isa<LoadOp>(op))
-      leaf(next);
+    visit(next);
     if (isPulled(next))
-      llvm::append_range(open, op->getOperands());
+      llvm::append_range(open, next.getDefiningOp()->getOperands());
   }
+}
+
+void Plan::forEachLeaf(Value value, llvm::function_ref<void(Value)> leaf) const {
+  forEachPulled(value, [&](Value next) {
+    if (!isPulled(next) || next.getDefiningOp<LoadOp>())
+      leaf(next);
+  });
+}
+
+bool Plan::mayWriteOrLeave(Operation *op) {
+  return isRoot(op) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(op);
+}
+
+SmallVector<StoreOp> Plan::storesBehind(StoreOp op) const {
+  SmallVector<StoreOp> stores;
+  llvm::SmallDenseSet<Value> read; // parameters, by what stands between
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    if (auto load = dyn_cast<LoadOp>(next))
+      read.insert(load.getSource());
+    auto store = dyn_cast<StoreOp>(next);
+    if (!store && mayWriteOrLeave(next))
+      break;
+    if (store && !read.contains(store.getTarget()) &&
+        llvm::all_of(store->getOperands(), [&](Value needed) { return isReadyAt(needed, op); }))
+      stores.push_back(store);
+  }
+  return stores;
 }
 
 bool Plan::isReadyAt(Value value, Operation *place) const {
@@ -129,11 +154,12 @@ static StringAttr axisReadAcross(LoadOp load) {
 namespace {
 /// Decides from the last use backwards.
 struct Planner {
-  Planner(KernelOp kernel, llvm::DenseSet<Value> &kept, DenseMap<Value, int> &costs,
-          DenseMap<Value, StringAttr> &turned)
-      : kernel(kernel), domains(kernel), kept(kept), costs(costs), turned(turned) {}
+  Planner(KernelOp kernel, const Plan &plan, llvm::DenseSet<Value> &kept,
+          DenseMap<Value, int> &costs, DenseMap<Value, StringAttr> &turned)
+      : kernel(kernel), plan(plan), domains(kernel), kept(kept), costs(costs), turned(turned) {}
 
   KernelOp kernel;
+  const Plan &plan; // as far as it is made: of a value's users
   Domains domains;
   llvm::DenseSet<Value> &kept;
   DenseMap<Value, int> &costs;
@@ -279,20 +305,27 @@ struct Planner {
     return costs[value] = std::min(cost, 1000);
   }
 
-  /// Whether these are stores that go through the same elements, so that one nest has them all
-  /// (BodyLowering::storedWith).
+  /// Whether these are stores of the same elements that may be one nest, in which they share what
+  /// is computed for them (BodyLowering::storedWith).
   bool areOneNest(const llvm::SmallDenseSet<Operation *, 4> &users) {
-    constexpr size_t most = 4;
-    StoreOp first;
+    if (users.size() > Plan::mostStores || kernel.isGrid() ||
+        !llvm::all_of(users, llvm::IsaPred<StoreOp>))
+      return false;
+    auto first = cast<StoreOp>(*users.begin());
     for (Operation *user : users) {
-      auto store = dyn_cast<StoreOp>(user);
-      if (!store ||
-          (first && (store->getBlock() != first->getBlock() || store.getDims() != first.getDims() ||
-                     store.getMap() != first.getMap() || store.getSyms() != first.getSyms())))
+      if (user->getBlock() != first->getBlock())
         return false;
-      first = store;
+      if (user->isBeforeInBlock(first))
+        first = cast<StoreOp>(user);
     }
-    return users.size() <= most && !kernel.isGrid();
+    SmallVector<StoreOp> behind = plan.storesBehind(first);
+    behind.truncate(std::min(behind.size(), Plan::mostStores - 1));
+    return llvm::all_of(users, [&](Operation *user) {
+      auto store = cast<StoreOp>(user);
+      bool isSamePlace = store.getMap() == first.getMap() && store.getDims() == first.getDims() &&
+                         store.getSyms() == first.getSyms();
+      return store == first || (isSamePlace && llvm::is_contained(behind, store));
+    });
   }
 
   void visit(Value value) {
@@ -383,7 +416,7 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner(kernel, kept, costs, turned);
+  Planner planner(kernel, *this, kept, costs, turned);
   for (Value value : llvm::reverse(pulled))
     planner.visit(value);
   rowsAcross = planner.rowsAcross;

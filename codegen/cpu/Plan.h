@@ -35,6 +35,8 @@ public:
   bool isPulled(mlir::Value value) const;
   /// Calls `leaf` for each kept tile and load that computing `value` reads.
   void forEachLeaf(mlir::Value value, llvm::function_ref<void(mlir::Value)> leaf) const;
+  /// Calls `visit` for these, and for what is computed of them on the way to `value`.
+  void forEachPulled(mlir::Value value, llvm::function_ref<void(mlir::Value)> visit) const;
 
   /// Whether all that a value is computed of is there where `place` stands, as it will be later.
   bool isReadyAt(mlir::Value value, mlir::Operation *place) const;
@@ -47,6 +49,14 @@ public:
   /// The axis along which such a block, that of the first load, has its rows in the tensor that it
   /// is loaded from; else null.
   mlir::StringAttr rowsReadAcross() const { return rowsAcross; }
+
+  /// How many stores a nest has at most: streams at a time.
+  static constexpr size_t mostStores = 4;
+  /// The stores behind another one that may come in its nest: nothing that writes, or may leave,
+  /// stands between, nothing there reads what they overwrite, and all that they need is ready.
+  llvm::SmallVector<ir::StoreOp> storesBehind(ir::StoreOp op) const;
+  /// Whether no store may come before it that stands behind it.
+  static bool mayWriteOrLeave(mlir::Operation *op);
 
   /// An op whose results are a nest of its own.
   static bool isRoot(mlir::Operation *op);
