@@ -249,11 +249,12 @@ class Meter:
         return row | self.result(report)
 
     def confirm(self, case, report):
-        """The same in another process; as many rounds at least."""
+        """The same in another process; as many runs at least, and more where those decided nothing."""
         runs = self.fresh()
+        more = 3 if self.judge(report).word == "UNDECIDED" else 1
         try:
-            rounds = max(fusion_verdict.MOST_ROUNDS, len(report["kernels"][0]["timing"]["by_round"]))
-            return self.both(runs, case, f"--runs={rounds}")
+            count = max(fusion_verdict.MOST_ROUNDS, more * len(report["kernels"][0]["timing"]["by_round"]))
+            return self.both(runs, case, f"--runs={count}")
         finally:
             runs.close()
 
