@@ -289,7 +289,7 @@ class Whole(unittest.TestCase):
     def test_what_only_another_process_decides(self):
         code, _, kept = self.run_it({"unsteady": lambda n: (1.03, 0.6 if n < 2 else 0)})
         self.assertEqual((code, {row["verdict"] for row in kept["rows"]}), (0, {"passed"}))
-        code, _, kept = self.run_it({"unsteady": lambda n: (1.03, 0.6)})
+        code, _, kept = self.run_it({"unsteady": lambda n: (1.03, 1.5)})
         self.assertEqual((code, {row["verdict"] for row in kept["rows"]}), (1, {"UNDECIDED"}))
 
     def test_memory_that_grows(self):
