@@ -59,16 +59,15 @@ SmallVector<StoreOp> BodyLowering::storedWith(StoreOp op, const StoreNest &nest)
     forEachNeeded(store, [&](Value value) { needed.insert(value); });
   };
   add(op);
-  for (StoreOp other : plan.storesBehind(op)) {
+  plan.forEachStoreBehind(op, [&](StoreOp other) {
     bool shares = false;
     forEachNeeded(other, [&](Value value) { shares |= needed.contains(value); });
-    if (!shares || done.contains(other) || storedUnless.contains(other) || nestOf(other) != nest)
-      continue;
-    add(other);
-    together.push_back(other);
-    if (together.size() == Plan::mostStores)
-      break;
-  }
+    if (shares && !done.contains(other) && !storedUnless.contains(other) && nestOf(other) == nest) {
+      add(other);
+      together.push_back(other);
+    }
+    return together.size() < Plan::mostStores;
+  });
   return together;
 }
 

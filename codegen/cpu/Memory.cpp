@@ -284,16 +284,14 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
-    if (Value element =
-            mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
+    if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
     return readElements(memory, locate(memory, indices, width), width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
-    if (Value element =
-            mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
+    if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
     return readElements(memory, locate(memory, indices, width), width, mask, scalar(op.getPad()));
   }

@@ -318,7 +318,8 @@ StringAttr BodyLowering::chooseVectorAxis(Axes candidates, ValueRange pulled,
           addStride(strideOf(cast<MemRefType>(load.getSource().getType()), load.getMap(),
                              load.getDims(), axis),
                     4,
-                    memoryOf(load.getSource()).isInvariant && load.getBounds() != BoundsMode::clamp &&
+                    memoryOf(load.getSource()).isInvariant &&
+                        load.getBounds() != BoundsMode::clamp &&
                         domains.restrictsOn(axesOf(load.getType())).empty() &&
                         rowsOfFew(load.getSource(), load.getMap(), load.getDims(), axis));
       });
@@ -591,7 +592,7 @@ Value BodyLowering::readBuffer(const Buffer &buffer) {
   Place place = bufferPlace(buffer);
   // Rows of scratch are padded to whole vectors: only lanes across them need a mask.
   Value mask = place.offset.counts && !buffer.isView ? Value() : tailMask(buffer.axes);
-  if (!mask)
+  if (!mask && !buffer.isView)
     if (Value element = readOfRows(buffer.memory, placeIn(buffer), widthAt(buffer.axes)))
       return element;
   return readElements(buffer.memory, place, widthAt(buffer.axes), mask, Value());

@@ -48,8 +48,7 @@ bool Plan::mayWriteOrLeave(Operation *op) {
   return isRoot(op) && !isa<ReduceOp, ArgReduceOp, DotOp, ScanOp>(op);
 }
 
-SmallVector<StoreOp> Plan::storesBehind(StoreOp op) const {
-  SmallVector<StoreOp> stores;
+void Plan::forEachStoreBehind(StoreOp op, llvm::function_ref<bool(StoreOp)> goesOn) const {
   llvm::SmallDenseSet<Value> read; // parameters, by what stands between
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
     if (auto load = dyn_cast<LoadOp>(next))
@@ -58,10 +57,10 @@ SmallVector<StoreOp> Plan::storesBehind(StoreOp op) const {
     if (!store && mayWriteOrLeave(next))
       break;
     if (store && !read.contains(store.getTarget()) &&
-        llvm::all_of(store->getOperands(), [&](Value needed) { return isReadyAt(needed, op); }))
-      stores.push_back(store);
+        llvm::all_of(store->getOperands(), [&](Value needed) { return isReadyAt(needed, op); }) &&
+        !goesOn(store))
+      return;
   }
-  return stores;
 }
 
 bool Plan::isReadyAt(Value value, Operation *place) const {
@@ -318,14 +317,14 @@ struct Planner {
       if (user->isBeforeInBlock(first))
         first = cast<StoreOp>(user);
     }
-    SmallVector<StoreOp> behind = plan.storesBehind(first);
-    behind.truncate(std::min(behind.size(), Plan::mostStores - 1));
-    return llvm::all_of(users, [&](Operation *user) {
-      auto store = cast<StoreOp>(user);
+    size_t stores = 1, found = 1;
+    plan.forEachStoreBehind(first, [&](StoreOp store) {
       bool isSamePlace = store.getMap() == first.getMap() && store.getDims() == first.getDims() &&
                          store.getSyms() == first.getSyms();
-      return store == first || (isSamePlace && llvm::is_contained(behind, store));
+      found += isSamePlace && users.contains(store);
+      return ++stores < Plan::mostStores;
     });
+    return found == users.size();
   }
 
   void visit(Value value) {

@@ -53,8 +53,9 @@ public:
   /// How many stores a nest has at most: streams at a time.
   static constexpr size_t mostStores = 4;
   /// The stores behind another one that may come in its nest: nothing that writes, or may leave,
-  /// stands between, nothing there reads what they overwrite, and all that they need is ready.
-  llvm::SmallVector<ir::StoreOp> storesBehind(ir::StoreOp op) const;
+  /// stands between, nothing there reads what they overwrite, and all that they need is ready; as
+  /// long as `goesOn` says so.
+  void forEachStoreBehind(ir::StoreOp op, llvm::function_ref<bool(ir::StoreOp)> goesOn) const;
   /// Whether no store may come before it that stands behind it.
   static bool mayWriteOrLeave(mlir::Operation *op);
 
