@@ -84,7 +84,7 @@ Value CodeBuilder::shuffle(Value vector, ArrayRef<int32_t> lanes) {
   return LLVM::ShuffleVectorOp::create(*this, vector, poison, lanes);
 }
 
-/// Element for element from the one that it comes from.
+/// As `transpose`, of any number of vectors: each result takes lanes from one after the other.
 static CodeBuilder::Values interleave(CodeBuilder &b, ArrayRef<Value> rows) {
   int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
   CodeBuilder::Values result;

@@ -276,9 +276,10 @@ void Chooser::collectCandidates() {
 void Chooser::take(AxisInfo &axis, double wanted) {
   wanted = std::clamp(wanted, 1.0, static_cast<double>(axis.extent));
   if (axis.candidates.empty()) {
-    // Rows of three elements are one block: parts of them are no rows (BodyLowering::rowsOfFew).
-    bool isOne = axis.isProgram && axis.extent == 3 && wanted == 3;
-    axis.size = isOne ? 4 : int64_t(1) << std::ilogb(wanted);
+    // Rows of few elements are one block: parts of them are no rows (BodyLowering::rowsOfFew).
+    bool isWholeRow = axis.isProgram && axis.extent <= mostOfFew && wanted == axis.extent;
+    axis.size = isWholeRow ? static_cast<int64_t>(llvm::PowerOf2Ceil(axis.extent))
+                           : int64_t(1) << std::ilogb(wanted);
     return;
   }
   auto distance = [&](int64_t size) {

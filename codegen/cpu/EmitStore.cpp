@@ -24,8 +24,9 @@ static MemRefType typeOfTarget(OpT op) {
 /// The axes of a store's nest, and which of them has the lanes, the last one then.
 BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
   SmallVector<StringAttr> axes = mapAxes(op.getMap(), op.getDims()).names;
-  bool mayGoByRows = !target.sanitizes && !op.getDrops() && !memoryOf(op.getTarget()).isShared &&
-                     domains.restrictsOn(axes).empty();
+  bool isPlain =
+      !target.sanitizes && !memoryOf(op.getTarget()).isShared && domains.restrictsOn(axes).empty();
+  bool mayGoByRows = isPlain && !op.getDrops();
   StringAttr vectorAxis = chooseVectorAxis(
       axes, pulledBy(op), Access{op.getTarget(), op.getMap(), op.getDims(), mayGoByRows}, nullptr);
   for (StringAttr few : axes)
@@ -33,10 +34,8 @@ BodyLowering::StoreNest BodyLowering::nestOf(StoreOp op) {
         rowsOfFew(op.getTarget(), op.getMap(), op.getDims(), few) == vectorAxis)
       return {withLast(withLast(axes, few), vectorAxis), vectorAxis, few, false};
   // Streamed stores are late, for other programs too.
-  bool isStreamable = !target.sanitizes && vectorAxis && lanesAlong(vectorAxis) == target.lanes() &&
-                      !memoryOf(op.getTarget()).isShared &&
-                      isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis) &&
-                      domains.restrictsOn(axes).empty();
+  bool isStreamable = isPlain && vectorAxis && lanesAlong(vectorAxis) == target.lanes() &&
+                      isUnitStride(typeOfTarget(op), op.getMap(), op.getDims(), vectorAxis);
   return {withLast(axes, vectorAxis), vectorAxis, {}, isStreamable};
 }
 

@@ -242,12 +242,11 @@ void ScalarLowering::writeElements(const Memory &memory, const Place &place, int
 //===-- Loads -------------------------------------------------------------===//
 
 int tile::codegen::lengthOfFew(const Memory &memory) {
-  constexpr int64_t mostOfRow = 4;
   APInt stride, extent;
   size_t rank = memory.extents.size();
   bool isFew = rank > 1 && matchPattern(memory.strides[rank - 2], m_ConstantInt(&stride)) &&
                matchPattern(memory.extents[rank - 1], m_ConstantInt(&extent)) && stride == extent &&
-               extent.sge(2) && extent.sle(mostOfRow);
+               extent.sge(2) && extent.sle(mostOfFew);
   return isFew ? static_cast<int>(extent.getSExtValue()) : 0;
 }
 

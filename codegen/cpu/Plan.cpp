@@ -192,7 +192,7 @@ struct Planner {
       auto load = dyn_cast<LoadOp>(op);
       StringAttr inner = load ? innermostAxis(load.getMap(), load.getDims()) : StringAttr();
       int64_t extent = inner ? likelyExtentOf(kernel, domains, inner) : 0;
-      if (extent >= 2 && extent <= 4 && axesOf(load.getType()).size() > 1)
+      if (extent >= 2 && extent <= mostOfFew && axesOf(load.getType()).size() > 1)
         return true;
       llvm::append_range(open, op->getOperands());
     }

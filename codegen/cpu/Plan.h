@@ -19,6 +19,9 @@ namespace tile::codegen {
 /// if neither is known.
 int64_t likelyExtentOf(ir::KernelOp kernel, const ir::Domains &domains, mlir::StringAttr axis);
 
+/// The most elements of a row of which several rows are read or written together, as many vectors.
+inline constexpr int64_t mostOfFew = 4;
+
 class Plan {
 public:
   explicit Plan(ir::KernelOp kernel);

@@ -11,8 +11,8 @@
 // CHECK-NOT: masked
 // CHECK: ret void
 
-// Of rows of four lanes go from row to row: sixteen of them are read and stored as four vectors. Of what is left behind the
-// last sixteen these are parts.
+// Where rows have four elements, lanes go from row to row: sixteen rows are read and stored as four vectors, and what is left
+// behind the last sixteen is stored as parts of four.
 
 // CHECK-LABEL: define internal void @costly.body(
 // CHECK-NOT: masked
