@@ -117,6 +117,7 @@ private:
       ResultT value = std::apply(compute, args);
       Bound bounds[] = {bound(N, index)...};
       Bound change;
+      double alone = 0;
       auto effect = [&](auto place) {
         constexpr size_t n = decltype(place)::value;
         double error = bounds[n].total();
@@ -128,6 +129,7 @@ private:
           std::get<n>(moved) = move(operands[n]->number, std::get<n>(args), direction * error);
           most = std::max(most, between(result.number, std::apply(compute, moved), value));
         }
+        alone += most;
         double share = bounds[n].shared / error;
         Bound part = std::isinf(most) || std::isinf(error)
                          ? undecided
@@ -143,6 +145,8 @@ private:
         if (showsNaN && std::isnan(static_cast<double>(std::get<1>(args))))
           change = undecided;
       if constexpr (std::is_same_v<ResultT, double>) {
+        change = addDependent(change, ownBound(beyond(compute, args, bounds, value, alone,
+                                                      std::index_sequence<N...>())));
         // At zero all have the same.
         bool isAtZero = change.isExact() && ((static_cast<double>(std::get<N>(args)) == 0) && ...);
         change = roundBound(result.number, value, change, isFree);
@@ -152,6 +156,26 @@ private:
       }
       result.setBound(index, change);
     }
+  }
+
+  /// How much further operands take the result that are off together, as factors are, than each by
+  /// itself, which adds up to `alone`.
+  template <typename... ParamTs, size_t... N>
+  double beyond(llvm::function_ref<double(ParamTs...)> compute, const std::tuple<ParamTs...> &args,
+                const Bound *bounds, double value, double alone, std::index_sequence<N...>) const {
+    if ((int(!bounds[N].isExact()) + ...) < 2 || !std::isfinite(alone))
+      return 0;
+    double most = 0;
+    for (unsigned corner = 0; corner < 1U << sizeof...(N); ++corner) {
+      auto moved = args;
+      ((std::get<N>(moved) = move(operands[N]->number, std::get<N>(args),
+                                  (corner >> N & 1 ? 1 : -1) * bounds[N].total())),
+       ...);
+      most = std::max(most, distance(std::apply(compute, moved), value));
+    }
+    // Doubles tell no less from nothing.
+    double further = most - alone;
+    return further > 4 * ulpOf(Number::F64, value) ? further : 0;
   }
 
   /// Open where x and y may be equal.

@@ -102,9 +102,10 @@ double interpreter::errorOfStep(Number number, double before, double after) {
 }
 
 Bound interpreter::addIndependent(Bound x, Bound y) {
-  return {roundUp(std::hypot(double(x.own), double(y.own))),
-          roundUp(double(x.shared) + double(y.shared)),
-          roundUp(std::hypot(deviationOf(x), deviationOf(y)))};
+  // A few may all be off as far as they can, and to the same side.
+  double deviation = std::hypot(deviationOf(x), deviationOf(y));
+  return {roundUp(std::min(double(x.own) + double(y.own), deviations * deviation)),
+          roundUp(double(x.shared) + double(y.shared)), roundUp(deviation)};
 }
 
 Bound interpreter::addDependent(Bound x, Bound y) {

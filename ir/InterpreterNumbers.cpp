@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/APSInt.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -143,13 +144,16 @@ uint64_t interpreter::toInteger(Number number, double value, bool isSigned) {
 double interpreter::fusedMultiplyAdd(Number number, double a, double b, double c) {
   if (number == Number::F64)
     return std::fma(a, b, c);
-  if (number == Number::F32)
-    return std::fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
-  auto mode = llvm::RoundingMode::NearestTiesToEven;
-  APFloat result = convert(number, APFloat(a), mode);
-  result.fusedMultiplyAdd(convert(number, APFloat(b), mode), convert(number, APFloat(c), mode),
-                          mode);
-  return convert(Number::F64, result, mode).convertToDouble();
+  double product = a * b, sum = product + c;
+  if (!std::isfinite(sum))
+    return sum;
+  // What the sum is off by is exact itself (Knuth's two-sum). Of the two doubles around the exact
+  // one, the odd one is rounded to a shorter type as the exact one would be (Boldo and Melquiond,
+  // "Emulation of a FMA and correctly rounded sums", 2008).
+  double added = sum - product, off = (product - (sum - added)) + (c - added);
+  if (off == 0 || std::bit_cast<uint64_t>(sum) % 2)
+    return sum;
+  return std::nextafter(sum, off > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
 //===-- Extremes ----------------------------------------------------------===//

@@ -93,7 +93,7 @@ double roundToTf32(double value);
 double roundInteger(Number number, uint64_t value, bool isSigned);
 /// Toward zero, saturating; NaN gives 0.
 uint64_t toInteger(Number number, double value, bool isSigned);
-/// a · b + c, rounded once to the type.
+/// a · b + c of numbers of the type, as a double that the type rounds as it would the exact result.
 double fusedMultiplyAdd(Number number, double a, double b, double c);
 
 /// What a reduction over nothing gives, as bits of the type in memory.

@@ -170,6 +170,25 @@ TEST_F(ToleranceTest, FaultsOfSumsAreFound) {
   EXPECT_EQ(missed(ran.expected, ran.bounds, 8), 0);
 }
 
+/// Each function is off by a whole ulp or by nothing, so that a few of them are often off together
+/// and to the same side: in a sum by several half ulps that each vanish alone, and in products by
+/// the product of what both are off.
+TEST_F(ToleranceTest, AFewErrorsMeetOnOneSide) {
+  for (const char *body :
+       {"exp(z[i]) * 0.5 + exp(x[i])", "exp(x[i]) * exp(z[i]) + z[i]",
+        "exp(x[i]) - 0.25 * exp(z[i])", "exp(x[i]) + exp(z[i]) * x[i] + exp(x[i] + z[i])",
+        "(log(exp(x[i])) - x[i]) * (log(exp(z[i])) - z[i])", "sum(exp(w[i, :]), L)"}) {
+    std::string text = std::string("kernel k(x: f32[M], z: f32[M], w: f32[M, L]) -> (y: f32[M]) "
+                                   "{\n  parallel i in tiles(M) { y[i] = ") +
+                       body + " }\n}\n";
+    run(text,
+        {normal(DType::F32, {30000}), normal(DType::F32, {30000}), normal(DType::F32, {30000, 3})});
+  }
+  run("kernel k(x: f32[K, M]) -> (y: f32[M]) {\n  parallel i in tiles(M) {\n    var a = zeros(f32, "
+      "i)\n    for k in 0..K { a = a * 0.5 + exp(x[k, i]) }\n    y[i] = a\n  }\n}\n",
+      {normal(DType::F32, {3, 30000})});
+}
+
 /// What the interpreter adds up has few digits more than a double, which is rounded twice there.
 TEST_F(ToleranceTest, ProductsOfDoublesMayTip) {
   Run ran = run("kernel k(a: f64[M, K], b: f64[N, K]) -> (c: f64[M, N]) {\n  parallel i in "
