@@ -288,13 +288,19 @@ static bool isElementwise(KernelOp kernel) {
 }
 
 void FusedKernel::takeSizes(ArrayRef<std::pair<StringAttr, StringAttr>> binders) {
-  if (isElementwise(guest) || !isElementwise(origin))
+  if (isElementwise(guest))
     return;
+  bool isTheirs = isElementwise(origin);
   NamedAttrList merged(host.getScheduleAttr());
   DictionaryAttr of = guest.getScheduleAttr();
   for (auto [theirs, ours] : binders) {
-    merged.erase(ours);
-    if (Attribute size = of ? of.get(theirs) : Attribute())
+    Attribute size = of ? of.get(theirs) : Attribute();
+    // Where two kernels want blocks of other sizes, each for what meets in its own, neither knows
+    // those of both.
+    bool isOpen = !isTheirs && merged.get(ours) && size != merged.get(ours);
+    if (isTheirs || isOpen)
+      merged.erase(ours);
+    if (isTheirs && size)
       merged.set(ours, size);
   }
   host.setScheduleAttr(merged.getDictionary(host.getContext()));

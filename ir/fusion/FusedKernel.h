@@ -66,7 +66,8 @@ public:
   /// The guest's loops keep their sizes under their new names.
   void mergeSchedules(const Transplant &transplant);
   /// Blocks of the host that have become those of the guest: their sizes are the guest's where only
-  /// that has elements meet in them. By name: of the guest and of the host.
+  /// that has elements meet in them, and nobody's where both have and want others. By name: of the
+  /// guest and of the host.
   void takeSizes(llvm::ArrayRef<std::pair<mlir::StringAttr, mlir::StringAttr>> binders);
   void dropTensors();
   /// The guest's programs, with their sizes, in the place of the host's.
