@@ -369,6 +369,11 @@ void Chooser::chooseForElements() {
       if (rows > 0)
         share = std::min(share, addedColumns);
       take(axis, share);
+      // Whole rows go on where the ones before end; a rest of each would be a piece of its own.
+      auto whole = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(axis.extent)));
+      if (inner == 1 && axis.candidates.empty() && axis.extent <= longPiece &&
+          static_cast<double>(axis.extent) <= share)
+        axis.size = whole;
       elements *= static_cast<double>(axis.size);
     }
   // What lies next to each other in memory first.

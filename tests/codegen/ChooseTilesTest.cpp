@@ -261,6 +261,32 @@ TEST_F(ChooseTilesTest, WhatIsReadBesideABlockAcrossComesFromMemoryInLongPieces)
   }
 }
 
+/// A rest of each row would be a piece of its own.
+TEST_F(ChooseTilesTest, RowsThatAreNotLongStayWhole) {
+  std::string rows = R"(
+#mn = affine_map<()[m, n] -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!ij = tensor<?x?xf32, #tile.axes<"i", "j">>
+tile.kernel @rows(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M, %j = tiles "j" %c0 to %N) {
+    %tx = tile.load %x at #id(%i, %j)[] <exact>
+        : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">) -> !ij
+    %sum = arith.addf %tx, %tx : !ij
+    tile.store %sum, %y at #id(%i, %j)[] : !ij, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"j">)
+  }
+  tile.return
+})";
+  for (auto [extent, wanted] :
+       {std::tuple{511, 512}, {512, 512}, {1023, 1024}, {1615, 2048}, {4095, 4096}, {5000, 4096}})
+    EXPECT_EQ(choose(rows, {2000, extent})["j"], wanted) << extent;
+}
+
 TEST_F(ChooseTilesTest, GivenSizesStay) {
   auto sizes = choose(product(), {1000, 1000, 1000}, {{"i", 7}, {"k", 1000}});
   EXPECT_EQ(sizes["i"], 7);
