@@ -102,10 +102,12 @@ double interpreter::errorOfStep(Number number, double before, double after) {
 }
 
 Bound interpreter::addIndependent(Bound x, Bound y) {
-  // A few may all be off as far as they can, and to the same side.
-  double deviation = std::hypot(deviationOf(x), deviationOf(y));
-  return {roundUp(std::min(double(x.own) + double(y.own), deviations * deviation)),
-          roundUp(double(x.shared) + double(y.shared)), roundUp(deviation)};
+  // A few may all be off as far as they can, and to the same side; and none is off by less beside
+  // another.
+  double deviation = std::hypot(deviationOf(x), deviationOf(y)), sum = double(x.own) + y.own;
+  double own =
+      std::max(std::hypot(double(x.own), double(y.own)), std::min(sum, deviations * deviation));
+  return {roundUp(own), roundUp(double(x.shared) + double(y.shared)), roundUp(deviation)};
 }
 
 Bound interpreter::addDependent(Bound x, Bound y) {

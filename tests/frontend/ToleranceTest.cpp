@@ -176,7 +176,8 @@ TEST_F(ToleranceTest, FaultsOfSumsAreFound) {
 TEST_F(ToleranceTest, AFewErrorsMeetOnOneSide) {
   for (const char *body :
        {"exp(z[i]) * 0.5 + exp(x[i])", "exp(x[i]) * exp(z[i]) + z[i]",
-        "exp(x[i]) - 0.25 * exp(z[i])", "exp(x[i]) + exp(z[i]) * x[i] + exp(x[i] + z[i])",
+        "exp(x[i]) - 0.25 * exp(z[i])", "1 / (1 + exp(-x[i]))",
+        "exp(x[i]) + exp(z[i]) * x[i] + exp(x[i] + z[i])",
         "(log(exp(x[i])) - x[i]) * (log(exp(z[i])) - z[i])", "sum(exp(w[i, :]), L)"}) {
     std::string text = std::string("kernel k(x: f32[M], z: f32[M], w: f32[M, L]) -> (y: f32[M]) "
                                    "{\n  parallel i in tiles(M) { y[i] = ") +
