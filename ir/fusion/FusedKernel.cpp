@@ -297,7 +297,7 @@ void FusedKernel::takeSizes(ArrayRef<std::pair<StringAttr, StringAttr>> binders)
     Attribute size = of ? of.get(theirs) : Attribute();
     // Where two kernels want blocks of other sizes, each for what meets in its own, neither knows
     // those of both.
-    bool isOpen = !isTheirs && merged.get(ours) && size != merged.get(ours);
+    bool isOpen = !isTheirs && size && merged.get(ours) && size != merged.get(ours);
     if (isTheirs || isOpen)
       merged.erase(ours);
     if (isTheirs && size)
