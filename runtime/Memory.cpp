@@ -89,6 +89,8 @@ static uint64_t headroom() {
   return std::min(machine, controlGroupHeadroom());
 }
 
+static constexpr uint64_t page = 4096;
+
 namespace {
 // Sanitizers have allocators of their own, which see what is used after it was freed.
 #ifdef TILE_SANITIZED
@@ -104,7 +106,7 @@ uint64_t cachedBytes() { return 0; }
 /// take longer to be cleared than to be filled.
 class FreedBlocks {
 public:
-  static constexpr uint64_t least = uint64_t(60) << 20, most = uint64_t(256) << 20;
+  static constexpr uint64_t least = uint64_t(60) << 20, most = (uint64_t(256) << 20) + page;
 
   /// The smallest one that has room and is not much larger; null if there is none.
   void *take(uint64_t bytes) {
@@ -210,7 +212,17 @@ uint64_t availableMemory() {
   return available == unlimited ? unlimited : available + cachedBytes();
 }
 
-void AlignedDeleter::operator()(std::byte *memory) const { release(memory); }
+/// Where in its first page the next large block begins. A load waits for a store before it that is
+/// at the same place of another page, or a little behind that: processors compare these bits first.
+/// Where all tensors began with a page, rows of few vectors took twice as long, each waiting for
+/// the end of the one before.
+static uint64_t nextShift() {
+  constexpr uint64_t step = 576, count = page / step;
+  static std::atomic<uint64_t> blocks = 0;
+  return step * (blocks++ % count);
+}
+
+void AlignedDeleter::operator()(std::byte *memory) const { release(memory - shift); }
 
 Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
   constexpr const char *hint = "use a smaller shape or type, or free memory";
@@ -218,9 +230,13 @@ Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
     return Error{what + " needs " + formatBytes(bytes) + ", but only " + formatBytes(*available) +
                      " of memory are available",
                  hint};
-  const uint64_t alignment = bytes < hugePage ? storageAlignment : hugePage;
+  const bool isLarge = bytes >= hugePage;
+  const uint64_t shift = isLarge ? nextShift() : 0;
   // A size of 0 may give null, which is no address that a kernel may be handed.
-  void *memory = allocate(std::max<uint64_t>(bytes, 1), alignment);
+  // Blocks have room for all shifts, so that those of equal tensors are alike.
+  void *memory = !isLarge ? allocate(std::max<uint64_t>(bytes, 1), storageAlignment)
+                 : bytes > UINT64_MAX - page ? nullptr
+                                             : allocate(bytes + page, hugePage);
   if (!memory)
     return Error{what + " needs " + formatBytes(bytes) + ", which the system refused", hint};
 #ifdef MADV_HUGEPAGE
@@ -228,7 +244,7 @@ Result<AlignedBytes> allocateAligned(uint64_t bytes, const std::string &what) {
   if (uint64_t whole = bytes / hugePage * hugePage)
     madvise(memory, whole, MADV_HUGEPAGE);
 #endif
-  return AlignedBytes(static_cast<std::byte *>(memory));
+  return AlignedBytes(static_cast<std::byte *>(memory) + shift, AlignedDeleter{shift});
 }
 
 } // namespace tile::runtime

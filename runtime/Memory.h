@@ -17,6 +17,9 @@ inline constexpr size_t storageAlignment = 64;
 inline constexpr uint64_t hugePage = uint64_t(1) << 21;
 
 struct AlignedDeleter {
+  /// How far behind the begin of their block the bytes are.
+  uint64_t shift = 0;
+
   void operator()(std::byte *memory) const;
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
@@ -26,6 +29,8 @@ using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
 uint64_t availableMemory();
 
 /// `bytes` uninitialized bytes at a multiple of `storageAlignment`; never null, also for 0 bytes.
+/// Blocks of a huge page and more, of which up to seven follow each other, are at least 512 bytes
+/// apart in their pages.
 /// Refuses more than is available before any of it is touched. `what` names the user in the error.
 /// What was freed lately is given again with its pages, up to 256 MiB a block and 512 MiB in all:
 /// a launch whose results are new takes as long as one whose results are not.

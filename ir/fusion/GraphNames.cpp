@@ -23,6 +23,18 @@ std::string tile::ir::nameOfTensor(Value tensor, GraphOp graph, GraphShapes &sha
                 : "result";
 }
 
+std::string tile::ir::indexed(StringRef tensor, StringRef index) {
+  int depth = 0;
+  bool isOperation = tensor.starts_with("-") || tensor.starts_with("!");
+  for (char c : tensor) {
+    depth += c == '(' || c == '[';
+    depth -= c == ')' || c == ']';
+    isOperation |= depth == 0 && c == ' ';
+  }
+  bool needsParentheses = isOperation && !index.empty();
+  return ((needsParentheses ? "(" : "") + tensor + (needsParentheses ? ")" : "") + index).str();
+}
+
 /// Whether a sum or a product can't stand there without parentheses.
 static bool isInExpression(StringRef before, StringRef behind) {
   auto isOperator = [](char c) { return StringRef("+-*/%").contains(c); };
@@ -67,10 +79,10 @@ static std::string ofMadeKernel(StringRef word, CallOp call, GraphOp graph, Grap
   std::string behind = inDimsOfGraph(call, word.drop_front(base.size()), graph, shapes);
   for (auto [operand, n] : llvm::zip(call.getInputs(), inputPositions(kernel)))
     if (kernel.getParamName(n) == base && isa<TensorType>(operand.getType()))
-      return nameOfTensor(operand, graph, shapes) + behind;
+      return indexed(nameOfTensor(operand, graph, shapes), behind);
   for (OpResult result : call->getResults())
     if (kernel.getParamName(outputPosition(kernel, result.getResultNumber())) == base)
-      return nameOfTensor(result, graph, shapes) + behind;
+      return indexed(nameOfTensor(result, graph, shapes), behind);
   bool isDim = llvm::is_contained(kernel.getDims(), StringAttr::get(kernel.getContext(), base));
   return isDim ? inDimsOfGraph(call, word, graph, shapes) : "";
 }

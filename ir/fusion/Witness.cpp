@@ -3,6 +3,7 @@
 #include "ir/fusion/Witness.h"
 #include "ir/ProofsDetail.h"
 #include "ir/fusion/GraphCosts.h"
+#include "ir/fusion/GraphNames.h"
 #include "ir/fusion/Summary.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -168,11 +169,8 @@ static std::optional<FusionWitness> witnessBetween(const Side &producer, const S
   if (!shared)
     return std::nullopt;
   auto &[element, programs] = *shared;
-  witness.element =
-      (tensor + "[" +
-       llvm::join(llvm::map_range(element, [](int64_t at) { return std::to_string(at); }), ", ") +
-       "]")
-          .str();
+  auto numbers = llvm::map_range(element, [](int64_t at) { return std::to_string(at); });
+  witness.element = indexed(tensor, "[" + llvm::join(numbers, ", ") + "]");
   if (witness.isUpdated) {
     witness.writers = programs;
     witness.readers = consumer.programOf(Kind::Read, element);
