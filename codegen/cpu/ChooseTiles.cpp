@@ -546,9 +546,14 @@ Chooser::DotCycles Chooser::cyclesOf(const Contraction &dot) {
   double result = dot.bytes * rows * columns;
   // A result that is far from the core is prefetched, but not for nothing.
   double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
+  // More rows than a core knows pages of are looked up anew in each block of depth.
+  constexpr double pageBytes = 4096, knownPages = 64, lookUp = 30;
+  double rowBytes = dot.bytes * static_cast<double>(axes[dot.depth].extent);
+  bool isFar = times > 1 && rows * std::min(1.0, rowBytes / pageBytes) > knownPages;
   return {.multiply = times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes),
-          .move =
-              times * depth * (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block),
+          .move = times * depth *
+                      (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block) +
+                  (isFar ? times * rows * lookUp : 0),
           .bytes = 0.75 * result + dot.bytes * block * (rows + columns),
           .sum = times * depth * rows * columns / lanes};
 }
