@@ -23,16 +23,20 @@ std::string tile::ir::nameOfTensor(Value tensor, GraphOp graph, GraphShapes &sha
                 : "result";
 }
 
-std::string tile::ir::indexed(StringRef tensor, StringRef index) {
+/// In parentheses if it is an operation.
+static std::string asOperand(StringRef expression) {
   int depth = 0;
-  bool isOperation = tensor.starts_with("-") || tensor.starts_with("!");
-  for (char c : tensor) {
+  bool isOperation = expression.starts_with("-") || expression.starts_with("!");
+  for (char c : expression) {
     depth += c == '(' || c == '[';
     depth -= c == ')' || c == ']';
     isOperation |= depth == 0 && c == ' ';
   }
-  bool needsParentheses = isOperation && !index.empty();
-  return ((needsParentheses ? "(" : "") + tensor + (needsParentheses ? ")" : "") + index).str();
+  return isOperation ? ("(" + expression + ")").str() : expression.str();
+}
+
+std::string tile::ir::indexed(StringRef tensor, StringRef index) {
+  return index.empty() ? tensor.str() : asOperand(tensor) + index.str();
 }
 
 /// Whether a sum or a product can't stand there without parentheses.
@@ -89,9 +93,11 @@ static std::string ofMadeKernel(StringRef word, CallOp call, GraphOp graph, Grap
 
 std::string tile::ir::joinNames(ArrayRef<StringRef> names) {
   constexpr size_t most = 4;
+  if (names.size() == 1)
+    return names.front().str();
   if (names.size() > most)
-    return (names.front() + " + … + " + names.back()).str();
-  return llvm::join(names, " + ");
+    return asOperand(names.front()) + " + … + " + asOperand(names.back());
+  return llvm::join(llvm::map_range(names, asOperand), " + ");
 }
 
 std::string tile::ir::inWordsOfGraph(StringRef reason, NamedCall first, NamedCall second,

@@ -9,8 +9,7 @@ namespace tile::ir {
 /// What the source calls a tensor: an input, what a call gives, else the output of its kernel.
 std::string nameOfTensor(mlir::Value tensor, GraphOp graph, GraphShapes &shapes);
 
-/// An element or a part of a tensor: its name, in parentheses where that is an expression that an
-/// index would only reach the end of, and the index.
+/// An element of a tensor, or a part of it: its name, which may be an expression, and the index.
 std::string indexed(llvm::StringRef tensor, llvm::StringRef index);
 
 /// Of kernels that are one: "product + add_row", "product + … + gelu(s)".

@@ -37,6 +37,20 @@ graph expression(x: f32[M, N]) -> (y: f32[M, N / 2]) {
     y = near(h)
 }
 
+kernel product(x: f32[M, K], w: f32[K, N]) -> (y: f32[M, N]) {
+    parallel i in tiles(M), j in tiles(N) {
+        var sum = zeros(f32, i, j)
+        for k in tiles(K) {
+            sum += dot(x[i, k], w[k, j], k)
+        }
+        y[i, j] = sum
+    }
+}
+
+graph unnamed(x: f32[M, M], w: f32[M, M]) -> (y: f32[M, M]) {
+    y = product(product(x, w) - 2 * x, w)
+}
+
 graph both(x: f32[M, N]) -> (z: f32[M, N]) {
     let (s, y) = total(x)
     z = share(y, s)
@@ -51,6 +65,8 @@ tilec fuse words.tile:starts --summaries
 # What an expression gives, and how long it is, has the graph's names.
 tilec fuse words.tile:expression --device=h200 --dim M=4096 --dim N=8192
 tilec fuse words.tile:expression --summaries
+# An expression is one operand: of an index, and among the names of what became one.
+tilec fuse words.tile:unnamed --device=h200
 # Two tensors between two kernels: of each its own reason; what nobody chose is told.
 tilec fuse words.tile:both --device=h200 --dim M=8192
 tilec fuse words.tile:large --device=h200
