@@ -70,7 +70,18 @@ struct Contraction {
   SmallVector<ForOp> loops;
   StringAttr depth;
   double bytes; // of an element of the result, and of packed operands
+  /// Its rows are those of a tensor, a block of each at a time.
+  bool readsBlocksOfRows = false;
 };
+
+/// Whether a value is elements of a tensor, of which those along the axis lie next to each other.
+bool isReadAlong(Value value, StringAttr axis) {
+  auto load = value.getDefiningOp<LoadOp>();
+  if (!load || load.getMap().getNumResults() == 0)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(load.getMap().getResults().back());
+  return last && axisOf(load.getDims()[last.getPosition()]) == axis;
+}
 
 class Chooser {
 public:
@@ -250,6 +261,10 @@ void Chooser::collectRoles() {
     contraction.bytes = getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8;
     axes[contraction.depth].isDepth = true;
     llvm::append_range(contraction.loops, loopsAround(dot));
+    contraction.readsBlocksOfRows = isReadAlong(dot.getLhs(), contraction.depth) &&
+                                    llvm::any_of(contraction.loops, [&](ForOp loop) {
+                                      return loop.getNameAttr() == contraction.depth;
+                                    });
     ArrayRef<StringAttr> left = axesOf(dot.getLhs().getType());
     for (StringAttr axis : axesOf(dot.getType())) {
       bool isColumn = !llvm::is_contained(left, axis);
@@ -549,7 +564,7 @@ Chooser::DotCycles Chooser::cyclesOf(const Contraction &dot) {
   // More rows than a core knows pages of are looked up anew in each block of depth.
   constexpr double pageBytes = 4096, knownPages = 64, lookUp = 30;
   double rowBytes = dot.bytes * static_cast<double>(axes[dot.depth].extent);
-  bool isFar = times > 1 && rows * std::min(1.0, rowBytes / pageBytes) > knownPages;
+  bool isFar = dot.readsBlocksOfRows && rows * std::min(1.0, rowBytes / pageBytes) > knownPages;
   return {.multiply = times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes),
           .move = times * depth *
                       (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block) +
