@@ -206,10 +206,41 @@ bool KernelLowering::Carried::hasLongSums() const {
   return llvm::any_of(parts, [](const Part &part) { return part.isLongSum; });
 }
 
+/// How much greater `upper` is, where that is known: both are constants, or a constant was added
+/// that can't make it wrap.
+static std::optional<int64_t> distanceBetween(Value lower, Value upper) {
+  std::optional<int64_t> from = getConstantIntValue(lower), to = getConstantIntValue(upper);
+  int64_t distance;
+  if (from && to)
+    return __builtin_sub_overflow(*to, *from, &distance) ? std::nullopt : std::optional(distance);
+  auto sum = upper.getDefiningOp<arith::AddIOp>();
+  bool isBehind = sum && sum.getLhs() == lower &&
+                  bitEnumContainsAll(sum.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
+  return isBehind ? getConstantIntValue(sum.getRhs()) : std::nullopt;
+}
+
+CodeBuilder::Values KernelLowering::loopBetween(Value lower, Value upper, Value step,
+                                                ValueRange inits, CodeBuilder::LoopBody body,
+                                                bool mayUnroll) {
+  std::optional<int64_t> distance = distanceBetween(lower, upper);
+  if (!distance)
+    return b.loop(lower, upper, step, inits, body, mayUnroll);
+  auto round = [&](Value n, ValueRange carried) { return body(b.add(lower, n), carried); };
+  return b.loop(b.i64(0), b.i64(*distance), step, inits, round, mayUnroll);
+}
+
 CodeBuilder::Values KernelLowering::loopInRuns(Value lower, Value upper, int64_t step,
                                                int64_t rounds, ValueRange inits, Loop run) {
   // Runs are counted: what comes after the last one may be no number of 64 bits.
   Value zero = b.i64(0), one = b.i64(1), length = b.i64(step * rounds);
+  std::optional<int64_t> distance = distanceBetween(lower, upper);
+  if (distance && *distance >= 0 && *distance % (step * rounds) == 0)
+    return b.loop(
+        zero, b.i64(*distance / (step * rounds)), one, inits, [&](Value n, ValueRange registers) {
+          Value begin = b.add(lower, b.mul(n, length));
+          Value end = arith::AddIOp::create(b, begin, length, arith::IntegerOverflowFlags::nsw);
+          return run(begin, end, registers);
+        });
   Value runs = b.add(b.fold<arith::DivUIOp>(b.sub(b.sub(upper, lower), one), length), one);
   Value isEmpty = b.compare(arith::CmpIPredicate::sge, lower, upper);
   return b.loop(zero, b.select(isEmpty, zero, runs), one, inits,

@@ -157,7 +157,7 @@ void KernelLowering::emitFor(ForOp op) {
     return next;
   };
   auto loop = [&](Value begin, Value end, ValueRange start) {
-    return b.loop(begin, end, size, start, turn, /*mayUnroll=*/!isTight);
+    return loopBetween(begin, end, size, start, turn, /*mayUnroll=*/!isTight);
   };
   Values last = loopOfSums(roundsOf(op), lower, upper, op.getSize(), registers, inits, loop);
   finishStages(stages);
@@ -207,7 +207,7 @@ void KernelLowering::emitCount(scf::ForOp op) {
     for (auto [part, sum] : llvm::zip(registers.parts, before))
       plain.append(start, part.isLongSum ? zerosOf(sum.take_front(part.count / 2)) : Values(sum),
                    false);
-    Values result = b.loop(begin, end, step, start, round);
+    Values result = loopBetween(begin, end, step, start, round);
     for (auto [part, sum, made] :
          llvm::zip(registers.parts, before, plain.split(ValueRange(result))))
       llvm::append_range(next, part.isLongSum ? addTerms(sum, made) : Values(made));

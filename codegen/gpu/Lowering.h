@@ -305,6 +305,11 @@ private:
     llvm::SmallVector<mlir::ValueRange> split(mlir::ValueRange registers) const;
     bool hasLongSums() const;
   };
+  /// CodeBuilder::loop, for a loop that may be one of several runs. Where it is known how far it
+  /// goes it counts from 0: assemblers see how often a loop runs, and unroll it by that, only
+  /// between constants.
+  Values loopBetween(Value lower, Value upper, Value step, mlir::ValueRange inits,
+                     CodeBuilder::LoopBody body, bool mayUnroll = true);
   /// A loop, given its carried values' registers.
   using Loop = llvm::function_ref<Values(Value lower, Value upper, mlir::ValueRange registers)>;
   /// Rounds of a loop in runs of so many, each a loop for itself. `run` gets registers that follow
