@@ -23,16 +23,16 @@ std::string tile::ir::nameOfTensor(Value tensor, GraphOp graph, GraphShapes &sha
                 : "result";
 }
 
-/// In parentheses if it is an operation.
+/// In parentheses if it is an operation, as far as it was not cut.
 static std::string asOperand(StringRef expression) {
   int depth = 0;
-  bool isOperation = expression.starts_with("-") || expression.starts_with("!");
+  bool isOperation = false;
   for (char c : expression) {
     depth += c == '(' || c == '[';
     depth -= c == ')' || c == ']';
-    isOperation |= depth == 0 && c == ' ';
+    isOperation |= depth == 0 && StringRef(" +-*/%<>=!&|^~?").contains(c);
   }
-  return isOperation ? ("(" + expression + ")").str() : expression.str();
+  return isOperation || depth > 0 ? ("(" + expression + ")").str() : expression.str();
 }
 
 std::string tile::ir::indexed(StringRef tensor, StringRef index) {

@@ -48,7 +48,7 @@ kernel product(x: f32[M, K], w: f32[K, N]) -> (y: f32[M, N]) {
 }
 
 graph unnamed(x: f32[M, M], w: f32[M, M]) -> (y: f32[M, M]) {
-    y = product(product(x, w) - 2 * x, w)
+    y = product(product(x, w)-2*x, w)
 }
 
 graph both(x: f32[M, N]) -> (z: f32[M, N]) {
