@@ -80,7 +80,8 @@ bool isReadAlong(Value value, StringAttr axis) {
   if (!load || load.getMap().getNumResults() == 0)
     return false;
   auto last = dyn_cast<AffineDimExpr>(load.getMap().getResults().back());
-  return last && axisOf(load.getDims()[last.getPosition()]) == axis;
+  Value index = last ? load.getDims()[last.getPosition()] : Value();
+  return index && isa<SpanType>(index.getType()) && axisOf(index) == axis; // else it is data
 }
 
 class Chooser {
