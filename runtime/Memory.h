@@ -29,8 +29,8 @@ using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
 uint64_t availableMemory();
 
 /// `bytes` uninitialized bytes at a multiple of `storageAlignment`; never null, also for 0 bytes.
-/// Of blocks of a huge page and more, any seven that were allocated one after the other begin at
-/// least 512 bytes apart, modulo 4096.
+/// Any seven blocks of a huge page and more that were allocated one after the other begin at least
+/// 512 bytes apart, modulo 4096.
 /// Refuses more than is available before any of it is touched. `what` names the user in the error.
 /// What was freed lately is given again with its pages, up to 256 MiB a block and 512 MiB in all:
 /// a launch whose results are new takes as long as one whose results are not.
