@@ -3,6 +3,7 @@
 #include "frontend/Compiler.h"
 
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/cpu/ShortDims.h"
 #include "codegen/gpu/TileSizes.h"
 #include "frontend/CrashReport.h"
 #include "frontend/Interface.h"

@@ -4,6 +4,7 @@
 
 #include "codegen/Reports.h"
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/cpu/ShortDims.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CrashReport.h"
 #include "frontend/DeviceDescription.h"

@@ -2,6 +2,7 @@
 
 #include "frontend/FusionPlan.h"
 #include "codegen/cpu/ChooseTiles.h"
+#include "codegen/cpu/ShortDims.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CudaExecution.h"

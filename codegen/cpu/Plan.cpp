@@ -2,8 +2,8 @@
 
 #include "codegen/cpu/Plan.h"
 #include "codegen/Elementwise.h"
-#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/ShortDims.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -100,8 +100,7 @@ int64_t tile::codegen::likelyExtentOf(KernelOp kernel, const Domains &domains, S
   return known ? atMost(known.getInt()) : extent;
 }
 
-/// The axis along which elements are neighbours in memory; null if that is none of a block's own.
-static StringAttr innermostAxis(AffineMap map, ValueRange dims) {
+StringAttr tile::codegen::innermostAxis(AffineMap map, ValueRange dims) {
   if (map.getNumResults() == 0)
     return {};
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());

@@ -19,6 +19,9 @@ namespace tile::codegen {
 /// if neither is known.
 int64_t likelyExtentOf(ir::KernelOp kernel, const ir::Domains &domains, mlir::StringAttr axis);
 
+/// The axis along which elements are neighbours in memory; null if that is none of a block's own.
+mlir::StringAttr innermostAxis(mlir::AffineMap map, mlir::ValueRange dims);
+
 /// The most elements of a row of which several rows are read or written together, as many vectors.
 inline constexpr int64_t mostOfFew = 4;
 

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/Neighbours.h"
+#include "codegen/cpu/ShortDims.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -331,6 +332,36 @@ TEST_F(ChooseTilesTest, ProductsKeepCoresBusyWithinTheCache) {
     EXPECT_LE(4 * (i * j + i * k + k * j), machine.level2Bytes) << size;
     EXPECT_GE(i * j, 64 * 64) << size;
   }
+}
+
+/// The kernel above with `to` in the place of `from`.
+std::string productWith(const std::string &from, const std::string &to) {
+  std::string text = product();
+  size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return text.replace(place, from.size(), to);
+}
+
+/// A core finds the rows of 64 pages at once; of more, each block of depth looks up all of them
+/// again, whether they are multiplied as they are or something is computed of them first.
+TEST_F(ChooseTilesTest, RowsThatLieApartAreFewAtATime) {
+  const std::string doubled = productWith(
+      "%s = tile.dot %ta,", R"(%twice = arith.addf %ta, %ta : tensor<?x?xf32, #tile.axes<"i", "k">>
+      %s = tile.dot %twice,)");
+  for (const std::string &text : {product(), doubled}) {
+    EXPECT_LE(choose(text, {65536, 4096, 4})["i"], 64);
+    EXPECT_GT(choose(text, {65536, 64, 4})["i"], 64);
+  }
+}
+
+/// Where data says what is read, no axis of a tensor is known to be that of its rows.
+TEST_F(ChooseTilesTest, ProductsOfWhatDataSays) {
+  std::string text =
+      productWith("%ta = tile.load %a at #id(%i, %k)[] <exact> : memref<?x?xf32>, "
+                  "(!tile.span<\"i\">, !tile.span<\"k\">)",
+                  R"(%place = tile.coords %k : !tile.span<"k"> -> tensor<?xi64, #tile.axes<"k">>
+      %ta = tile.load %a at #id(%i, %place)[] <clamp> : memref<?x?xf32>, (!tile.span<"i">, tensor<?xi64, #tile.axes<"k">>))");
+  EXPECT_GT(choose(text, {65536, 4096, 4})["i"], 64);
 }
 
 TEST_F(ChooseTilesTest, UnknownDimensionsCountAsLong) {
