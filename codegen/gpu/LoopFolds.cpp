@@ -230,24 +230,36 @@ CodeBuilder::Values KernelLowering::loopBetween(Value lower, Value upper, Value 
 }
 
 CodeBuilder::Values KernelLowering::loopInRuns(Value lower, Value upper, int64_t step,
-                                               int64_t rounds, ValueRange inits, Loop run) {
+                                               int64_t rounds, ValueRange inits, Loop run,
+                                               bool mayRepeat) {
   // Runs are counted: what comes after the last one may be no number of 64 bits.
-  Value zero = b.i64(0), one = b.i64(1), length = b.i64(step * rounds);
-  std::optional<int64_t> distance = distanceBetween(lower, upper);
-  if (distance && *distance >= 0 && *distance % (step * rounds) == 0)
-    return b.loop(
-        zero, b.i64(*distance / (step * rounds)), one, inits, [&](Value n, ValueRange registers) {
-          Value begin = b.add(lower, b.mul(n, length));
-          Value end = arith::AddIOp::create(b, begin, length, arith::IntegerOverflowFlags::nsw);
-          return run(begin, end, registers);
-        });
-  Value runs = b.add(b.fold<arith::DivUIOp>(b.sub(b.sub(upper, lower), one), length), one);
-  Value isEmpty = b.compare(arith::CmpIPredicate::sge, lower, upper);
-  return b.loop(zero, b.select(isEmpty, zero, runs), one, inits,
-                [&](Value n, ValueRange registers) {
-                  Value begin = b.add(lower, b.mul(n, length)), rest = b.sub(upper, begin);
-                  return run(begin, b.add(begin, b.fold<arith::MinUIOp>(rest, length)), registers);
-                });
+  Value zero = b.i64(0), one = b.i64(1), length = b.i64(step * rounds), all;
+  if (std::optional<int64_t> distance = distanceBetween(lower, upper))
+    all = b.i64(std::max<int64_t>(0, *distance));
+  else
+    all = b.select(b.compare(arith::CmpIPredicate::sge, lower, upper), zero, b.sub(upper, lower));
+  auto runsOf = [&](Value first, Value count, Value length, ValueRange registers) {
+    return b.loop(zero, count, one, registers, [&](Value n, ValueRange registers) {
+      Value begin = b.add(first, b.mul(n, length));
+      Value end = arith::AddIOp::create(b, begin, length, arith::IntegerOverflowFlags::nsw);
+      return run(begin, end, registers);
+    });
+  };
+  Value whole = b.fold<arith::DivUIOp>(all, length), rest = b.sub(all, b.mul(whole, length));
+  Value hasRest = b.compare(arith::CmpIPredicate::ne, rest, zero);
+  std::optional<int64_t> knownRest = getConstantIntValue(rest);
+  if (mayRepeat || knownRest == 0) {
+    Values registers = runsOf(lower, whole, length, inits);
+    if (knownRest == 0)
+      return registers;
+    return runsOf(b.add(lower, b.mul(whole, length)), b.select(hasRest, one, zero), rest,
+                  registers);
+  }
+  Value count = b.add(whole, b.select(hasRest, one, zero));
+  return b.loop(zero, count, one, inits, [&](Value n, ValueRange registers) {
+    Value begin = b.add(lower, b.mul(n, length)), left = b.sub(upper, begin);
+    return run(begin, b.add(begin, b.fold<arith::MinUIOp>(left, length)), registers);
+  });
 }
 
 CodeBuilder::Values KernelLowering::loopOfSums(std::optional<int64_t> rounds, Value lower,

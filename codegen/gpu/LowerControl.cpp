@@ -213,6 +213,11 @@ void KernelLowering::emitCount(scf::ForOp op) {
       llvm::append_range(next, part.isLongSum ? addTerms(sum, made) : Values(made));
     return next;
   };
+  auto findLong = [](Operation *inner) {
+    return isa<ForOp, scf::ForOp, scf::WhileOp, AlongAxes>(inner) ? WalkResult::interrupt()
+                                                                  : WalkResult::advance();
+  };
+  bool isShort = !op.getBody()->walk(findLong).wasInterrupted();
   Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound());
   std::optional<int64_t> each = getConstantIntValue(op.getStep());
   Values last;
@@ -220,7 +225,7 @@ void KernelLowering::emitCount(scf::ForOp op) {
     last = b.loop(lower, upper, step, inits, round);
   } else if (each && *each > 0 && *each <= mostStep) {
     auto chains = [&](Value begin, Value end, ValueRange carried) {
-      return loopInRuns(begin, end, *each, chain, carried, addUp);
+      return loopInRuns(begin, end, *each, chain, carried, addUp, /*mayRepeat=*/isShort);
     };
     std::optional<int64_t> rounds = roundsOf(op);
     if (rounds)

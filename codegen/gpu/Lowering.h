@@ -313,9 +313,10 @@ private:
   /// A loop, given its carried values' registers.
   using Loop = llvm::function_ref<Values(Value lower, Value upper, mlir::ValueRange registers)>;
   /// Rounds of a loop in runs of so many, each a loop for itself. `run` gets registers that follow
-  /// the carried values' as they are, and gives them.
+  /// the carried values' as they are, and gives them. Where its code may repeat, what is left
+  /// behind whole runs is one of its own: assemblers see how long the whole ones are.
   Values loopInRuns(Value lower, Value upper, int64_t step, int64_t rounds, mlir::ValueRange inits,
-                    Loop run);
+                    Loop run, bool mayRepeat = false);
   /// The loop by runs, where it has or may have more rounds than sums of two numbers bear. They
   /// settle behind each run.
   Values loopOfSums(std::optional<int64_t> rounds, Value lower, Value upper, int64_t step,

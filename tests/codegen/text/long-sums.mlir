@@ -1,12 +1,16 @@
 // RUN: tile-translate --tile-gpu-to-ptx -split-input-file %s | FileCheck %s
 
-// A number that a loop adds to: 32 terms by themselves, whose sum alone is added in two numbers.
+// A number that a loop adds to: 32 terms by themselves, whose sum alone is added in two numbers. How
+// long whole runs are is a number in the code; what is left behind them has code of its own.
 // CHECK-LABEL: .entry numbers(
-// CHECK: min.u64 {{.*}}, 32;
+// CHECK: shr.u64 {{.*}}, 5;
 // CHECK: ld.global.nc.b32 [[X:%r[0-9]+]]
-// CHECK-NOT: sub.rn.f32
 // CHECK: add.rn.f32 [[C:%r[0-9]+]], [[C]], [[X]];
-// CHECK-NOT: sub.rn.f32
+// CHECK: setp.lt.s64 {{.*}}, 32;
+// CHECK: sub.rn.f32
+// CHECK: and.b64 {{.*}}, 31;
+// CHECK: ld.global.nc.b32 [[Y:%r[0-9]+]]
+// CHECK: add.rn.f32 [[D:%r[0-9]+]], [[D]], [[Y]];
 // CHECK: ret;
 tile.kernel @numbers(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "N"], tile_gpu.warps = 1 : i64} {
   %c1_i64 = arith.constant 1 : i64
@@ -85,7 +89,7 @@ tile.kernel @few(%arg0: memref<?x8192xf32> {tile.mode = "in", tile.name = "x", t
 // Two additions a round: 16 rounds make a chain.
 // CHECK-LABEL: .entry two(
 // CHECK: min.u64 {{.*}}, 4096;
-// CHECK: min.u64 {{.*}}, 16;
+// CHECK: setp.lt.s64 {{.*}}, 16;
 tile.kernel @two(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "N"], tile_gpu.warps = 1 : i64} {
   %cst = arith.constant 2.000000e+00 : f32
   %c1_i64 = arith.constant 1 : i64
@@ -101,6 +105,31 @@ tile.kernel @two(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile
       scf.yield %5 : f32
     } {tile.name = "r"}
     tile.store %2, %arg1 at affine_map<()[s0] -> (s0)>() [%arg2] : f32, memref<?xf32>, ()
+  }
+  tile.return
+}
+
+// -----
+
+// Of 50 rounds 32 are one chain and 18 another: how long both are stands in the code.
+// CHECK-LABEL: .entry fifty(
+// CHECK-NOT: min.u64
+// CHECK: setp.lt.s64 {{.*}}, 32;
+// CHECK: setp.lt.s64 {{.*}}, 18;
+// CHECK: ret;
+tile.kernel @fifty(%arg0: memref<?x50xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0] -> (s0, 50)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0] -> (s0)>}) attributes {dims = ["M"], tile_gpu.warps = 1 : i64} {
+  %cst = arith.constant 0.000000e+00 : f32
+  %c0_i64 = arith.constant 0 : i64
+  %c1_i64 = arith.constant 1 : i64
+  %c50_i64 = arith.constant 50 : i64
+  %0 = tile.dim "M"
+  tile.parallel (%arg2 = each "i" %c0_i64 to %0) {
+    %1 = scf.for %arg3 = %c0_i64 to %c50_i64 step %c1_i64 iter_args(%arg4 = %cst) -> (f32)  : i64 {
+      %2 = tile.load %arg0 at affine_map<()[s0, s1] -> (s0, s1)>() [%arg2, %arg3] <exact> : memref<?x50xf32>, () -> f32
+      %3 = arith.addf %arg4, %2 : f32
+      scf.yield %3 : f32
+    } {tile.name = "r"}
+    tile.store %1, %arg1 at affine_map<()[s0] -> (s0)>() [%arg2] : f32, memref<?xf32>, ()
   }
   tile.return
 }
