@@ -6,6 +6,7 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpIPredicate;
+using Values = CodeBuilder::Values;
 
 //===-- Indices -----------------------------------------------------------===//
 
@@ -13,6 +14,36 @@ Value ScalarLowering::materialize(Lanes lanes, int width) {
   if (!lanes.counts || width == 1)
     return lanes.value;
   return b.add(lanes.value, b.iota(width));
+}
+
+static bool isPowerOfTwo(Value value) {
+  APInt number;
+  return matchPattern(value, m_ConstantInt(&number)) && number.isPowerOf2();
+}
+
+/// Quotients and remainders of lanes that count up from `first`, by a scalar. Where the divisor is
+/// not less than the lanes are, they pass at most one multiple of it: one division of scalars
+/// suffices, where processors have none of vectors.
+static std::pair<Value, Value> divideCounting(CodeBuilder &b, Value first, Value divisor,
+                                              int width) {
+  Value greatest = b.i64(std::numeric_limits<int64_t>::max() - width);
+  Value isShort = b.both(b.compare(CmpIPredicate::sge, divisor, b.i64(width)),
+                         b.compare(CmpIPredicate::sle, first, greatest));
+  Values both = b.branch(
+      isShort,
+      [&]() -> Values {
+        Value quotient = b.floorDiv(first, divisor);
+        Value rest = b.add(b.sub(first, b.mul(quotient, divisor)), b.iota(width));
+        Value passes = b.compare(CmpIPredicate::sge, rest, divisor);
+        return {b.add(quotient, b.select(passes, b.i64(1), b.i64(0))),
+                b.select(passes, b.sub(rest, divisor), rest)};
+      },
+      [&]() -> Values {
+        Value dividend = b.add(first, b.iota(width));
+        Value quotient = b.floorDiv(dividend, divisor);
+        return {quotient, b.sub(dividend, b.mul(quotient, divisor))};
+      });
+  return {both[0], both[1]};
 }
 
 Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms) {
@@ -29,6 +60,13 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
     return {b.add(x.value, y.value), x.counts || y.counts};
   // Counting lanes have the width of the innermost vector level.
   int width = lanesHere();
+  bool isDivision =
+      expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+  if (isDivision && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1 &&
+      !isPowerOfTwo(y.value)) {
+    auto [quotient, rest] = divideCounting(b, x.value, y.value, width);
+    return {expr.getKind() == AffineExprKind::Mod ? rest : quotient};
+  }
   Value left = materialize(x, width), right = materialize(y, width);
   switch (expr.getKind()) {
   case AffineExprKind::Add:

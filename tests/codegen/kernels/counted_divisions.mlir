@@ -1,0 +1,37 @@
+// Quotients and remainders of coordinates by numbers that a launch knows: more or fewer than a
+// vector has lanes, 0 and less; of coordinates below 0 and of those that the last integers turn
+// into.
+// types: f32 f64 bf16
+// dims: N=1,0,5,15,16,17,40,100
+// sizes: i=64,1,16,32,7
+// range s: -40 .. 40
+// range t: -20 .. 40
+// runs: 12
+#n = affine_map<()[n] -> (n)>
+!i = tensor<?x$T, #tile.axes<"i">>
+tile.kernel @counted_divisions(
+    %x: memref<?x$T> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %s: i64 {tile.name = "s", tile.mode = "in"},
+    %t: i64 {tile.name = "t", tile.mode = "in"},
+    %y: memref<?x$T> {tile.name = "y", tile.mode = "out", tile.shape = #n},
+    %z: memref<?x$T> {tile.name = "z", tile.mode = "out", tile.shape = #n},
+    %u: memref<?x$T> {tile.name = "u", tile.mode = "out", tile.shape = #n},
+    %v: memref<?x$T> {tile.name = "v", tile.mode = "out", tile.shape = #n})
+    attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %most = arith.constant 9223372036854775770 : i64
+  %none = arith.constant 7.0 : $T
+  %N = tile.dim "N"
+  %high = arith.addi %most, %s : i64
+  tile.parallel (%i = tiles "i" %c0 to %N) {
+    %turned = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %N] <clamp> : memref<?x$T>, (!tile.span<"i">) -> !i
+    tile.store %turned, %y at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+    %rest = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %t] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    tile.store %rest, %z at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+    %part = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) floordiv s1)>(%i)[%s, %t] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    tile.store %part, %u at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+    %last = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%high, %N] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    tile.store %last, %v at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+  }
+  tile.return
+}
