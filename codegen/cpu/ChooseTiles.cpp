@@ -171,6 +171,8 @@ void TileChooser::collectRoles() {
       innermost(store.getMap(), store.getDims(), store.getTarget());
     else if (auto update = dyn_cast<UpdateOp>(op))
       innermost(update.getMap(), update.getDims(), update.getTarget());
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      reductions.push_back({axesOf(reduce.getInput().getType()), loopsAround(op)});
     auto dot = dyn_cast<DotOp>(op);
     // Nobody uses what has become part of a sum: it is still there, as nothing is simplified yet.
     if (!dot || dot->use_empty() || axesOf(dot.getType()).empty())

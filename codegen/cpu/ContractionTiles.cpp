@@ -24,6 +24,30 @@ double TileChooser::blocksOf(ForOp loop) {
   return least;
 }
 
+/// What reductions of a contraction's whole result take more where it doesn't stay in the
+/// first-level cache: each goes over it, and something is made of it then.
+double TileChooser::cyclesOfReading(const Contraction &dot, double vectors, double bytes) {
+  constexpr double ofLevel2 = 5, ofMuch = 20; // cycles of a vector, and with all of that cache
+  if (bytes <= 0.75 * static_cast<double>(machine.level1Bytes))
+    return 0;
+  double times = 0;
+  for (const Reduction &reduction : reductions) {
+    auto hasAxes = [&](ArrayRef<StringAttr> names) {
+      return llvm::all_of(
+          names, [&](StringAttr name) { return llvm::is_contained(reduction.axes, name); });
+    };
+    if (reduction.axes.size() != dot.rows.size() + dot.columns.size() || !hasAxes(dot.rows) ||
+        !hasAxes(dot.columns))
+      continue;
+    double blocks = 1;
+    for (ForOp loop : reduction.loops)
+      blocks *= blocksOf(loop);
+    times += blocks;
+  }
+  double share = std::min(1.0, bytes / static_cast<double>(machine.level2Bytes));
+  return times * vectors * (ofLevel2 + ofMuch * share);
+}
+
 /// Cycles of a program: the multiply-adds of full register tiles, the packing of what they read,
 /// and the result once for each block of depth.
 TileChooser::DotCycles TileChooser::cyclesOf(const Contraction &dot) {
@@ -52,7 +76,8 @@ TileChooser::DotCycles TileChooser::cyclesOf(const Contraction &dot) {
   return {.multiply = times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes),
           .move = times * depth *
                       (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block) +
-                  times * lookUps * lookUpCycles,
+                  times * lookUps * lookUpCycles +
+                  cyclesOfReading(dot, rows * columns / lanes, result),
           .bytes = 0.75 * result + dot.bytes * block * (rows + columns),
           .sum = times * depth * rows * columns / lanes};
 }

@@ -38,6 +38,12 @@ struct Arithmetic {
   int cost;                              // as costOf counts
 };
 
+/// A reduction of a tile, by axes, and the loops that it stands in.
+struct Reduction {
+  llvm::ArrayRef<mlir::StringAttr> axes;
+  llvm::SmallVector<ir::ForOp, 1> loops;
+};
+
 /// A contraction by axes, and the loops over blocks that it stands in.
 struct Contraction {
   llvm::SmallVector<mlir::StringAttr> rows, columns;
@@ -86,6 +92,7 @@ private:
     double sum = 0; // of products, in vectors
   };
   DotCycles cyclesOf(const Contraction &dot);
+  double cyclesOfReading(const Contraction &dot, double vectors, double bytes);
   double costOfContractions();
   double descend(llvm::ArrayRef<AxisInfo *> open);
   double programs() const;
@@ -99,6 +106,7 @@ private:
   llvm::MapVector<mlir::StringAttr, AxisInfo> axes;
   llvm::SmallVector<Contraction> dots;
   llvm::SmallVector<Arithmetic> arithmetic;
+  llvm::SmallVector<Reduction> reductions;
   double eachPrograms = 1; // of the binders that take one element at a time
   double costEach = 0;     // of an element, as costOf counts
 };
