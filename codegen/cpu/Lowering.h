@@ -96,6 +96,8 @@ protected:
                  llvm::ArrayRef<mlir::Value> syms);
   /// Lanes that a counting index has at the current place.
   virtual int lanesHere() const { return 1; }
+  /// Whether what is emitted may leave the builder in another block.
+  virtual bool mayBranch() const { return false; }
   mlir::Value materialize(Lanes lanes, int width);
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
                                      mlir::ValueRange syms, DimValue dimValue);
@@ -363,6 +365,7 @@ private:
   void moveTo(int level);
   int widthAt(Axes axes) const;
   int lanesHere() const override;
+  bool mayBranch() const override { return !hasMoved; }
   Lanes coordinateOf(mlir::StringAttr axis) const;
   /// A span's coordinate, or the value of a tile of integers, as an index.
   Lanes indexOf(mlir::Value dim);
@@ -563,6 +566,7 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> buffers;
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, mlir::Value>> blocks;
   llvm::SmallVector<Level> levels;
+  bool hasMoved = false;              // to another level, at whose end code stays in one block
   int64_t unrolled = 1;               // copies of the code at this place
   llvm::DenseSet<mlir::Value> zeroed; // kept values that are 0 outside their conditions
   bool streams = false;               // some store goes past the caches

@@ -34,7 +34,8 @@ static std::pair<Value, Value> divideCounting(CodeBuilder &b, Value first, Value
       [&]() -> Values {
         Value quotient = b.floorDiv(first, divisor);
         Value rest = b.add(b.sub(first, b.mul(quotient, divisor)), b.iota(width));
-        Value passes = b.compare(CmpIPredicate::sge, rest, divisor);
+        // Unsigned: what follows a large rest may be no signed number.
+        Value passes = b.compare(CmpIPredicate::uge, rest, divisor);
         return {b.add(quotient, b.select(passes, b.i64(1), b.i64(0))),
                 b.select(passes, b.sub(rest, divisor), rest)};
       },
@@ -62,7 +63,7 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
   int width = lanesHere();
   bool isDivision =
       expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
-  if (isDivision && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1 &&
+  if (isDivision && mayBranch() && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1 &&
       !isPowerOfTwo(y.value)) {
     auto [quotient, rest] = divideCounting(b, x.value, y.value, width);
     return {expr.getKind() == AffineExprKind::Mod ? rest : quotient};

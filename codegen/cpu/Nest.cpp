@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -426,6 +427,7 @@ Value BodyLowering::emitRestrict(RestrictOp op) {
   if (Value known = levels[level].known.lookup(op.getOperation()))
     return known;
   OpBuilder::InsertionGuard guard(b);
+  llvm::SaveAndRestore moved(hasMoved, true);
   moveTo(level);
   SmallVector<Lanes> dims =
       llvm::map_to_vector(axes, [&](StringAttr axis) { return coordinateOf(axis); });
@@ -478,8 +480,10 @@ Value BodyLowering::emit(Value value) {
     return known;
   // Where the place stays, a value may leave the builder in another block.
   std::optional<OpBuilder::InsertionGuard> guard;
+  std::optional<llvm::SaveAndRestore<bool>> moved;
   if (level + 1 < static_cast<int>(levels.size())) {
     guard.emplace(b);
+    moved.emplace(hasMoved, true);
     moveTo(level);
   }
   Value result = emitTile(value);

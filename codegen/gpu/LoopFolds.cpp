@@ -249,7 +249,8 @@ CodeBuilder::Values KernelLowering::loopInRuns(Value lower, Value upper, int64_t
   Value hasRest = b.compare(arith::CmpIPredicate::ne, rest, zero);
   std::optional<int64_t> knownRest = getConstantIntValue(rest);
   if (mayRepeat || knownRest == 0) {
-    Values registers = runsOf(lower, whole, length, inits);
+    bool hasWhole = getConstantIntValue(whole) != 0;
+    Values registers = hasWhole ? runsOf(lower, whole, length, inits) : Values(inits);
     if (knownRest == 0)
       return registers;
     return runsOf(b.add(lower, b.mul(whole, length)), b.select(hasRest, one, zero), rest,

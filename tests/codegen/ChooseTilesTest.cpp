@@ -354,6 +354,60 @@ TEST_F(ChooseTilesTest, RowsThatLieApartAreFewAtATime) {
   }
 }
 
+/// y[i, :] = p[i, :] − max(p[i, :]) of a product p, or p itself.
+std::string wholeProduct(bool isReduced) {
+  std::string text = R"(
+#mk = affine_map<()[m, k, n] -> (m, k)>
+#kn = affine_map<()[m, k, n] -> (k, n)>
+#mn = affine_map<()[m, k, n] -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!in = tensor<?x?xf32, #tile.axes<"i", "N">>
+!i = tensor<?xf32, #tile.axes<"i">>
+tile.kernel @whole(
+    %a: memref<?x?xf32> {tile.name = "a", tile.mode = "in", tile.shape = #mk},
+    %b: memref<?x?xf32> {tile.name = "b", tile.mode = "in", tile.shape = #kn},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "K", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %K = tile.dim "K"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero : f32 to !in
+    %p = tile.for fold %k = "k" %c0 to %K iter_args(%sum = %init : !in) {
+      %ta = tile.load %a at #id(%i, %k)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"k">) -> tensor<?x?xf32, #tile.axes<"i", "k">>
+      %tb = tile.load %b at #id(%k, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"k">, !tile.span<"N">) -> tensor<?x?xf32, #tile.axes<"k", "N">>
+      %s = tile.dot %ta, %tb over "k" acc %sum : tensor<?x?xf32, #tile.axes<"i", "k">>, tensor<?x?xf32, #tile.axes<"k", "N">> -> !in
+      tile.yield %s : !in
+    }
+)";
+  if (isReduced)
+    text += R"(
+    %m = tile.reduce <max> %p over ["N"] : !in -> !i
+    %b0 = tile.broadcast %m : !i to !in
+    %d = arith.subf %p, %b0 : !in
+)";
+  text += "    tile.store " + std::string(isReduced ? "%d" : "%p") + R"(, %y at #id(%i, %n)[]
+        : !in, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+  }
+  tile.return
+})";
+  return text;
+}
+
+/// What a reduction goes over again stays in the first-level cache, unless fewer rows cost more:
+/// each program packs the other operand.
+TEST_F(ChooseTilesTest, ResultsThatAreReducedStayNear) {
+  auto bytes = [&](bool isReduced, int64_t depth) {
+    return choose(wholeProduct(isReduced), {4096, depth, 1024})["i"] * 1024 * 4;
+  };
+  EXPECT_LE(bytes(true, 1), machine.level1Bytes);
+  EXPECT_GT(bytes(false, 1), machine.level1Bytes);
+  EXPECT_GT(bytes(true, 256), machine.level1Bytes);
+}
+
 /// Where data says what is read, no axis of a tensor is known to be that of its rows.
 TEST_F(ChooseTilesTest, ProductsOfWhatDataSays) {
   std::string text =

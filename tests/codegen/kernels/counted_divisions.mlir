@@ -1,27 +1,36 @@
 // Quotients and remainders of coordinates by numbers that a launch knows: more or fewer than a
-// vector has lanes, 0 and less; of coordinates below 0 and of those that the last integers turn
-// into.
+// vector has lanes, 0 and less, and the greatest; of coordinates below 0 and of those that the last
+// integers turn into; where they are stored, and in front of a loop over another axis; and in
+// conditions.
 // types: f32 f64 bf16
-// dims: N=1,0,5,15,16,17,40,100
+// dims: N=1,0,5,15,16,17,40,100 K=1,0,2,3,17
 // sizes: i=64,1,16,32,7
 // range s: -40 .. 40
 // range t: -20 .. 40
 // runs: 12
-#n = affine_map<()[n] -> (n)>
+#n = affine_map<()[n, k] -> (n)>
+#nk = affine_map<()[n, k] -> (n, k)>
+!ik = tensor<?x?x$T, #tile.axes<"i", "K">>
 !i = tensor<?x$T, #tile.axes<"i">>
 tile.kernel @counted_divisions(
     %x: memref<?x$T> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %w: memref<?x?x$T> {tile.name = "w", tile.mode = "in", tile.shape = #nk},
     %s: i64 {tile.name = "s", tile.mode = "in"},
     %t: i64 {tile.name = "t", tile.mode = "in"},
     %y: memref<?x$T> {tile.name = "y", tile.mode = "out", tile.shape = #n},
     %z: memref<?x$T> {tile.name = "z", tile.mode = "out", tile.shape = #n},
     %u: memref<?x$T> {tile.name = "u", tile.mode = "out", tile.shape = #n},
-    %v: memref<?x$T> {tile.name = "v", tile.mode = "out", tile.shape = #n})
-    attributes {dims = ["N"]} {
+    %v: memref<?x$T> {tile.name = "v", tile.mode = "out", tile.shape = #n},
+    %q: memref<?x$T> {tile.name = "q", tile.mode = "out", tile.shape = #n},
+    %r: memref<?x$T> {tile.name = "r", tile.mode = "out", tile.shape = #n})
+    attributes {dims = ["N", "K"]} {
   %c0 = arith.constant 0 : i64
   %most = arith.constant 9223372036854775770 : i64
   %none = arith.constant 7.0 : $T
+  %greatest = arith.constant 9223372036854775807 : i64
   %N = tile.dim "N"
+  %K = tile.dim "K"
+  %k = tile.axis %c0 to %K : !tile.span<"K">
   %high = arith.addi %most, %s : i64
   tile.parallel (%i = tiles "i" %c0 to %N) {
     %turned = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %N] <clamp> : memref<?x$T>, (!tile.span<"i">) -> !i
@@ -31,7 +40,14 @@ tile.kernel @counted_divisions(
     %part = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) floordiv s1)>(%i)[%s, %t] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
     tile.store %part, %u at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
     %last = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%high, %N] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    %far = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %greatest] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    tile.store %far, %q at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
     tile.store %last, %v at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+    %rows = tile.load %w at affine_map<(d0, d1) -> (d0, d1)>(%i, %k)[] <exact> : memref<?x?x$T>, (!tile.span<"i">, !tile.span<"K">) -> !ik
+    %factors = tile.broadcast %turned : !i to !ik
+    %products = arith.mulf %rows, %factors : !ik
+    %most_of = tile.reduce <max> %products over ["K"] : !ik -> !i
+    tile.store %most_of, %r at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
   }
   tile.return
 }

@@ -5,11 +5,14 @@
 // CHECK-LABEL: .entry numbers(
 // CHECK: shr.u64 {{.*}}, 5;
 // CHECK: ld.global.nc.b32 [[X:%r[0-9]+]]
+// CHECK-NOT: sub.rn.f32
 // CHECK: add.rn.f32 [[C:%r[0-9]+]], [[C]], [[X]];
+// CHECK-NOT: sub.rn.f32
 // CHECK: setp.lt.s64 {{.*}}, 32;
 // CHECK: sub.rn.f32
 // CHECK: and.b64 {{.*}}, 31;
 // CHECK: ld.global.nc.b32 [[Y:%r[0-9]+]]
+// CHECK-NOT: sub.rn.f32
 // CHECK: add.rn.f32 [[D:%r[0-9]+]], [[D]], [[Y]];
 // CHECK: ret;
 tile.kernel @numbers(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "N"], tile_gpu.warps = 1 : i64} {
