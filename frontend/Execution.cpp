@@ -3,7 +3,6 @@
 #include "frontend/Execution.h"
 
 #include "codegen/Reports.h"
-#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/ShortDims.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CrashReport.h"

@@ -1,7 +1,6 @@
 //===- FusionPlan.cpp - what decides the bits of a fused graph ------------===//
 
 #include "frontend/FusionPlan.h"
-#include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/ShortDims.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"

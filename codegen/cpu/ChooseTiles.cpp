@@ -8,6 +8,7 @@
 #include "codegen/cpu/TileChooser.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 #include <unistd.h>
@@ -228,6 +229,32 @@ void TileChooser::take(AxisInfo &axis, double wanted) {
   };
   axis.size = *llvm::min_element(axis.candidates,
                                  [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
+}
+
+double TileChooser::programs() const {
+  double count = eachPrograms;
+  for (const auto &[name, axis] : axes)
+    if (axis.isSizable && axis.isProgram)
+      count *= static_cast<double>((axis.extent + axis.size - 1) / axis.size);
+  return count;
+}
+
+/// A program's tile of this type takes so many bytes.
+double TileChooser::bytesOf(Type type) {
+  double bytes = std::max(1U, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
+  for (StringAttr axis : axesOf(type))
+    bytes *= length(axis);
+  return bytes;
+}
+
+double TileChooser::keptBytes() {
+  double bytes = 0;
+  Plan plan(kernel);
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      bytes += plan.keeps(result) ? bytesOf(result.getType()) : 0;
+  });
+  return bytes;
 }
 
 llvm::StringMap<int64_t> TileChooser::choose() {

@@ -1,6 +1,5 @@
 //===- ElementTiles.cpp - tile sizes of kernels without products ----------===//
 
-#include "codegen/Elementwise.h"
 #include "codegen/cpu/Plan.h"
 #include "codegen/cpu/TileChooser.h"
 
@@ -141,24 +140,6 @@ void TileChooser::chooseForElements() {
   }
 }
 
-/// A program's tile of this type takes so many bytes.
-double TileChooser::bytesOf(Type type) {
-  double bytes = std::max(1U, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
-  for (StringAttr axis : axesOf(type))
-    bytes *= length(axis);
-  return bytes;
-}
-
-double TileChooser::keptBytes() {
-  double bytes = 0;
-  Plan plan(kernel);
-  kernel.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      bytes += plan.keeps(result) ? bytesOf(result.getType()) : 0;
-  });
-  return bytes;
-}
-
 /// How long a block may be so that the tiles that are kept of it stay in the second-level cache.
 int64_t TileChooser::mostAlong(StringAttr axis) {
   double bytes = 0; // of a coordinate
@@ -218,12 +199,4 @@ void TileChooser::avoidRepeats() {
     int64_t size = std::min<int64_t>(llvm::PowerOf2Ceil(wanted), mostAlong(name));
     axis.size = axis.least = std::max(axis.size, size);
   }
-}
-
-double TileChooser::programs() const {
-  double count = eachPrograms;
-  for (const auto &[name, axis] : axes)
-    if (axis.isSizable && axis.isProgram)
-      count *= static_cast<double>((axis.extent + axis.size - 1) / axis.size);
-  return count;
 }

@@ -1,7 +1,6 @@
 //===- ShortDims.cpp - dims that code for any length would waste lanes on -===//
 
 #include "codegen/cpu/ShortDims.h"
-#include "codegen/Elementwise.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -354,7 +354,7 @@ TEST_F(ChooseTilesTest, RowsThatLieApartAreFewAtATime) {
   }
 }
 
-/// y[i, :] = p[i, :] − max(p[i, :]) of a product p, or p itself.
+/// y[i, :] = p[i, :] − max(p[i, :]) − Σ p[i, :] of a product p, or p itself.
 std::string wholeProduct(bool isReduced) {
   std::string text = R"(
 #mk = affine_map<()[m, k, n] -> (m, k)>
@@ -386,7 +386,9 @@ tile.kernel @whole(
   if (isReduced)
     text += R"(
     %m = tile.reduce <max> %p over ["N"] : !in -> !i
-    %b0 = tile.broadcast %m : !i to !in
+    %total = tile.reduce <add> %p over ["N"] : !in -> !i
+    %both = arith.addf %m, %total : !i
+    %b0 = tile.broadcast %both : !i to !in
     %d = arith.subf %p, %b0 : !in
 )";
   text += "    tile.store " + std::string(isReduced ? "%d" : "%p") + R"(, %y at #id(%i, %n)[]
@@ -397,7 +399,7 @@ tile.kernel @whole(
   return text;
 }
 
-/// What a reduction goes over again stays in the first-level cache, unless fewer rows cost more:
+/// What reductions go over again stays in the first-level cache, unless fewer rows cost more:
 /// each program packs the other operand.
 TEST_F(ChooseTilesTest, ResultsThatAreReducedStayNear) {
   auto bytes = [&](bool isReduced, int64_t depth) {
