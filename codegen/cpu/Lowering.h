@@ -375,6 +375,7 @@ private:
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
   mlir::Value distanceToNext(ir::LoadOp op);
+  mlir::Value distanceAlong(ir::LoadOp op, unsigned binder);
   mlir::Value emitRestrict(ir::RestrictOp op);
   mlir::Value holdsUpTo(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
                         llvm::ArrayRef<mlir::Value> syms);
@@ -572,7 +573,8 @@ private:
   bool streams = false;               // some store goes past the caches
   int nests = 0;                      // emitted so far
   struct Reads {
-    int firstNest, prefetchingNest;
+    int firstNest, prefetchingNest = 0;
+    mlir::Value distance; // to what the next program reads, once it is known
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
   llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest

@@ -4,7 +4,8 @@
 // and leaves it idle in the others. So the second nest over a row asks for the
 // row of the next program, which then comes while this one is computed. A kernel
 // that transposes goes through blocks whose rows are a few lines, which no core
-// reads ahead: it asks for those of the next program's block.
+// reads ahead: it asks for those of the next program's block; and so does a product
+// whose short rows lie apart, as those of a head do that stand beside other heads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +19,38 @@ using arith::CmpIPredicate;
 /// Longer rows would push out the one that is being worked on.
 static constexpr int64_t maxRowBytes = 256 << 10;
 
-/// How many elements the next program's place is from this one's; null if that is no constant of
-/// the launch.
-Value BodyLowering::distanceToNext(LoadOp op) {
+/// Longer ones a core reads ahead by itself, wherever they begin.
+static constexpr int64_t maxApartBytes = 1 << 10;
+
+/// Whether a scalar is the binder's, or computed of it.
+static bool isMadeOf(Value value, Value binder) {
+  llvm::SmallSetVector<Value, 8> open;
+  open.insert(value);
+  for (size_t n = 0; n < open.size() && open[n] != binder; ++n)
+    if (Operation *op = open[n].getDefiningOp(); op && op->getNumRegions() == 0 && !isa<LoadOp>(op))
+      open.insert(op->operand_begin(), op->operand_end());
+  return open.contains(binder);
+}
+
+/// Whether the rows that a program multiplies lie apart: what is next to one is another program's.
+/// Programs that do little with them are soon at the next ones by themselves.
+static bool hasRowsApart(LoadOp op) {
+  auto findProduct = [](DotOp) { return WalkResult::interrupt(); };
+  if (!op->getParentOfType<KernelOp>().walk(findProduct).wasInterrupted())
+    return false;
+  ArrayRef<AffineExpr> places = op.getMap().getResults();
+  auto isOfBlock = [&](AffineExpr place) {
+    auto dim = dyn_cast<AffineDimExpr>(place);
+    return dim && isa<SpanType>(op.getDims()[dim.getPosition()].getType());
+  };
+  return places.size() > 2 && !isOfBlock(places.drop_back().back()) &&
+         llvm::any_of(places.drop_back(2), isOfBlock);
+}
+
+/// How many elements the places of neighbours along a binder are apart; null if they are the same.
+/// A number that is computed of the binder is taken to be the next one.
+Value BodyLowering::distanceAlong(LoadOp op, unsigned binder) {
   ParallelOp parallel = kernel.getParallel();
-  SmallVector<unsigned> order = programOrder();
-  if (order.empty())
-    return {};
-  Value fastest = parallel.getBody().getArgument(order.back());
   ValueRange operands[] = {op.getDims(), op.getSyms()};
   Memory memory = memoryOf(op.getSource());
   Value distance;
@@ -35,15 +60,31 @@ Value BodyLowering::distanceToNext(LoadOp op) {
       place = operands[0][dim.getPosition()];
     else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
       place = operands[1][symbol.getPosition()];
-    if (place == fastest)
-      distance = b.mul(memory.strides[d], b.i64(parallel.getSizes()[order.back()]));
+    if (place && isMadeOf(place, parallel.getBody().getArgument(binder)))
+      distance = b.mul(memory.strides[d], b.i64(parallel.getSizes()[binder]));
+  }
+  return distance;
+}
+
+/// How many elements the next program's place is from this one's, where both have the same place
+/// along all other axes; null if no axis moves it.
+Value BodyLowering::distanceToNext(LoadOp op) {
+  ParallelOp parallel = kernel.getParallel();
+  Value distance, none = b.i64(0);
+  for (unsigned n : programOrder()) { // the last one that has several decides
+    Value along = distanceAlong(op, n);
+    if (!along && !distance)
+      continue;
+    Value extent = b.sub(scalar(parallel.getUpper()[n]), scalar(parallel.getLower()[n]));
+    Value hasSeveral = b.compare(CmpIPredicate::sgt, extent, b.i64(parallel.getSizes()[n]));
+    distance = b.select(hasSeveral, along ? along : none, distance ? distance : none);
   }
   return distance;
 }
 
 void BodyLowering::prefetchNext(LoadOp op) {
-  auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests, 0});
-  auto &[first, prefetching] = reads->second;
+  auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests});
+  auto [first, prefetching, distance] = reads->second;
   bool isSecond = !isFirst && nests != first && (!prefetching || nests == prefetching);
   // The level with lanes; inside it `at` may have chosen one coordinate of another axis.
   auto vectors = llvm::find_if(llvm::reverse(levels), [](const Level &l) { return l.width > 1; });
@@ -53,29 +94,31 @@ void BodyLowering::prefetchNext(LoadOp op) {
                    op.getBounds() == BoundsMode::exact &&
                    isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
                                 op.getDims(), inner.axis);
-  bool isRow = !domains.isBlock(inner.axis.getValue());
-  if (!isInOrder || (isRow ? !isSecond : !plan.transposes()))
+  bool isRow = !domains.isBlock(inner.axis.getValue()), isApart = isRow && hasRowsApart(op);
+  bool isTime = isApart ? nests == first : isRow ? isSecond : plan.transposes();
+  if (!isInOrder || !isTime)
     return;
-  Value distance;
-  {
+  if (!distance) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(prologue);
     distance = distanceToNext(op);
     if (!distance)
       return;
     int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
-    Value pays = isRow
-                     ? b.compare(CmpIPredicate::sle, memory.extents.back(),
-                                 b.i64(maxRowBytes / elementBytes))
-                     : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
+    int64_t mostBytes = isApart ? maxApartBytes : maxRowBytes;
+    Value pays =
+        isRow
+            ? b.compare(CmpIPredicate::sle, memory.extents.back(), b.i64(mostBytes / elementBytes))
+            : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
     distance = b.select(pays, distance, b.i64(0)); // what is there already costs little
+    reads->second.distance = distance;
   }
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
   Place place = locate(memory, indices, inner.width);
   if (!place.offset.counts)
     return;
-  prefetching = nests;
+  readsOf[op].prefetchingNest = nests;
   Type element = memoryType(memory.element);
   Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
   b.prefetch(next, CodeBuilder::secondLevel);
