@@ -113,8 +113,8 @@ void TileChooser::collectArithmetic(Operation *op) {
     entry.loops = loopsAround(op);
 }
 
-/// Of the tensors whose elements a value is made of, each in its place, and whose rows go along the
-/// axis: the bytes of an element.
+/// Gives the bytes of an element of each tensor whose rows go along the axis and whose elements the
+/// value is made of, each in its place.
 static SmallVector<double, 1> rowsReadAlong(Value value, StringAttr axis) {
   llvm::SmallSetVector<Value, 8> open, tensors;
   open.insert(value);
@@ -209,7 +209,7 @@ void TileChooser::collectCandidates() {
   }
 }
 
-/// Of the part that one program takes.
+/// One program takes so many elements of an axis.
 double TileChooser::length(StringAttr name) {
   const AxisInfo &axis = axes[name];
   return static_cast<double>(axis.isSizable ? std::min(axis.size, axis.extent) : axis.extent);

@@ -14,9 +14,9 @@ using namespace tile::codegen;
 /// to 1.6 of the time (two cores of a Xeon).
 constexpr int64_t longPiece = 4096;
 
-/// Of rows that programs one below the other add to the same one: some at once, but not more than
-/// are prefetched side by side, or, of whole ones, stay near while something else is made of them.
-/// None if there are no such rows. What they are numbered by is no inner axis, though something
+/// A program takes so many rows at once that it and those below it add to the same one: not more
+/// than are prefetched side by side, or, of whole ones, stay near while something else is made of
+/// them; 0 if there are no such rows. What they are numbered by is no inner axis, though something
 /// else may be stored by their numbers.
 double TileChooser::rowsAtOnce() {
   constexpr double ofBlocks = 16, ofWholeRows = 8;

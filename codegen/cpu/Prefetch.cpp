@@ -35,16 +35,15 @@ static bool isMadeOf(Value value, Value binder) {
 /// Whether the rows that a program multiplies lie apart: what is next to one is another program's.
 /// Programs that do little with them are soon at the next ones by themselves.
 static bool hasRowsApart(LoadOp op) {
-  auto findProduct = [](DotOp) { return WalkResult::interrupt(); };
-  if (!op->getParentOfType<KernelOp>().walk(findProduct).wasInterrupted())
-    return false;
   ArrayRef<AffineExpr> places = op.getMap().getResults();
   auto isOfBlock = [&](AffineExpr place) {
     auto dim = dyn_cast<AffineDimExpr>(place);
     return dim && isa<SpanType>(op.getDims()[dim.getPosition()].getType());
   };
+  auto findProduct = [](DotOp) { return WalkResult::interrupt(); };
   return places.size() > 2 && !isOfBlock(places.drop_back().back()) &&
-         llvm::any_of(places.drop_back(2), isOfBlock);
+         llvm::any_of(places.drop_back(2), isOfBlock) &&
+         op->getParentOfType<KernelOp>().walk(findProduct).wasInterrupted();
 }
 
 /// How many elements the places of neighbours along a binder are apart; null if they are the same.

@@ -14,7 +14,7 @@
 
 namespace tile::codegen {
 
-/// What of an axis is not known counts as long.
+/// An axis of unknown extent counts as long.
 inline constexpr int64_t unknownExtent = 4096;
 struct AxisInfo {
   int64_t extent = unknownExtent;
@@ -50,7 +50,7 @@ struct Contraction {
   llvm::SmallVector<ir::ForOp> loops;
   mlir::StringAttr depth;
   double bytes; // of an element of the result, and of packed operands
-  /// Of the tensors whose rows are its rows, a block of each at a time: the bytes of an element.
+  /// It reads the rows of some tensors a block at a time: these are the bytes of their elements.
   llvm::SmallVector<double, 1> inBlocks;
 };
 
@@ -74,7 +74,7 @@ private:
   void collectRoles();
   void collectArithmetic(mlir::Operation *op);
   void collectCandidates();
-  /// Of the candidates the one nearest to `wanted`, by ratio.
+  /// Takes the candidate nearest to `wanted`, by ratio.
   void take(AxisInfo &axis, double wanted);
   double rowsAtOnce();
   double sideOfSquare(int innerAxes);
