@@ -198,10 +198,19 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
   double each = std::clamp(std::ceil(ctas / multiprocessors), 1.0, double(shape.ctasAtATime));
   double rounds = std::max(1.0, std::ceil(ctas / multiprocessors / each));
   Multiplying all;
-  for (auto [n, contraction] : llvm::enumerate(work.contractions)) {
+  size_t next = 0;
+  for (const Work::Contraction &contraction : work.contractions) {
     codegen::gpu::ContractionShape one;
-    if (n < shape.contractions.size())
-      one = shape.contractions[n];
+    if (!contraction.isOfMatrices) {
+      double vector = device.operations(Unit::Vector, contraction.type);
+      double busy =
+          vector > 0 && std::isfinite(contraction.operations) ? contraction.operations / vector : 0;
+      all.busy += busy;
+      all.whole += busy * shareLost(ctas, multiprocessors);
+      continue;
+    }
+    if (next < shape.contractions.size())
+      one = shape.contractions[next++];
     double rate = contractionRate(contraction, one);
     if (!(rate > 0) || !std::isfinite(contraction.operations))
       continue;

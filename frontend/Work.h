@@ -58,9 +58,11 @@ struct Work {
   struct Contraction {
     runtime::DType type;
     double operations = 0;
+    /// Not of vectors, whose sums a GPU makes as other sums (ir/LongSums.h).
+    bool isOfMatrices = true;
   };
   std::vector<Contraction> contractions;
-  /// The most that a contraction of a whole axis has of its operands at a time, where one of them
+  /// The most that a product of a whole axis has of its operands at a time, where one of them
   /// is made by loops or reductions itself, so that it can't go block by block.
   double contractedBytes = 0;
   /// False if conditions or data decide, so that something is an estimate.

@@ -7,6 +7,7 @@
 #include "codegen/gpu/MergeLoops.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
+#include "codegen/gpu/VectorDots.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 
@@ -171,6 +172,7 @@ static void sinkOperands(KernelOp kernel) {
 
 void tile::codegen::gpu::normalizeKernel(KernelOp kernel) {
   foldCounts(kernel);
+  sumVectorDots(kernel);
   joinReductions(kernel);
   if (!kernel->hasAttr(fixedOrderAttrName))
     loopContractions(kernel);

@@ -7,6 +7,7 @@
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
+#include "codegen/gpu/VectorDots.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Domain.h"
 
@@ -602,6 +603,7 @@ llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayR
     return choose(kernel, given);
   // Contractions of whole axes are loops by then, whose sizes are not the caller's.
   OwningOpRef<KernelOp> looped(kernel.clone());
+  sumVectorDots(*looped);
   llvm::StringMap<int64_t> loops = loopContractions(*looped), known = given;
   narrowDots(*looped);
   for (const auto &[name, size] : loops)

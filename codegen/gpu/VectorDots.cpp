@@ -1,0 +1,64 @@
+//===- VectorDots.cpp - dots of vectors are sums of products --------------===//
+
+#include "codegen/gpu/VectorDots.h"
+#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Products.h"
+#include "ir/LongSums.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen;
+using namespace tile::codegen::gpu;
+
+/// Elements of the accumulator's type, with the axes of the products.
+static Value asFactor(OpBuilder &builder, Location loc, Value operand, Type type) {
+  auto tile = cast<RankedTensorType>(operand.getType());
+  Type element = getElementTypeOrSelf(type), wide = withElement(tile, element);
+  if (isa<FloatType>(element) && tile.getElementType() != element)
+    operand = arith::ExtFOp::create(builder, loc, wide, operand);
+  else if (tile.getElementType() != element)
+    operand = arith::ExtSIOp::create(builder, loc, wide, operand);
+  return wide == type ? operand : BroadcastOp::create(builder, loc, type, operand).getResult();
+}
+
+static void sumProducts(DotOp dot) {
+  OpBuilder builder(dot);
+  Location loc = dot.getLoc();
+  Type element = getElementTypeOrSelf(dot.getType());
+  // One of the two has all the axes there are.
+  auto left = cast<RankedTensorType>(dot.getLhs().getType()),
+       right = cast<RankedTensorType>(dot.getRhs().getType());
+  Type products = withElement(left.getRank() >= right.getRank() ? left : right, element);
+  Value x = asFactor(builder, loc, dot.getLhs(), products),
+        y = asFactor(builder, loc, dot.getRhs(), products);
+  Value product = isa<FloatType>(element) ? arith::MulFOp::create(builder, loc, x, y).getResult()
+                                          : arith::MulIOp::create(builder, loc, x, y).getResult();
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> extents;
+  for (StringAttr axis : axesOf(products))
+    if (axis != dot.getAxisAttr()) {
+      axes.push_back(axis);
+      extents.push_back(extentOf(products, axis));
+    }
+  Value sum = ReduceOp::create(builder, loc, tileType(element, axes, extents), CombineKind::add,
+                               product, builder.getArrayAttr(dot.getAxisAttr()));
+  if (sum.getType() != dot.getType())
+    sum = BroadcastOp::create(builder, loc, dot.getType(), sum);
+  Value before = dot.getAcc();
+  if (!isZero(before))
+    sum = isa<FloatType>(element) ? arith::AddFOp::create(builder, loc, before, sum).getResult()
+                                  : arith::AddIOp::create(builder, loc, before, sum).getResult();
+  dot.replaceAllUsesWith(sum);
+  dot.erase();
+}
+
+void tile::codegen::gpu::sumVectorDots(KernelOp kernel) {
+  if (kernel->hasAttr(fixedOrderAttrName))
+    return;
+  SmallVector<DotOp> dots;
+  kernel.walk([&](DotOp dot) {
+    if (!isMatrixProduct(dot))
+      dots.push_back(dot);
+  });
+  llvm::for_each(dots, sumProducts);
+}
