@@ -263,5 +263,10 @@ int64_t tile::ir::roundsOfChain(Operation *loop, unsigned carried) {
   if (!bodyOf(loop, firstInit, firstArgument) || !runsLong(loop, carried))
     return 0;
   std::optional<Chain> chain = SumFinder(/*takesProducts=*/false).chainOf(loop, carried);
-  return chain ? std::max<int64_t>(1, longestChain / chain->additions) : 0;
+  if (!chain)
+    return 0;
+  int64_t most = std::max<int64_t>(1, longestChain / chain->additions);
+  // Of a known number of rounds each chain has about as many: no short one is left at the end.
+  std::optional<int64_t> rounds = roundsOf(loop);
+  return rounds ? llvm::divideCeil(*rounds, llvm::divideCeil(*rounds, most)) : most;
 }

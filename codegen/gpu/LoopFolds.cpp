@@ -13,6 +13,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/Products.h"
 #include "codegen/gpu/VerifyLayouts.h"
 #include "ir/LongSums.h"
 
@@ -159,8 +160,13 @@ CodeBuilder::Values KernelLowering::addTerms(ValueRange before, ValueRange terms
                                              ArrayRef<Value> holds) {
   Values next, losses;
   for (auto [r, term] : llvm::enumerate(terms)) {
-    Value old = before[r], oldLoss = before[r + terms.size()];
-    auto [sum, lost] = addCompensated(b, b.getLoc(), old, oldLoss, term);
+    Value old = before[r], oldLoss = before[r + terms.size()], sum, lost;
+    if (isZero(old) && isZero(oldLoss)) { // nothing is rounded yet
+      sum = arith::AddFOp::create(b, old, term);
+      lost = oldLoss;
+    } else {
+      std::tie(sum, lost) = addCompensated(b, b.getLoc(), old, oldLoss, term);
+    }
     next.push_back(holds.empty() ? sum : b.select(holds[r], sum, old));
     losses.push_back(holds.empty() ? lost : b.select(holds[r], lost, oldLoss));
   }
@@ -221,39 +227,65 @@ static std::optional<int64_t> distanceBetween(Value lower, Value upper) {
 
 CodeBuilder::Values KernelLowering::loopBetween(Value lower, Value upper, Value step,
                                                 ValueRange inits, CodeBuilder::LoopBody body,
-                                                bool mayUnroll) {
+                                                bool mayUnroll, int64_t mostWritten) {
   std::optional<int64_t> distance = distanceBetween(lower, upper);
   if (!distance)
     return b.loop(lower, upper, step, inits, body, mayUnroll);
+  std::optional<int64_t> each = getConstantIntValue(step);
+  if (each && *each > 0 && *distance <= std::max<int64_t>(1, mostWritten) * *each) {
+    Values carried(inits);
+    for (int64_t at = 0; at < *distance; at += *each)
+      carried = body(b.add(lower, b.i64(at)), carried);
+    return carried;
+  }
   auto round = [&](Value n, ValueRange carried) { return body(b.add(lower, n), carried); };
   return b.loop(b.i64(0), b.i64(*distance), step, inits, round, mayUnroll);
 }
 
 CodeBuilder::Values KernelLowering::loopInRuns(Value lower, Value upper, int64_t step,
                                                int64_t rounds, ValueRange inits, Loop run,
-                                               bool mayRepeat) {
+                                               int64_t copies) {
   // Runs are counted: what comes after the last one may be no number of 64 bits.
   Value zero = b.i64(0), one = b.i64(1), length = b.i64(step * rounds), all;
   if (std::optional<int64_t> distance = distanceBetween(lower, upper))
     all = b.i64(std::max<int64_t>(0, *distance));
   else
     all = b.select(b.compare(arith::CmpIPredicate::sge, lower, upper), zero, b.sub(upper, lower));
-  auto runsOf = [&](Value first, Value count, Value length, ValueRange registers) {
-    return b.loop(zero, count, one, registers, [&](Value n, ValueRange registers) {
-      Value begin = b.add(first, b.mul(n, length));
-      Value end = arith::AddIOp::create(b, begin, length, arith::IntegerOverflowFlags::nsw);
-      return run(begin, end, registers);
-    });
+  // So many times `together` runs, which stand one behind the other.
+  auto runsOf = [&](Value first, Value count, int64_t together, Value length,
+                    ValueRange registers) -> Values {
+    if (getConstantIntValue(count) == 0)
+      return registers;
+    Value stride = b.mul(length, b.i64(together));
+    auto turns = [&](Value n, ValueRange registers) {
+      Values made(registers);
+      Value begin = b.add(first, b.mul(n, stride));
+      for (int64_t turn = 0; turn < together; ++turn) {
+        Value end = arith::AddIOp::create(b, begin, length, arith::IntegerOverflowFlags::nsw);
+        made = run(begin, end, made);
+        begin = end;
+      }
+      return made;
+    };
+    return getConstantIntValue(count) == 1 ? turns(zero, registers)
+                                           : b.loop(zero, count, one, registers, turns);
   };
   Value whole = b.fold<arith::DivUIOp>(all, length), rest = b.sub(all, b.mul(whole, length));
   Value hasRest = b.compare(arith::CmpIPredicate::ne, rest, zero);
-  std::optional<int64_t> knownRest = getConstantIntValue(rest);
-  if (mayRepeat || knownRest == 0) {
-    bool hasWhole = getConstantIntValue(whole) != 0;
-    Values registers = hasWhole ? runsOf(lower, whole, length, inits) : Values(inits);
-    if (knownRest == 0)
-      return registers;
-    return runsOf(b.add(lower, b.mul(whole, length)), b.select(hasRest, one, zero), rest,
+  if (copies > 0 || getConstantIntValue(rest) == 0) {
+    Values registers(inits);
+    Value behind = lower, left = whole;
+    if (copies > 1) {
+      Value turns = b.fold<arith::DivUIOp>(whole, b.i64(copies));
+      Value taken = b.mul(turns, b.i64(copies));
+      registers = runsOf(lower, turns, copies, length, registers);
+      behind = b.add(lower, b.mul(taken, length));
+      left = b.sub(whole, taken);
+    }
+    std::optional<int64_t> few = copies > 1 ? getConstantIntValue(left) : std::nullopt;
+    registers = few ? runsOf(behind, b.i64(*few > 0), *few, length, registers)
+                    : runsOf(behind, left, 1, length, registers);
+    return runsOf(b.add(lower, b.mul(whole, length)), b.select(hasRest, one, zero), 1, rest,
                   registers);
   }
   Value count = b.add(whole, b.select(hasRest, one, zero));

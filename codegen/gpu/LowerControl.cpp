@@ -181,6 +181,30 @@ void KernelLowering::emitFor(ForOp op) {
   }
 }
 
+/// How often the code of a loop's round may stand in that of a chain of additions.
+struct RoundCopies {
+  /// Of chains: 0 where a round has loops, and one for all; else more where a round is short, so
+  /// that as many loads are on their way as a plain loop has that `ptxas` unrolls.
+  int64_t chains = 0;
+  /// Of rounds in a chain: of very short ones as many as it has. `ptxas` unrolls one chain of
+  /// several, as LLVM has the others count in a way that hides how often they run.
+  int64_t rounds = 0;
+};
+
+static RoundCopies roundCopies(scf::ForOp loop) {
+  constexpr unsigned fewOperations = 32, veryFew = 8;
+  constexpr int64_t someChains = 4, longestChain = 32;
+  unsigned operations = 0;
+  bool hasLoop = false;
+  loop.getBody()->walk([&](Operation *op) {
+    ++operations;
+    hasLoop |= isa<ForOp, scf::ForOp, scf::WhileOp, AlongAxes>(op);
+  });
+  if (hasLoop)
+    return {};
+  return {operations > fewOperations ? 1 : someChains, operations > veryFew ? 0 : longestChain};
+}
+
 void KernelLowering::emitCount(scf::ForOp op) {
   constexpr int64_t mostStep = int64_t(1) << 40;
   Values inits;
@@ -193,6 +217,7 @@ void KernelLowering::emitCount(scf::ForOp op) {
     if (rounds > 0)
       chain = std::min(chain, rounds);
   }
+  RoundCopies copies = roundCopies(op);
   Value step = scalar(op.getStep());
   auto round = [&](Value index, ValueRange carried) -> Values {
     scalars[op.getInductionVar()] = index;
@@ -207,17 +232,12 @@ void KernelLowering::emitCount(scf::ForOp op) {
     for (auto [part, sum] : llvm::zip(registers.parts, before))
       plain.append(start, part.isLongSum ? zerosOf(sum.take_front(part.count / 2)) : Values(sum),
                    false);
-    Values result = loopBetween(begin, end, step, start, round);
+    Values result = loopBetween(begin, end, step, start, round, /*mayUnroll=*/true, copies.rounds);
     for (auto [part, sum, made] :
          llvm::zip(registers.parts, before, plain.split(ValueRange(result))))
       llvm::append_range(next, part.isLongSum ? addTerms(sum, made) : Values(made));
     return next;
   };
-  auto findLong = [](Operation *inner) {
-    return isa<ForOp, scf::ForOp, scf::WhileOp, AlongAxes>(inner) ? WalkResult::interrupt()
-                                                                  : WalkResult::advance();
-  };
-  bool isShort = !op.getBody()->walk(findLong).wasInterrupted();
   Value lower = scalar(op.getLowerBound()), upper = scalar(op.getUpperBound());
   std::optional<int64_t> each = getConstantIntValue(op.getStep());
   Values last;
@@ -225,7 +245,7 @@ void KernelLowering::emitCount(scf::ForOp op) {
     last = b.loop(lower, upper, step, inits, round);
   } else if (each && *each > 0 && *each <= mostStep) {
     auto chains = [&](Value begin, Value end, ValueRange carried) {
-      return loopInRuns(begin, end, *each, chain, carried, addUp, /*mayRepeat=*/isShort);
+      return loopInRuns(begin, end, *each, chain, carried, addUp, copies.chains);
     };
     std::optional<int64_t> rounds = roundsOf(op);
     if (rounds)

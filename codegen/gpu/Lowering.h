@@ -307,16 +307,17 @@ private:
   };
   /// CodeBuilder::loop, for a loop that may be one of several runs. Where it is known how far it
   /// goes it counts from 0: assemblers see how often a loop runs, and unroll it by that, only
-  /// between constants.
+  /// between constants. With `mostWritten` rounds that are no more are written out.
   Values loopBetween(Value lower, Value upper, Value step, mlir::ValueRange inits,
-                     CodeBuilder::LoopBody body, bool mayUnroll = true);
+                     CodeBuilder::LoopBody body, bool mayUnroll = true, int64_t mostWritten = 0);
   /// A loop, given its carried values' registers.
   using Loop = llvm::function_ref<Values(Value lower, Value upper, mlir::ValueRange registers)>;
   /// Rounds of a loop in runs of so many, each a loop for itself. `run` gets registers that follow
-  /// the carried values' as they are, and gives them. Where its code may repeat, what is left
-  /// behind whole runs is one of its own: assemblers see how long the whole ones are.
+  /// the carried values' as they are, and gives them. With `copies` its code is there more than
+  /// once: so many stand in one round of the loop over whole runs, and what is left behind these is
+  /// one of its own, so that assemblers see how long the whole ones are.
   Values loopInRuns(Value lower, Value upper, int64_t step, int64_t rounds, mlir::ValueRange inits,
-                    Loop run, bool mayRepeat = false);
+                    Loop run, int64_t copies = 0);
   /// The loop by runs, where it has or may have more rounds than sums of two numbers bear. They
   /// settle behind each run.
   Values loopOfSums(std::optional<int64_t> rounds, Value lower, Value upper, int64_t step,
