@@ -64,7 +64,7 @@ struct KernelShape {
   int64_t elementsOfThread = 0;
   /// Contractions by plain threads whose sums are whole rows: blocks have no shape of their own.
   unsigned wholeScalars = 0;
-  OutputCopies copies;
+  OutputCopies copies = {};
 };
 
 /// Whether a contraction's sums have an axis of more than an element that no tile size cuts.

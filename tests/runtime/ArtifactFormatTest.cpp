@@ -208,9 +208,10 @@ TEST(ArtifactFormat, AnyContentIsReadWithoutHarm) {
       for (const CudaVariant &variant : kernel.cuda) {
         for (const Program &program : variant.code.programs)
           (void)evaluateInteger(program, dims, scalars);
-        for (const std::string &site : variant.code.sites)
+        for (const std::string &site : variant.code.sites) {
           if (!site.empty())
             ASSERT_GE(decodeSite(site.data()).size(), 3u);
+        }
       }
     }
   }
