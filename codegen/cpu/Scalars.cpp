@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
+using arith::CmpIPredicate;
 
 void ScalarLowering::bindArrays(Value params, Value dimArray, ValueRange tensors) {
   OpBuilder::InsertionGuard guard(b);
@@ -150,6 +151,12 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
     int64_t lanes =
         std::max<int64_t>({fewestLanes, lanesAlong(axes.back()), multiple}); // powers of two
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
+    // Long rows lie apart by no multiple of many lines: all would fall on few sets of a cache.
+    constexpr int64_t longRow = 512, oddly = 16; // elements
+    if (axes.size() > 1 && multiple == 1) {
+      Value row = extents.back(), isLong = b.compare(CmpIPredicate::sge, row, b.i64(longRow));
+      extents.back() = b.select(isLong, b.fold<arith::OrIOp>(row, b.i64(oddly)), row);
+    }
   }
   return extents;
 }
