@@ -201,7 +201,7 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
   size_t next = 0;
   for (const Work::Contraction &contraction : work.contractions) {
     codegen::gpu::ContractionShape one;
-    if (!contraction.isOfMatrices) {
+    if (contraction.isOfVectors) {
       double vector = device.operations(Unit::Vector, contraction.type);
       double busy =
           vector > 0 && std::isfinite(contraction.operations) ? contraction.operations / vector : 0;

@@ -2,9 +2,9 @@
 
 #include "frontend/Work.h"
 
+#include "codegen/gpu/VectorDots.h"
 #include "ir/AffineEval.h"
 #include "ir/Domain.h"
-#include "ir/LongSums.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CastInterfaces.h"
@@ -469,7 +469,7 @@ void Counter::compute(Operation *op) {
     double count = 2 * times(op, axes);
     add(Unit::Matrix, dot.getLhs().getType(), count);
     if (auto type = typeOf(dot.getLhs().getType()))
-      work.contractions.push_back({*type, count, ir::isMatrixProduct(dot)});
+      work.contractions.push_back({*type, count, codegen::gpu::isOfVectors(dot)});
     contract(dot);
   } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
     // Along other axes lanes are sums of their own.
@@ -555,7 +555,8 @@ void Counter::contract(ir::DotOp dot) {
   work.carriedBytes = std::max(work.carriedBytes, bytesOfBlocks(dot->getResults()));
   Value span = domains.spanOf(dot.getAxisAttr());
   bool isWhole = span && span.getDefiningOp<ir::AxisOp>();
-  if (isWhole && ir::isMatrixProduct(dot) && (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
+  if (isWhole && !codegen::gpu::isOfVectors(dot) &&
+      (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
     work.contractedBytes =
         std::max(work.contractedBytes, bytesOfBlocks({dot.getLhs(), dot.getRhs()}));
 }

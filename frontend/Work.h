@@ -58,8 +58,8 @@ struct Work {
   struct Contraction {
     runtime::DType type;
     double operations = 0;
-    /// Not of vectors, whose sums a GPU makes as other sums (ir/LongSums.h).
-    bool isOfMatrices = true;
+    /// A GPU makes its sums as others (VectorDots.h).
+    bool isOfVectors = false;
   };
   std::vector<Contraction> contractions;
   /// The most that a product of a whole axis has of its operands at a time, where one of them

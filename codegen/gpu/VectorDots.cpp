@@ -52,12 +52,19 @@ static void sumProducts(DotOp dot) {
   dot.erase();
 }
 
+bool tile::codegen::gpu::isOfVectors(DotOp dot) {
+  for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
+    if (loop.getNameAttr() == dot.getAxisAttr())
+      return false;
+  return !isMatrixProduct(dot);
+}
+
 void tile::codegen::gpu::sumVectorDots(KernelOp kernel) {
   if (kernel->hasAttr(fixedOrderAttrName))
     return;
   SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) {
-    if (!isMatrixProduct(dot))
+    if (isOfVectors(dot))
       dots.push_back(dot);
   });
   llvm::for_each(dots, sumProducts);

@@ -6,9 +6,12 @@
 
 namespace tile::codegen::gpu {
 
-/// Dots of vectors, also of many at once and of the rows of a matrix with one, become sums of
-/// products: each product is added to one sum only, so that nothing is gained by blocks in shared
-/// memory, and the sum is made where its operands are loaded, as other sums of rows are.
+/// Whether a dot is of whole vectors, also of many at once and of the rows of a matrix with one:
+/// each product is added to one sum only. The blocks of a loop that an author wrote are none.
+bool isOfVectors(ir::DotOp dot);
+
+/// Such dots become sums of products. Nothing is gained by blocks of theirs in shared memory; the
+/// sum is made where its operands are loaded, as other sums of rows are.
 void sumVectorDots(ir::KernelOp kernel);
 
 } // namespace tile::codegen::gpu

@@ -1,34 +1,34 @@
 // RUN: tile-opt %s -split-input-file -tile-gpu-materialize-axes | FileCheck %s
 
-// Where each product is added to one sum only, a dot is a sum of products, made where its operands are loaded: of
-// vectors, of rows of a matrix with one vector, of vectors side by side.
+// Where each product is added to one sum only, a dot of a whole axis is a sum of products, made where its operands are
+// loaded: of vectors, of rows of a matrix with one vector, of vectors side by side.
 
 // CHECK-LABEL: tile.kernel @rows(
 // CHECK-NOT: tile.dot
 // CHECK: [[A:%[0-9]+]] = tile.load %arg0
 // CHECK: [[V:%[0-9]+]] = tile.load %arg1
-// CHECK: [[X:%[0-9]+]] = arith.extf [[A]] : tensor<4x64xbf16, #tile.axes<"i", "k">> to tensor<4x64xf32, #tile.axes<"i", "k">>
-// CHECK: [[Y:%[0-9]+]] = arith.extf [[V]] : tensor<64xbf16, #tile.axes<"k">> to tensor<64xf32, #tile.axes<"k">>
+// CHECK: [[X:%[0-9]+]] = arith.extf [[A]] : tensor<4x64xbf16, {{.*}}> to tensor<4x64xf32
+// CHECK: [[Y:%[0-9]+]] = arith.extf [[V]] : tensor<64xbf16, {{.*}}> to tensor<64xf32
 // CHECK: [[B:%[0-9]+]] = tile.broadcast [[Y]]
 // CHECK: [[P:%[0-9]+]] = arith.mulf [[X]], [[B]]
-// CHECK: [[S:%[0-9]+]] = tile.reduce <add> [[P]] over ["k"] : tensor<4x64xf32, #tile.axes<"i", "k">> -> tensor<4xf32, #tile.axes<"i">>
+// CHECK: [[S:%[0-9]+]] = tile.reduce <add> [[P]] over ["k"]
 // CHECK: arith.addf {{.*}}, [[S]]
 // CHECK-NOT: tile.dot
 // CHECK: tile.return
-tile.kernel @rows(%arg0: memref<?x?xbf16> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xbf16> {tile.mode = "in", tile.name = "v", tile.shape = affine_map<()[s0, s1] -> (s1)>}, %arg2: memref<?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "K"]} {
-  %zero = arith.constant 0.000000e+00 : f32
+!ik = tensor<4x64xbf16, #tile.axes<"i", "k">>
+!k = tensor<64xbf16, #tile.axes<"k">>
+!i = tensor<4xf32, #tile.axes<"i">>
+tile.kernel @rows(%arg0: memref<?x64xbf16> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0] -> (s0, 64)>}, %arg1: memref<64xbf16> {tile.mode = "in", tile.name = "v", tile.shape = affine_map<()[s0] -> (64)>}, %arg2: memref<?xf32> {tile.mode = "in", tile.name = "b", tile.shape = affine_map<()[s0] -> (s0)>}, %arg3: memref<?xf32> {tile.mode = "out", tile.name = "y", tile.shape = affine_map<()[s0] -> (s0)>}) attributes {dims = ["M"]} {
   %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
   %m = tile.dim "M"
-  %n = tile.dim "K"
+  %k = tile.axis %c0 to %c64 : !tile.span<"k", 64>
   tile.parallel (%i = tiles "i" %c0 to %m by 4) {
-    %none = tile.broadcast %zero : f32 to tensor<4xf32, #tile.axes<"i">>
-    %sum = tile.for fold %k = "k" %c0 to %n by 64 iter_args(%acc = %none : tensor<4xf32, #tile.axes<"i">>) {
-      %a = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%i, %k) [] <exact> : memref<?x?xbf16>, (!tile.span<"i", 4>, !tile.span<"k", 64>) -> tensor<4x64xbf16, #tile.axes<"i", "k">>
-      %v = tile.load %arg1 at affine_map<(d0) -> (d0)>(%k) [] <exact> : memref<?xbf16>, (!tile.span<"k", 64>) -> tensor<64xbf16, #tile.axes<"k">>
-      %next = tile.dot %a, %v over "k" acc %acc : tensor<4x64xbf16, #tile.axes<"i", "k">>, tensor<64xbf16, #tile.axes<"k">> -> tensor<4xf32, #tile.axes<"i">>
-      tile.yield %next : tensor<4xf32, #tile.axes<"i">>
-    }
-    tile.store %sum, %arg2 at affine_map<(d0) -> (d0)>(%i) [] : tensor<4xf32, #tile.axes<"i">>, memref<?xf32>, (!tile.span<"i", 4>)
+    %b = tile.load %arg2 at affine_map<(d0) -> (d0)>(%i) [] <exact> : memref<?xf32>, (!tile.span<"i", 4>) -> !i
+    %a = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%i, %k) [] <exact> : memref<?x64xbf16>, (!tile.span<"i", 4>, !tile.span<"k", 64>) -> !ik
+    %v = tile.load %arg1 at affine_map<(d0) -> (d0)>(%k) [] <exact> : memref<64xbf16>, (!tile.span<"k", 64>) -> !k
+    %y = tile.dot %a, %v over "k" acc %b : !ik, !k -> !i
+    tile.store %y, %arg3 at affine_map<(d0) -> (d0)>(%i) [] : !i, memref<?xf32>, (!tile.span<"i", 4>)
   }
   tile.return
 }
@@ -56,23 +56,32 @@ tile.kernel @number(%arg0: memref<64xi8> {tile.mode = "in", tile.name = "x", til
 
 // -----
 
-// A product of matrices stays one.
-// CHECK-LABEL: tile.kernel @matrices(
+// A product of matrices stays one, and so does what a loop takes block by block.
+// CHECK-LABEL: tile.kernel @others(
 // CHECK: tile.dot
-tile.kernel @matrices(%arg0: memref<?x64xf32> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0] -> (s0, 64)>}, %arg1: memref<?x?xf32> {tile.mode = "out", tile.name = "c", tile.shape = affine_map<()[s0] -> (s0, s0)>}) attributes {dims = ["M"]} {
+// CHECK: tile.dot
+!ik = tensor<4x32xf32, #tile.axes<"i", "k">>
+!jk = tensor<4x32xf32, #tile.axes<"j", "k">>
+!ij = tensor<4x4xf32, #tile.axes<"i", "j">>
+!i = tensor<4xf32, #tile.axes<"i">>
+tile.kernel @others(%arg0: memref<?x64xf32> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0] -> (s0, 64)>}, %arg1: memref<?x?xf32> {tile.mode = "out", tile.name = "c", tile.shape = affine_map<()[s0] -> (s0, s0)>}) attributes {dims = ["M"]} {
   %zero = arith.constant 0.000000e+00 : f32
   %c0 = arith.constant 0 : i64
   %c64 = arith.constant 64 : i64
   %m = tile.dim "M"
   tile.parallel (%i = tiles "i" %c0 to %m by 4, %j = tiles "j" %c0 to %m by 4) {
-    %none = tile.broadcast %zero : f32 to tensor<4x4xf32, #tile.axes<"i", "j">>
-    %sum = tile.for fold %k = "k" %c0 to %c64 by 32 iter_args(%acc = %none : tensor<4x4xf32, #tile.axes<"i", "j">>) {
-      %a = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%i, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"i", 4>, !tile.span<"k", 32>) -> tensor<4x32xf32, #tile.axes<"i", "k">>
-      %b = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%j, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"j", 4>, !tile.span<"k", 32>) -> tensor<4x32xf32, #tile.axes<"j", "k">>
-      %next = tile.dot %a, %b over "k" acc %acc : tensor<4x32xf32, #tile.axes<"i", "k">>, tensor<4x32xf32, #tile.axes<"j", "k">> -> tensor<4x4xf32, #tile.axes<"i", "j">>
-      tile.yield %next : tensor<4x4xf32, #tile.axes<"i", "j">>
+    %none = tile.broadcast %zero : f32 to !ij
+    %row = tile.broadcast %zero : f32 to !i
+    %sum:2 = tile.for fold %k = "k" %c0 to %c64 by 32 iter_args(%acc = %none : !ij, %of = %row : !i) {
+      %a = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%i, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"i", 4>, !tile.span<"k", 32>) -> !ik
+      %b = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%j, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"j", 4>, !tile.span<"k", 32>) -> !jk
+      %next = tile.dot %a, %b over "k" acc %acc : !ik, !jk -> !ij
+      %square = tile.dot %a, %a over "k" acc %of : !ik, !ik -> !i
+      tile.yield %next, %square : !ij, !i
     }
-    tile.store %sum, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%i, %j) [] : tensor<4x4xf32, #tile.axes<"i", "j">>, memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"j", 4>)
+    %squares = tile.broadcast %sum#1 : !i to !ij
+    %all = arith.addf %sum#0, %squares : !ij
+    tile.store %all, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%i, %j) [] : !ij, memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"j", 4>)
   }
   tile.return
 }
