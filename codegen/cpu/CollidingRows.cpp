@@ -17,8 +17,9 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using arith::CmpIPredicate;
 
-/// What is longer stays in no cache that is near, copied or not.
-static constexpr int64_t mostCopied = int64_t(4) << 20;
+/// What is longer stays in no cache that is near, copied or not. Rows of copies are longer than
+/// those that are copied, by a 32nd at most (bufferShape).
+static constexpr int64_t mostCopied = (int64_t(4) << 20) + (int64_t(4) << 20) / 32;
 
 /// `stride`: how many elements rows are apart.
 Value BodyLowering::rowsCollide(const Buffer &copy, Value stride) {

@@ -151,7 +151,8 @@ SmallVector<Value> ScalarLowering::bufferShape(ArrayRef<StringAttr> axes, int64_
     int64_t lanes =
         std::max<int64_t>({fewestLanes, lanesAlong(axes.back()), multiple}); // powers of two
     extents.back() = b.fold<arith::AndIOp>(b.add(extents.back(), b.i64(lanes - 1)), b.i64(-lanes));
-    // Long rows lie apart by no multiple of many lines: all would fall on few sets of a cache.
+    // Long rows lie apart by no multiple of many lines, of f32 by an odd number of them: all would
+    // fall on few sets of a cache.
     constexpr int64_t longRow = 512, oddly = 16; // elements
     if (axes.size() > 1 && multiple == 1) {
       Value row = extents.back(), isLong = b.compare(CmpIPredicate::sge, row, b.i64(longRow));

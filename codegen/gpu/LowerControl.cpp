@@ -191,18 +191,35 @@ struct RoundCopies {
   int64_t rounds = 0;
 };
 
+/// Whether an op is a few instructions: of numbers, no function and no division, and nothing that
+/// anybody sees.
+static bool isFewInstructions(Operation *op) {
+  auto isNumber = [](Type type) { return axesOf(type).empty(); };
+  if (!llvm::all_of(op->getResultTypes(), isNumber) ||
+      !llvm::all_of(op->getOperandTypes(), isNumber))
+    return false;
+  if (isa<LoadOp, scf::IfOp, scf::YieldOp, math::FmaOp, math::AbsFOp>(op))
+    return true;
+  return isa<arith::ArithDialect>(op->getDialect()) &&
+         !isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
+              arith::RemUIOp>(op);
+}
+
 static RoundCopies roundCopies(scf::ForOp loop) {
   constexpr unsigned fewOperations = 32, veryFew = 8;
   constexpr int64_t someChains = 4, longestChain = 32;
   unsigned operations = 0;
-  bool hasLoop = false;
+  bool hasLoop = false, isShort = true;
   loop.getBody()->walk([&](Operation *op) {
     ++operations;
     hasLoop |= isa<ForOp, scf::ForOp, scf::WhileOp, AlongAxes>(op);
+    isShort &= isFewInstructions(op);
   });
   if (hasLoop)
     return {};
-  return {operations > fewOperations ? 1 : someChains, operations > veryFew ? 0 : longestChain};
+  if (!isShort || operations > fewOperations)
+    return {1, 0};
+  return {someChains, operations > veryFew ? 0 : longestChain};
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {

@@ -56,16 +56,23 @@ bool tile::codegen::gpu::isOfVectors(DotOp dot) {
   for (auto loop = dot->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>())
     if (loop.getNameAttr() == dot.getAxisAttr())
       return false;
-  return !isMatrixProduct(dot);
+  auto kernel = dot->getParentOfType<KernelOp>();
+  bool isMultiplied = false;
+  kernel.walk([&](DotOp other) {
+    isMultiplied |= other.getAxisAttr() == dot.getAxisAttr() && isMatrixProduct(other);
+  });
+  return !isMultiplied && !kernel->hasAttr(fixedOrderAttrName);
 }
 
 void tile::codegen::gpu::sumVectorDots(KernelOp kernel) {
-  if (kernel->hasAttr(fixedOrderAttrName))
-    return;
-  SmallVector<DotOp> dots;
-  kernel.walk([&](DotOp dot) {
-    if (isOfVectors(dot))
-      dots.push_back(dot);
-  });
-  llvm::for_each(dots, sumProducts);
+  SmallVector<DotOp> dots, live, ofVectors;
+  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
+  for (DotOp dot : llvm::reverse(dots)) { // templates have some that nothing uses
+    if (dot->use_empty())
+      dot.erase();
+    else
+      live.push_back(dot);
+  }
+  llvm::copy_if(llvm::reverse(live), std::back_inserter(ofVectors), isOfVectors);
+  llvm::for_each(ofVectors, sumProducts);
 }

@@ -1,7 +1,7 @@
 // RUN: tile-translate --tile-cpu-to-llvm --cpu=x86-64-v4 -split-input-file %s | FileCheck %s
 
 // Rows of scratch that lay apart by a multiple of many lines of a cache would all fall on few of its sets: long ones
-// have a line more, here eight of 2048 + 16 numbers; short ones have room for whole vectors.
+// have 16 elements more, here eight of 2048 + 16 numbers; short ones have room for whole vectors.
 // CHECK-LABEL: define i64 @long.scratch(
 // CHECK: mul {{.*}}, 8256
 // CHECK: ret

@@ -138,3 +138,28 @@ tile.kernel @fifty(%arg0: memref<?x50xf32> {tile.mode = "in", tile.name = "x", t
   }
   tile.return
 }
+
+// -----
+
+// What takes many instructions stands there twice, in whole chains and in what is left.
+// CHECK-LABEL: .entry costly(
+// CHECK-COUNT-2: ld.global.nc.b32
+// CHECK-NOT: ld.global
+// CHECK: ret;
+tile.kernel @costly(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "N"], tile_gpu.warps = 1 : i64} {
+  %c1_i64 = arith.constant 1 : i64
+  %cst = arith.constant 0.000000e+00 : f32
+  %c0_i64 = arith.constant 0 : i64
+  %0 = tile.dim "M"
+  %1 = tile.dim "N"
+  tile.parallel (%arg2 = each "i" %c0_i64 to %0) {
+    %2 = scf.for %arg3 = %c0_i64 to %1 step %c1_i64 iter_args(%arg4 = %cst) -> (f32)  : i64 {
+      %3 = tile.load %arg0 at affine_map<()[s0, s1] -> (s0, s1)>() [%arg2, %arg3] <exact> : memref<?x?xf32>, () -> f32
+      %4 = math.tanh %3 : f32
+      %5 = arith.addf %arg4, %4 : f32
+      scf.yield %5 : f32
+    } {tile.name = "r"}
+    tile.store %2, %arg1 at affine_map<()[s0] -> (s0)>() [%arg2] : f32, memref<?xf32>, ()
+  }
+  tile.return
+}

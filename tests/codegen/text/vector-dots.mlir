@@ -85,3 +85,33 @@ tile.kernel @others(%arg0: memref<?x64xf32> {tile.mode = "in", tile.name = "a", 
   }
   tile.return
 }
+
+// -----
+
+// Beside a product of matrices along the same axis a dot has part in the loop of that.
+// CHECK-LABEL: tile.kernel @beside(
+// CHECK: tile.dot
+// CHECK: tile.dot
+!ik = tensor<4x64xf32, #tile.axes<"i", "k">>
+!jk = tensor<4x64xf32, #tile.axes<"j", "k">>
+!ij = tensor<4x4xf32, #tile.axes<"i", "j">>
+!i = tensor<4xf32, #tile.axes<"i">>
+tile.kernel @beside(%arg0: memref<?x64xf32> {tile.mode = "in", tile.name = "a", tile.shape = affine_map<()[s0] -> (s0, 64)>}, %arg1: memref<?x?xf32> {tile.mode = "out", tile.name = "c", tile.shape = affine_map<()[s0] -> (s0, s0)>}) attributes {dims = ["M"]} {
+  %zero = arith.constant 0.000000e+00 : f32
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %m = tile.dim "M"
+  %k = tile.axis %c0 to %c64 : !tile.span<"k", 64>
+  tile.parallel (%i = tiles "i" %c0 to %m by 4, %j = tiles "j" %c0 to %m by 4) {
+    %none = tile.broadcast %zero : f32 to !ij
+    %row = tile.broadcast %zero : f32 to !i
+    %a = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%i, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"i", 4>, !tile.span<"k", 64>) -> !ik
+    %b = tile.load %arg0 at affine_map<(d0, d1) -> (d0, d1)>(%j, %k) [] <exact> : memref<?x64xf32>, (!tile.span<"j", 4>, !tile.span<"k", 64>) -> !jk
+    %product = tile.dot %a, %b over "k" acc %none : !ik, !jk -> !ij
+    %square = tile.dot %a, %a over "k" acc %row : !ik, !ik -> !i
+    %squares = tile.broadcast %square : !i to !ij
+    %all = arith.addf %product, %squares : !ij
+    tile.store %all, %arg1 at affine_map<(d0, d1) -> (d0, d1)>(%i, %j) [] : !ij, memref<?x?xf32>, (!tile.span<"i", 4>, !tile.span<"j", 4>)
+  }
+  tile.return
+}
