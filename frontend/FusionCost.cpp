@@ -180,6 +180,8 @@ double FusionCost::fastest(const Work::Contraction &contraction) const {
 
 double FusionCost::contractionRate(const Work::Contraction &contraction,
                                    const codegen::gpu::ContractionShape &shape) const {
+  if (contraction.isOfVectors)
+    return device.operations(Unit::Vector, contraction.type);
   using Path = ir::ContractionPath;
   if (shape.path == Path::Scalar)
     return shareOfPlainThreads(shape.reads) * device.operations(Unit::Vector, contraction.type) /
@@ -201,21 +203,17 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
   size_t next = 0;
   for (const Work::Contraction &contraction : work.contractions) {
     codegen::gpu::ContractionShape one;
-    if (contraction.isOfVectors) {
-      double vector = device.operations(Unit::Vector, contraction.type);
-      double busy =
-          vector > 0 && std::isfinite(contraction.operations) ? contraction.operations / vector : 0;
-      all.busy += busy;
-      all.whole += busy * shareLost(ctas, multiprocessors);
-      continue;
-    }
-    if (next < shape.contractions.size())
+    if (!contraction.isOfVectors && next < shape.contractions.size())
       one = shape.contractions[next++];
     double rate = contractionRate(contraction, one);
     if (!(rate > 0) || !std::isfinite(contraction.operations))
       continue;
     double busy = contraction.operations / rate, whole = busy * shareLost(ctas, multiprocessors);
     all.busy += busy;
+    if (contraction.isOfVectors) {
+      all.whole += whole;
+      continue;
+    }
     bool isPlain = one.path == ir::ContractionPath::Scalar;
     // Plain threads have had the rate that was fitted where registers alone limit their blocks.
     if (!isPlain || shape.lacksShared)

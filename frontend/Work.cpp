@@ -103,7 +103,7 @@ private:
   double countPrograms();
   double blockOf(StringAttr axis);
   double bytesOfBlocks(ValueRange values);
-  void contract(ir::DotOp dot);
+  void contract(ir::DotOp dot, bool isOfVectors);
 
   ir::KernelOp kernel;
   ir::Domains domains;
@@ -468,9 +468,10 @@ void Counter::compute(Operation *op) {
     axes.push_back(dot.getAxisAttr());
     double count = 2 * times(op, axes);
     add(Unit::Matrix, dot.getLhs().getType(), count);
+    bool isOfVectors = codegen::gpu::isOfVectors(dot);
     if (auto type = typeOf(dot.getLhs().getType()))
-      work.contractions.push_back({*type, count, codegen::gpu::isOfVectors(dot)});
-    contract(dot);
+      work.contractions.push_back({*type, count, isOfVectors});
+    contract(dot, isOfVectors);
   } else if (auto reduce = dyn_cast<ir::ReduceOp>(op)) {
     // Along other axes lanes are sums of their own.
     StringAttr last = ir::axesOf(reduce.getInput().getType()).back();
@@ -551,12 +552,11 @@ static bool isReduced(Value value) {
   return false;
 }
 
-void Counter::contract(ir::DotOp dot) {
+void Counter::contract(ir::DotOp dot, bool isOfVectors) {
   work.carriedBytes = std::max(work.carriedBytes, bytesOfBlocks(dot->getResults()));
   Value span = domains.spanOf(dot.getAxisAttr());
   bool isWhole = span && span.getDefiningOp<ir::AxisOp>();
-  if (isWhole && !codegen::gpu::isOfVectors(dot) &&
-      (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
+  if (isWhole && !isOfVectors && (isReduced(dot.getLhs()) || isReduced(dot.getRhs())))
     work.contractedBytes =
         std::max(work.contractedBytes, bytesOfBlocks({dot.getLhs(), dot.getRhs()}));
 }

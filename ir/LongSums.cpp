@@ -266,7 +266,8 @@ int64_t tile::ir::roundsOfChain(Operation *loop, unsigned carried) {
   if (!chain)
     return 0;
   int64_t most = std::max<int64_t>(1, longestChain / chain->additions);
-  // Of a known number of rounds each chain has about as many: no short one is left at the end.
+  // Chains have about as many rounds each, where it is known how many there are in all: no short
+  // chain is left at the end.
   std::optional<int64_t> rounds = roundsOf(loop);
   return rounds ? llvm::divideCeil(*rounds, llvm::divideCeil(*rounds, most)) : most;
 }

@@ -181,14 +181,14 @@ void KernelLowering::emitFor(ForOp op) {
   }
 }
 
-/// How often the code of a loop's round may stand in that of a chain of additions.
+/// How often the code of a loop's round may stand where chains of additions are made of it.
 struct RoundCopies {
-  /// Of chains: 0 where a round has loops, and one for all; else more where a round is short, so
-  /// that as many loads are on their way as a plain loop has that `ptxas` unrolls.
+  /// A round of the loop over chains has so many of them: with some, where each is short, as many
+  /// loads are on their way as in a plain loop that `ptxas` unrolls. Rounds with loops have 0.
   int64_t chains = 0;
-  /// Of rounds in a chain: of very short ones as many as it has. `ptxas` unrolls one chain of
+  /// A chain's rounds are written out where they are very short. `ptxas` would unroll one chain of
   /// several, as LLVM has the others count in a way that hides how often they run.
-  int64_t rounds = 0;
+  bool areWritten = false;
 };
 
 /// Whether an op is a few instructions: of numbers, no function and no division, and nothing that
@@ -207,7 +207,7 @@ static bool isFewInstructions(Operation *op) {
 
 static RoundCopies roundCopies(scf::ForOp loop) {
   constexpr unsigned fewOperations = 32, veryFew = 8;
-  constexpr int64_t someChains = 4, longestChain = 32;
+  constexpr int64_t someChains = 4;
   unsigned operations = 0;
   bool hasLoop = false, isShort = true;
   loop.getBody()->walk([&](Operation *op) {
@@ -218,8 +218,8 @@ static RoundCopies roundCopies(scf::ForOp loop) {
   if (hasLoop)
     return {};
   if (!isShort || operations > fewOperations)
-    return {1, 0};
-  return {someChains, operations > veryFew ? 0 : longestChain};
+    return {1, false};
+  return {someChains, operations <= veryFew};
 }
 
 void KernelLowering::emitCount(scf::ForOp op) {
@@ -249,7 +249,8 @@ void KernelLowering::emitCount(scf::ForOp op) {
     for (auto [part, sum] : llvm::zip(registers.parts, before))
       plain.append(start, part.isLongSum ? zerosOf(sum.take_front(part.count / 2)) : Values(sum),
                    false);
-    Values result = loopBetween(begin, end, step, start, round, /*mayUnroll=*/true, copies.rounds);
+    Values result = loopBetween(begin, end, step, start, round, /*mayUnroll=*/true,
+                                copies.areWritten ? chain : 0);
     for (auto [part, sum, made] :
          llvm::zip(registers.parts, before, plain.split(ValueRange(result))))
       llvm::append_range(next, part.isLongSum ? addTerms(sum, made) : Values(made));

@@ -58,21 +58,20 @@ bool tile::codegen::gpu::isOfVectors(DotOp dot) {
       return false;
   auto kernel = dot->getParentOfType<KernelOp>();
   bool isMultiplied = false;
-  kernel.walk([&](DotOp other) {
-    isMultiplied |= other.getAxisAttr() == dot.getAxisAttr() && isMatrixProduct(other);
+  kernel.walk([&](DotOp one) { // itself among them
+    isMultiplied |=
+        one.getAxisAttr() == dot.getAxisAttr() && !one->use_empty() && isMatrixProduct(one);
   });
   return !isMultiplied && !kernel->hasAttr(fixedOrderAttrName);
 }
 
 void tile::codegen::gpu::sumVectorDots(KernelOp kernel) {
-  SmallVector<DotOp> dots, live, ofVectors;
+  SmallVector<DotOp> dots;
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
-  for (DotOp dot : llvm::reverse(dots)) { // templates have some that nothing uses
-    if (dot->use_empty())
+  for (DotOp dot : llvm::reverse(dots)) {
+    if (dot->use_empty()) // templates have some
       dot.erase();
-    else
-      live.push_back(dot);
+    else if (isOfVectors(dot))
+      sumProducts(dot);
   }
-  llvm::copy_if(llvm::reverse(live), std::back_inserter(ofVectors), isOfVectors);
-  llvm::for_each(ofVectors, sumProducts);
 }

@@ -6,8 +6,10 @@
 // CHECK-LABEL: .entry numbers(
 // CHECK: shr.u64 {{.*}}, 7;
 // CHECK-COUNT-128: ld.global.nc.b32
+// CHECK-NOT: ld.global
 // CHECK: shr.u64 {{.*}}, 5;
 // CHECK-COUNT-32: ld.global.nc.b32
+// CHECK-NOT: ld.global
 // CHECK: and.b64 {{.*}}, 31;
 // CHECK: ld.global.nc.b32 [[Y:%r[0-9]+]]
 // CHECK-NOT: sub.rn.f32
@@ -92,8 +94,10 @@ tile.kernel @few(%arg0: memref<?x8192xf32> {tile.mode = "in", tile.name = "x", t
 // CHECK-LABEL: .entry two(
 // CHECK: min.u64 {{.*}}, 4096;
 // CHECK-COUNT-64: ld.global.nc.b32
+// CHECK-NOT: ld.global
 // CHECK: setp.lt.s64
 // CHECK-COUNT-16: ld.global.nc.b32
+// CHECK-NOT: ld.global
 // CHECK: setp.lt.s64
 tile.kernel @two(%arg0: memref<?x?xf32> {tile.mode = "in", tile.name = "x", tile.shape = affine_map<()[s0, s1] -> (s0, s1)>}, %arg1: memref<?xf32> {tile.mode = "out", tile.name = "s", tile.shape = affine_map<()[s0, s1] -> (s0)>}) attributes {dims = ["M", "N"], tile_gpu.warps = 1 : i64} {
   %cst = arith.constant 2.000000e+00 : f32

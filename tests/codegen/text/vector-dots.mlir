@@ -88,7 +88,7 @@ tile.kernel @others(%arg0: memref<?x64xf32> {tile.mode = "in", tile.name = "a", 
 
 // -----
 
-// Beside a product of matrices along the same axis a dot has part in the loop of that.
+// A dot beside a product of matrices along the same axis has part in the loop of that.
 // CHECK-LABEL: tile.kernel @beside(
 // CHECK: tile.dot
 // CHECK: tile.dot
