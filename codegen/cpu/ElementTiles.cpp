@@ -72,13 +72,16 @@ void TileChooser::chooseForElements() {
   constexpr double addedColumns = 1024;
   double elements = 1, rows = rowsAtOnce();
   int inner = 0;
+  bool hasWholeAxis = false;
   for (auto &[name, axis] : axes) {
-    if (!axis.isSizable && !axis.isProgram)
+    if (!axis.isSizable && !axis.isProgram) {
       elements *= static_cast<double>(axis.extent); // a whole axis
+      hasWholeAxis = true;
+    }
     inner += axis.isSizable && axis.isInner;
   }
   // Rows are read more than once, and something of them is kept: a third of the cache each.
-  double elementsWanted = elements > 1 ? static_cast<double>(machine.level1Bytes) / 12 : 8192;
+  double elementsWanted = hasWholeAxis ? static_cast<double>(machine.level1Bytes) / 12 : 8192;
   auto isLoop = [](const AxisInfo &axis) { return axis.isSizable && !axis.isProgram; };
   for (auto &[name, axis] : axes)
     if (isLoop(axis)) {

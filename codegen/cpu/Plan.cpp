@@ -166,6 +166,11 @@ struct Planner {
   bool countsRoundings = true;
   /// The nests that compute a value.
   DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
+  /// Steps before a value, and behind it.
+  DenseMap<Value, int> before, behind;
+  bool hasLongChain = false;        // which could be cut
+  bool mayCut = false;              // chains; and then
+  llvm::DenseSet<Value> keptAnyway; // has what is kept without cuts
 
   static constexpr int64_t few = 64; // four vectors
 
@@ -268,15 +273,17 @@ struct Planner {
            costOfPulled(expansion.getInput()) > dear;
   }
 
+  static bool isRounding(Operation *op) {
+    return isa<arith::TruncFOp>(op) &&
+           isNarrowFloat(getElementTypeOrSelf(op->getResult(0).getType()));
+  }
+
   /// What an op costs where it is computed again. Code for CPUs rounds to bf16 and to 8 bits in
   /// several steps; what is kept hangs on that alone, not how long vectors are.
   int costOfOp(Operation *op) const {
     constexpr int rounding = 8;
-    auto isRounded = [](Type type) {
-      Type number = getElementTypeOrSelf(type);
-      return isNarrowFloat(number) && !number.isF16();
-    };
-    return countsRoundings && isa<arith::TruncFOp>(op) && isRounded(op->getResult(0).getType())
+    return countsRoundings && isRounding(op) &&
+                   !getElementTypeOrSelf(op->getResult(0).getType()).isF16()
                ? rounding
                : tile::codegen::costOf(op);
   }
@@ -301,6 +308,105 @@ struct Planner {
     if (expansion && isSharedByMany(expansion))
       cost = std::min(cost, 1);
     return costs[value] = std::min(cost, 1000);
+  }
+
+  /// How long the steps of an op take one after the other, as costOf counts: to f16 it is rounded
+  /// in one, which takes as long as several.
+  int stepsOf(Operation *op) const {
+    return isRounding(op) ? std::max(4, costOfOp(op)) : costOfOp(op);
+  }
+
+  /// The longest chain of steps to a value from what is loaded, kept or shared by neighbours.
+  int stepsBefore(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !hasAxes(value) || Plan::isRoot(op) || isa<LoadOp>(op) || isExpansion(op) ||
+        kept.contains(value) || keptAnyway.contains(value))
+      return 0;
+    auto [entry, isNew] = before.try_emplace(value, 0);
+    if (!isNew)
+      return entry->second;
+    int steps = 0;
+    for (Value operand : op->getOperands())
+      steps = std::max(steps, stepsBefore(operand));
+    return before[value] = steps + stepsOf(op);
+  }
+
+  /// The longest one from a value to what is stored, reduced, kept or shared. All its users are
+  /// visited.
+  int stepsBehind(Value value) const {
+    int most = 0;
+    for (Operation *user : value.getUsers())
+      if (!Plan::isRoot(user) && !isExpansion(user))
+        for (Value result : user->getResults())
+          most =
+              std::max(most, stepsOf(user) + (kept.contains(result) ? 0 : behind.lookup(result)));
+    return most;
+  }
+
+  /// Whether nothing on the way to a value is computed for anything else, but to be stored; of
+  /// a few steps it may be computed again.
+  bool isOnlyWay(Value value) {
+    constexpr int few = 3;
+    SmallVector<Value> open = {value};
+    llvm::SmallDenseSet<Operation *> inside;
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val().getDefiningOp();
+      if (!inside.insert(op).second)
+        continue;
+      for (Value operand : op->getOperands())
+        if (stepsBefore(operand) > few)
+          open.push_back(operand);
+    }
+    return llvm::all_of(inside, [&](Operation *op) {
+      return op == value.getDefiningOp() || llvm::all_of(op->getUsers(), [&](Operation *user) {
+               return isa<StoreOp>(user) || inside.contains(user);
+             });
+    });
+  }
+
+  /// Whether a tile is known to stay in a first-level cache, or is no longer than one that is kept
+  /// anyway.
+  bool hasRoomOfCache(Value value) {
+    constexpr int64_t mostBytes = 32768;
+    auto bytesOf = [](Value value) {
+      return std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+    };
+    if (llvm::any_of(keptAnyway, [&](Value other) {
+          return axesOf(other.getType()) == axesOf(value.getType()) &&
+                 bytesOf(value) <= bytesOf(other);
+        }))
+      return true;
+    int64_t bytes = bytesOf(value);
+    for (StringAttr axis : axesOf(value.getType())) {
+      int64_t extent = likelyExtentOf(kernel, domains, axis);
+      if (ShapedType::isDynamic(extent) || extent > mostBytes)
+        return false;
+      bytes *= std::max<int64_t>(1, extent);
+    }
+    return bytes <= mostBytes;
+  }
+
+  /// A processor looks ahead as far as its queues and registers go: about one function of a vector
+  /// overlaps with the next vectors, and a longer chain waits for itself. It is cut where both
+  /// parts are long and one value goes between them, which is computed for all elements of a block
+  /// before what follows, and stays in the first-level cache. What is rounded waits the longest for
+  /// its few steps, and has calls apart to be no slower than.
+  bool cutsChain(Value value, Operation *op) {
+    constexpr int function = 16, rounded = 5, together = 24;
+    int most = behind[value] = stepsBehind(value), least = isRounding(op) ? rounded : function;
+    hasLongChain |= most + stepsOf(op) >= together;
+    if (!mayCut || most < least || isa<BroadcastOp, CoordsOp, LoadOp>(op) ||
+        stepsBefore(value) < least || stepsBefore(value) + most < together)
+      return false;
+    return hasRoomOfCache(value) && isOnlyWay(value);
+  }
+
+  /// Starts again.
+  void cutChains() {
+    mayCut = true;
+    std::swap(kept, keptAnyway);
+    costs.clear();
+    nests.clear();
   }
 
   /// Whether these are stores of the same elements that may be one nest, in which they share what
@@ -356,7 +462,8 @@ struct Planner {
     bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
+    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked) ||
+                (cutsChain(value, op) && !isPacked);
     bool keep = isForFew || (pays && hasKnownRoom(axesOf(value.getType())));
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
@@ -415,8 +522,15 @@ Plan::Plan(KernelOp kernel) {
           pulled.push_back(result);
   });
   Planner planner(kernel, *this, kept, costs, turned);
-  for (Value value : llvm::reverse(pulled))
-    planner.visit(value);
+  auto visitAll = [&] {
+    for (Value value : llvm::reverse(pulled))
+      planner.visit(value);
+  };
+  visitAll();
+  if (planner.hasLongChain) {
+    planner.cutChains();
+    visitAll();
+  }
   rowsAcross = planner.rowsAcross;
   // A kernel that transposes asks for blocks ahead where it reads them.
   for (Value value : pulled)
