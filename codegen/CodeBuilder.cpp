@@ -104,8 +104,49 @@ static CodeBuilder::Values interleave(CodeBuilder &b, ArrayRef<Value> rows) {
   return result;
 }
 
+/// As `transpose`, of as many vectors as they have lanes: first the squares within 128 bits, for
+/// which processors have shuffles that need no register of indices, then these as wholes.
+static CodeBuilder::Values transposeSquare(CodeBuilder &b, ArrayRef<Value> rows, int unit) {
+  int width = static_cast<int>(rows.size()), units = width / unit;
+  auto shuffle = [&](Value x, Value y, llvm::function_ref<int(int)> laneOf) {
+    SmallVector<int32_t> lanes = llvm::map_to_vector(llvm::seq(0, width), laneOf);
+    return LLVM::ShuffleVectorOp::create(b, x, y, lanes);
+  };
+  SmallVector<CodeBuilder::Values> columns(unit); // each unit's first ones, second ones, and so on
+  for (int first = 0; first < width; first += unit) {
+    CodeBuilder::Values square(rows.slice(first, unit));
+    for (int round = 1; round < unit; round *= 2) {
+      CodeBuilder::Values next;
+      for (int n = 0; n < unit; ++n)
+        next.push_back(shuffle(square[n / 2], square[n / 2 + unit / 2], [&](int l) {
+          return l / unit * unit + (n % 2 * unit + l % unit) / 2 + l % 2 * width;
+        }));
+      square = std::move(next);
+    }
+    for (auto [values, value] : llvm::zip(columns, square))
+      values.push_back(value);
+  }
+  // Of two vectors' units, the even ones and the odd ones.
+  for (CodeBuilder::Values &values : columns)
+    for (int round = 1; round < units; round *= 2) {
+      CodeBuilder::Values next(units);
+      for (int n = 0; n < units; ++n)
+        next[n % 2 * units / 2 + n / 2] =
+            shuffle(values[n / 2 * 2], values[n / 2 * 2 + 1],
+                    [&](int l) { return (l / unit * 2 + n % 2) * unit + l % unit; });
+      values = std::move(next);
+    }
+  CodeBuilder::Values result;
+  for (int n = 0; n < width; ++n)
+    result.push_back(columns[n % unit][n / unit]);
+  return result;
+}
+
 CodeBuilder::Values CodeBuilder::transpose(Values rows) {
   int count = static_cast<int>(rows.size()), width = widthOf(rows[0]);
+  int unit = 128 / static_cast<int>(elementOf(rows[0].getType()).getIntOrFloatBitWidth());
+  if (count == width && unit > 1 && width > unit)
+    return transposeSquare(*this, rows, unit);
   if (!llvm::isPowerOf2_32(count))
     return interleave(*this, rows);
   // Interleaving halves is a rotation of the bits of (vector, lane): as many as the vector has
