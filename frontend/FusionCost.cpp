@@ -24,6 +24,10 @@ static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 1
 /// A reduction takes as long as so many operations beside its elements: 14 to 30 cycles were
 /// measured there, of rows of 32 to 128. On GPUs nothing is known of it.
 static constexpr double operationsOfReductionOnCpu = 1280;
+/// A contraction that waits for another one of its program, or reductions before or behind it,
+/// begin so many cycles late on a CPU: nothing of the next program is done meanwhile. 15 to 40 were
+/// measured on the EPYC, of attention with heads of 4 × 4 and of one row.
+static constexpr double cyclesOfWait = 40;
 /// Warps of a multiprocessor with which its arithmetic is busy: with fewer each waits for its own
 /// results. An assumption.
 static constexpr double busyWarps = 16;
@@ -287,6 +291,10 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
     // Not all loops around a contraction are known to the cycles.
     if (clock > 0 && multiprocessors > 0)
       all = std::max(all, cycles * work.programs / (clock * multiprocessors));
+    if (clock > 0 && multiprocessors > 0 && !work.contractions.empty()) {
+      double waits = static_cast<double>(work.contractions.size()) - (work.reduced > 0 ? 0 : 1);
+      all += waits * cyclesOfWait * work.programs / (clock * multiprocessors);
+    }
     multiply = {all, all * shareLost(ctas, multiprocessors)};
   }
   if (vector > 0)

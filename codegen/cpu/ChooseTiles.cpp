@@ -168,9 +168,10 @@ void TileChooser::collectRoles() {
     collectArithmetic(op);
     if (auto load = dyn_cast<LoadOp>(op))
       innermost(load.getMap(), load.getDims(), load.getSource());
-    else if (auto store = dyn_cast<StoreOp>(op))
+    else if (auto store = dyn_cast<StoreOp>(op)) {
       innermost(store.getMap(), store.getDims(), store.getTarget());
-    else if (auto update = dyn_cast<UpdateOp>(op))
+      stored.push_back(axesOf(store.getValue().getType()));
+    } else if (auto update = dyn_cast<UpdateOp>(op))
       innermost(update.getMap(), update.getDims(), update.getTarget());
     if (auto reduce = dyn_cast<ReduceOp>(op))
       reductions.push_back({axesOf(reduce.getInput().getType()), loopsAround(op)});

@@ -24,20 +24,22 @@ double TileChooser::blocksOf(ForOp loop) {
   return least;
 }
 
-/// What reductions of a contraction's whole result take more where it doesn't stay in the
-/// first-level cache: each goes over it, and something is made of it then.
+/// What a contraction's whole result takes more where it doesn't stay in the first-level cache: it
+/// is stored from there, and reductions go over it, of which something is made then.
 double TileChooser::cyclesOfReading(const Contraction &dot, double vectors, double bytes) {
   constexpr double ofLevel2 = 5, ofMuch = 20; // cycles of a vector, and with all of that cache
   if (bytes <= 0.75 * static_cast<double>(machine.level1Bytes))
     return 0;
+  auto isResult = [&](ArrayRef<StringAttr> names) {
+    auto hasAll = [&](ArrayRef<StringAttr> axes) {
+      return llvm::all_of(axes, [&](StringAttr axis) { return llvm::is_contained(names, axis); });
+    };
+    return names.size() == dot.rows.size() + dot.columns.size() && hasAll(dot.rows) &&
+           hasAll(dot.columns);
+  };
   double times = 0;
   for (const Reduction &reduction : reductions) {
-    auto hasAxes = [&](ArrayRef<StringAttr> names) {
-      return llvm::all_of(
-          names, [&](StringAttr name) { return llvm::is_contained(reduction.axes, name); });
-    };
-    if (reduction.axes.size() != dot.rows.size() + dot.columns.size() || !hasAxes(dot.rows) ||
-        !hasAxes(dot.columns))
+    if (!isResult(reduction.axes))
       continue;
     double blocks = 1;
     for (ForOp loop : reduction.loops)
@@ -45,7 +47,8 @@ double TileChooser::cyclesOfReading(const Contraction &dot, double vectors, doub
     times += blocks;
   }
   double share = std::min(1.0, bytes / static_cast<double>(machine.level2Bytes));
-  return times * vectors * (ofLevel2 + ofMuch * share);
+  double ofStore = llvm::any_of(stored, isResult) ? ofLevel2 : 0;
+  return vectors * (ofStore + times * (ofLevel2 + ofMuch * share));
 }
 
 /// Cycles of a program: the multiply-adds of full register tiles, the packing of what they read,
@@ -64,6 +67,11 @@ TileChooser::DotCycles TileChooser::cyclesOf(const Contraction &dot) {
   for (ForOp loop : dot.loops)
     times *= blocksOf(loop);
   double result = dot.bytes * rows * columns;
+  // For few rows the other operand isn't packed, and no register tile shares what is read of it.
+  constexpr double fewRows = 24;
+  bool isFew = rows <= fewRows;
+  double packed = isFew ? rows : rows + columns;
+  double vectorsOfRows = isFew ? 2 * rows : roundUp(rows, 4);
   // A result that is far from the core is prefetched, but not for nothing.
   double perBlock = (3.2 + 6.4 * result / level2Bytes) / lanes;
   // More rows than a core knows pages of are looked up anew in each block of depth.
@@ -73,12 +81,11 @@ TileChooser::DotCycles TileChooser::cyclesOf(const Contraction &dot) {
     return rows * std::min(1.0, rowBytes / pageBytes) > knownPages;
   };
   double lookUps = static_cast<double>(llvm::count_if(dot.inBlocks, isFar)) * rows;
-  return {.multiply = times * depth * roundUp(rows, 4) * roundUp(columns, lanes) / (2 * lanes),
-          .move = times * depth *
-                      (12.8 / lanes * (rows + columns) + perBlock * rows * columns / block) +
+  return {.multiply = times * depth * vectorsOfRows * roundUp(columns, lanes) / (2 * lanes),
+          .move = times * depth * (12.8 / lanes * packed + perBlock * rows * columns / block) +
                   times * lookUps * lookUpCycles +
                   cyclesOfReading(dot, rows * columns / lanes, result),
-          .bytes = 0.75 * result + dot.bytes * block * (rows + columns),
+          .bytes = 0.75 * result + dot.bytes * block * packed,
           .sum = times * depth * rows * columns / lanes};
 }
 
@@ -115,7 +122,7 @@ double TileChooser::costOfContractions() {
     compute += elements * op.cost / vectorLanes;
   }
   double excess = std::max(1.0, bytes / (0.8 * static_cast<double>(machine.level2Bytes)));
-  double program = compute * std::sqrt(excess) + memory * excess + 2000;
+  double program = compute * std::sqrt(excess) + memory * excess + 500;
   return std::ceil(programs() / machine.threads) * program;
 }
 

@@ -107,6 +107,7 @@ private:
   llvm::SmallVector<Contraction> dots;
   llvm::SmallVector<Arithmetic> arithmetic;
   llvm::SmallVector<Reduction> reductions;
+  llvm::SmallVector<llvm::ArrayRef<mlir::StringAttr>> stored; // the axes of each tile
   double eachPrograms = 1; // of the binders that take one element at a time
   double costEach = 0;     // of an element, as costOf counts
 };
