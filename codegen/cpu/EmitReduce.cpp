@@ -123,7 +123,10 @@ void BodyLowering::emitReduction(const Reduction &reduction, ArrayRef<Fold> fold
       return next;
     };
     Values first = chain ? openSums(folds, start, unroll.isAlone) : start;
-    Values sums = nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
+    auto inside = [&] {
+      return nest(inner, vectorAxis, first, step, &unroll, isInner ? reduction.vectors : 1);
+    };
+    Values sums = withCuts(inner.back(), vectorAxis, reduction.pulled, inside);
     if (chain && !unroll.isAlone)
       sums = closeRows(folds, start.size(), sums);
     if (isInner)
@@ -188,6 +191,7 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
       llvm::any_of(pulled, [&](Value value) { return plan.costOf(value) > cheapTwice; });
   reduction.chain = pinned ? pinned->chain : chainOf(reduction);
   orders[op] = orderOf(reduction);
+  reduction.pulled.assign(pulled.begin(), pulled.end());
   return reduction;
 }
 
@@ -305,6 +309,7 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
                         vectorsFor(vectorAxis, value),
                         plan.costOf(value) > cheapTwice};
     reduction.chain = chainOf(reduction);
+    llvm::append_range(reduction.pulled, value.getDefiningOp()->getOperands());
     return reduction;
   };
   SmallVector<ReduceOp> fitting;

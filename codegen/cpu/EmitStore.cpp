@@ -203,9 +203,11 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
   auto row = [&](bool streamed) {
     auto [lo, hi] = rangeOf(vectorAxis);
     auto body = [&](ValueRange) { return elements(streamed && !levels.back().laneMask); };
-    level(vectorAxis, lo, hi, lanesAlong(vectorAxis), {}, body, /*unroll=*/nullptr,
-          own.few ? 1 : vectorsFor(vectorAxis, pulled));
-    return Values();
+    auto all = [&, lo = lo, hi = hi] {
+      return level(vectorAxis, lo, hi, lanesAlong(vectorAxis), {}, body, /*unroll=*/nullptr,
+                   own.few ? 1 : vectorsFor(vectorAxis, pulled));
+    };
+    return own.few ? all() : withCuts(vectorAxis, vectorAxis, pulled, all);
   };
   ArrayRef<StringAttr> outer = own.axes;
   if (vectorAxis)

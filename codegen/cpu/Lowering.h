@@ -147,6 +147,9 @@ struct Buffer {
   /// It may be a part of a tensor, to be read alone: behind its rows are other elements, or
   /// nothing.
   bool isView = false;
+  /// Not null: of its first axis, which begins here, it has a part after the other; of another one
+  /// the vector that the nest is at.
+  mlir::Value ringFrom;
 };
 
 /// Random words in memory, in the order of the draws, from the one of a round's first lane on.
@@ -327,6 +330,7 @@ private:
   struct Round {
     int vectors = 1;
     bool isChain = false, isTail = false;
+    bool mayFill = false; // it comes to the ends of what the nest's cuts have
   };
   /// Rounds of a level from `from` to `to`. What doesn't vary in them goes to the end of `before`.
   Values rounds(const Range &range, mlir::Value from, mlir::Value to, Round round,
@@ -341,6 +345,21 @@ private:
   Values level(mlir::StringAttr axis, mlir::Value lo, mlir::Value hi, int width,
                mlir::ValueRange carried, LevelBody body, const Unroll *unroll = nullptr,
                int vectors = 1);
+  /// Where a nest's chain of steps is cut (Plan::cuts): before the innermost level goes on from
+  /// these values, they are computed for a number of vectors.
+  struct Cuts {
+    mlir::StringAttr axis;
+    llvm::SmallVector<std::pair<mlir::Value, Buffer *>, 2> values; // in order
+    int64_t length = 0; // of the axis, at a time; a power of two
+    mlir::Value step;   // which a round takes of it
+  };
+  /// Calls `emit`, which emits a nest that pulls these values and whose innermost level is `axis`,
+  /// with its cuts.
+  Values withCuts(mlir::StringAttr axis, mlir::StringAttr vectorAxis, mlir::ValueRange pulled,
+                  llvm::function_ref<Values()> emit);
+  void fillCuts(const Range &range, mlir::Value from);
+  Buffer *newRing(mlir::Value value, mlir::StringAttr axis, mlir::StringAttr vectorAxis);
+  Cuts cuts; // of the nest that is emitted
   /// Random words (EmitRandom.cpp): how many vectors along the axis share them, in a nest that
   /// pulls these values.
   int vectorsFor(mlir::StringAttr axis, mlir::ValueRange pulled) const;
@@ -464,8 +483,9 @@ private:
     mlir::SmallVector<mlir::StringAttr> outer, inner;
     mlir::StringAttr vectorAxis;
     int copies = 1, vectors = 1;
-    bool isDear = false; // its code is there once only
-    int64_t chain = 0;   // of its sums (Cascade.cpp)
+    bool isDear = false;                   // its code is there once only
+    int64_t chain = 0;                     // of its sums (Cascade.cpp)
+    llvm::SmallVector<mlir::Value> pulled; // by all folds
   };
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);

@@ -20,10 +20,25 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
   return found != blocks.end() ? found->second : wholeRange(axis.getValue());
 }
 
+/// So many vectors are computed at a time before a cut: a first-level cache holds them with what is
+/// read and written meanwhile.
+static constexpr int64_t vectorsOfCut = 32;
+
 CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
                                          ValueRange inits, Block *before, LevelBody body) {
   Value step = b.i64(int64_t(range.width) * round.vectors);
   return b.loop(from, to, step, inits, [&](Value index, ValueRange values) {
+    if (round.mayFill) {
+      Value done = b.sub(index, range.lo);
+      Value rest = b.fold<arith::AndIOp>(done, b.i64(cuts.length - 1));
+      Value isEnd = b.both(b.compare(CmpIPredicate::eq, rest, b.i64(0)),
+                           b.compare(CmpIPredicate::ne, done, b.i64(0)));
+      auto fill = [&] {
+        fillCuts(range, index);
+        return Values();
+      };
+      b.branch(isEnd, fill, [] { return Values(); });
+    }
     Values next, state(values);
     SmallVector<Draws, 1> draws;
     for (int c = 0; c < round.vectors; ++c) {
@@ -49,6 +64,55 @@ CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value t
   });
 }
 
+/// All that is left where it is less than a round more: a row's rest needs no code to fill.
+void BodyLowering::fillCuts(const Range &range, Value from) {
+  Cuts own;
+  std::swap(own, cuts);
+  for (auto &[value, ring] : own.values)
+    buffers.erase(value);
+  Value left = b.sub(range.hi, from), all = b.i64(own.length);
+  Value isLast = b.compare(CmpIPredicate::slt, left, b.add(all, own.step));
+  Value to = b.select(isLast, range.hi, b.add(from, all));
+  apart([&] {
+    for (auto [value, ring] : own.values) {
+      ring->ringFrom = range.lo;
+      auto compute = [&, value = value, ring = ring](ValueRange) {
+        writeBuffer(*ring, emit(value));
+        return Values();
+      };
+      level(range.axis, from, to, range.width, {}, compute, /*unroll=*/nullptr,
+            vectorsFor(range.axis, value));
+      buffers[value] = ring;
+    }
+  });
+  std::swap(own, cuts);
+}
+
+CodeBuilder::Values BodyLowering::withCuts(StringAttr axis, StringAttr vectorAxis,
+                                           ValueRange pulled, llvm::function_ref<Values()> emit) {
+  llvm::SmallSetVector<Value, 2> found;
+  for (Value value : pulled)
+    plan.forEachPulled(value, [&](Value next) {
+      Axes axes = axesOf(next.getType());
+      if (plan.cuts(next) && llvm::is_contained(axes, axis) && llvm::is_contained(axes, vectorAxis))
+        found.insert(next);
+    });
+  if (found.empty() || kernel.isGrid() || lanesAlong(vectorAxis) < target.lanes())
+    return emit();
+  SmallVector<Value> values = found.takeVector();
+  llvm::sort(values, [](Value x, Value y) {
+    return x != y && x.getDefiningOp()->isBeforeInBlock(y.getDefiningOp());
+  });
+  int64_t length = vectorsOfCut * (axis == vectorAxis ? target.lanes() : 1);
+  llvm::SaveAndRestore<Cuts> restored(cuts, Cuts{axis, {}, length, {}});
+  for (Value value : values)
+    cuts.values.emplace_back(value, newRing(value, axis, vectorAxis));
+  Values result = emit();
+  for (Value value : values)
+    buffers.erase(value);
+  return result;
+}
+
 std::pair<int64_t, int64_t> BodyLowering::shortRange(Value from, Value to) const {
   constexpr int64_t mostUnrolled = 4, mostCopies = 16; // of an axis; of what is in all of them
   APInt first, last;
@@ -63,15 +127,25 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
                                         ValueRange carried, LevelBody body, const Unroll *unroll,
                                         int vectors) {
   Range range = {axis, lo, hi, width};
+  Round many = {.vectors = width > 1 ? vectors : 1, .isChain = true};
+  if (unroll && unroll->copies > 1)
+    many = {.vectors = unroll->copies};
+  const bool isCut = cuts.axis == axis && !cuts.values.empty();
+  if (isCut) {
+    cuts.step = b.i64(int64_t(width) * many.vectors);
+    fillCuts(range, lo);
+    many.mayFill = true;
+  }
   auto wholeSteps = [&](int64_t step) { // a power of two
     Value length = b.sub(hi, lo);
     return b.sub(hi, b.fold<arith::AndIOp>(length, b.i64(step - 1)));
   };
   // Whole vectors, then what is left as one masked vector: the same code. At most
   // one round, as a loop: the shape that nests need.
-  auto singleRounds = [&](Value from, Values sums) {
+  auto singleRounds = [&](Value from, Values sums, bool mayFill = false) {
     auto run = [&](Value from, Value to, bool isTail) {
-      sums = rounds(range, from, to, {.isTail = isTail}, sums, b.getInsertionBlock(), body);
+      Round one = {.isTail = isTail, .mayFill = mayFill && !isTail};
+      sums = rounds(range, from, to, one, sums, b.getInsertionBlock(), body);
     };
     if (width == 1) {
       // Inside of lanes, each coordinate of an axis that is known to be short has code of its own.
@@ -91,13 +165,10 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
       run(full, hi, true);
     return sums;
   };
-  Round many = {.vectors = width > 1 ? vectors : 1, .isChain = true};
-  if (unroll && unroll->copies > 1)
-    many = {.vectors = unroll->copies};
   Value end = wholeSteps(int64_t(width) * many.vectors);
   auto oneChain = [&](ValueRange first) {
     if (many.vectors == 1)
-      return singleRounds(lo, Values(first));
+      return singleRounds(lo, Values(first), isCut);
     auto several = [&](Values sums) {
       return rounds(range, lo, end, many, sums, b.getInsertionBlock(), body);
     };
@@ -544,6 +615,24 @@ Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
   return buffer;
 }
 
+/// It has room for twice as many as are computed at a time: what is left of a row is computed with
+/// the last ones.
+Buffer *BodyLowering::newRing(Value value, StringAttr axis, StringAttr vectorAxis) {
+  Buffer *ring = allBuffers.emplace_back(std::make_unique<Buffer>()).get();
+  Memory &memory = ring->memory;
+  memory.element = getElementTypeOrSelf(value.getType());
+  memory.pointer = newPanel(memory.element, {}, {2 * vectorsOfCut * target.lanes()}, 1);
+  ring->axes = {axis};
+  memory.extents = {b.i64(2 * cuts.length)};
+  memory.strides = {b.i64(1)};
+  if (axis != vectorAxis) {
+    ring->axes.push_back(vectorAxis);
+    memory.extents.push_back(b.i64(target.lanes()));
+    memory.strides = {b.i64(target.lanes()), b.i64(1)};
+  }
+  return ring;
+}
+
 bool tile::codegen::isReadByDot(Value value) {
   return llvm::any_of(value.getUsers(), llvm::IsaPred<DotOp>);
 }
@@ -582,7 +671,13 @@ SmallVector<Lanes> BodyLowering::placeIn(const Buffer &buffer) {
   SmallVector<Lanes> indices;
   for (StringAttr axis : buffer.axes) {
     Lanes index = coordinateOf(axis);
-    index.value = b.sub(index.value, rangeOf(axis).first);
+    if (!buffer.ringFrom)
+      index.value = b.sub(index.value, rangeOf(axis).first);
+    else if (indices.empty()) // a power of two
+      index.value = b.fold<arith::AndIOp>(b.sub(index.value, buffer.ringFrom),
+                                          b.sub(buffer.memory.extents[0], b.i64(1)));
+    else
+      index.value = b.i64(0);
     indices.push_back(index);
   }
   return indices;
@@ -671,5 +766,7 @@ void BodyLowering::keep(Value value, Buffer *into) {
   if (vectors == 1 && vectorAxis)
     putShortLast(
         axes, [&](StringAttr axis) { return lanesAlong(axis); }, target.lanes());
-  nest(axes, vectorAxis, {}, body, /*unroll=*/nullptr, vectors);
+  Operation *maker = value.getDefiningOp();
+  withCuts(axes.back(), vectorAxis, maker ? maker->getOperands() : ValueRange(),
+           [&] { return nest(axes, vectorAxis, {}, body, /*unroll=*/nullptr, vectors); });
 }

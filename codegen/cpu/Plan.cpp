@@ -153,13 +153,15 @@ namespace {
 /// Decides from the last use backwards.
 struct Planner {
   Planner(KernelOp kernel, const Plan &plan, llvm::DenseSet<Value> &kept,
-          DenseMap<Value, int> &costs, DenseMap<Value, StringAttr> &turned)
-      : kernel(kernel), plan(plan), domains(kernel), kept(kept), costs(costs), turned(turned) {}
+          llvm::DenseSet<Value> &cut, DenseMap<Value, int> &costs,
+          DenseMap<Value, StringAttr> &turned)
+      : kernel(kernel), plan(plan), domains(kernel), kept(kept), cut(cut), costs(costs),
+        turned(turned) {}
 
   KernelOp kernel;
   const Plan &plan; // as far as it is made: of a value's users
   Domains domains;
-  llvm::DenseSet<Value> &kept;
+  llvm::DenseSet<Value> &kept, &cut;
   DenseMap<Value, int> &costs;
   DenseMap<Value, StringAttr> &turned;
   StringAttr rowsAcross; // of the first load that is read across
@@ -334,12 +336,12 @@ struct Planner {
   /// The longest one from a value to what is stored, reduced, kept or shared. All its users are
   /// visited.
   int stepsBehind(Value value) const {
+    auto isEnd = [&](Value result) { return kept.contains(result) || cut.contains(result); };
     int most = 0;
     for (Operation *user : value.getUsers())
       if (!Plan::isRoot(user) && !isExpansion(user))
         for (Value result : user->getResults())
-          most =
-              std::max(most, stepsOf(user) + (kept.contains(result) ? 0 : behind.lookup(result)));
+          most = std::max(most, stepsOf(user) + (isEnd(result) ? 0 : behind.lookup(result)));
     return most;
   }
 
@@ -364,26 +366,23 @@ struct Planner {
     });
   }
 
-  /// Whether a tile is known to stay in a first-level cache, or is no longer than one that is kept
-  /// anyway.
-  bool hasRoomOfCache(Value value) {
-    constexpr int64_t mostBytes = 32768;
-    auto bytesOf = [](Value value) {
-      return std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
-    };
-    if (llvm::any_of(keptAnyway, [&](Value other) {
-          return axesOf(other.getType()) == axesOf(value.getType()) &&
-                 bytesOf(value) <= bytesOf(other);
-        }))
-      return true;
-    int64_t bytes = bytesOf(value);
+  /// Whether a tile is known to have no more elements than that.
+  bool hasUpTo(int64_t most, Value value) {
+    int64_t elements = 1;
     for (StringAttr axis : axesOf(value.getType())) {
       int64_t extent = likelyExtentOf(kernel, domains, axis);
-      if (ShapedType::isDynamic(extent) || extent > mostBytes)
+      if (ShapedType::isDynamic(extent) || extent > most)
         return false;
-      bytes *= std::max<int64_t>(1, extent);
+      elements *= std::max<int64_t>(1, extent);
     }
-    return bytes <= mostBytes;
+    return elements <= most;
+  }
+
+  /// Whether it is known to stay in a first-level cache.
+  bool hasRoomOfCache(Value value) {
+    constexpr int64_t mostBytes = 32768;
+    unsigned bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+    return hasUpTo(mostBytes / std::max(1U, bits / 8), value);
   }
 
   /// A processor looks ahead as far as its queues and registers go: about one function of a vector
@@ -398,7 +397,7 @@ struct Planner {
     if (!mayCut || most < least || isa<BroadcastOp, CoordsOp, LoadOp>(op) ||
         stepsBefore(value) < least || stepsBefore(value) + most < together)
       return false;
-    return hasRoomOfCache(value) && isOnlyWay(value);
+    return !hasUpTo(few, value) && isOnlyWay(value); // a few wait for nothing else
   }
 
   /// Starts again.
@@ -462,8 +461,15 @@ struct Planner {
     bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked) ||
-                (cutsChain(value, op) && !isPacked);
+    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
+    if (bool isLong = cutsChain(value, op); isLong && !isPacked && !pays) {
+      pays = hasRoomOfCache(value);
+      auto isNest = [](Operation *user) {
+        return isa<StoreOp, ReduceOp>(user) || !Plan::isRoot(user); // which is kept
+      };
+      if (!pays && !isRepeated && llvm::all_of(users, isNest))
+        cut.insert(value);
+    }
     bool keep = isForFew || (pays && hasKnownRoom(axesOf(value.getType())));
     if (auto load = dyn_cast<LoadOp>(op); load && !isMemoryEffectFree(op)) {
       // What is read has to be read before the element is overwritten: either
@@ -521,7 +527,7 @@ Plan::Plan(KernelOp kernel) {
         if (hasAxes(result))
           pulled.push_back(result);
   });
-  Planner planner(kernel, *this, kept, costs, turned);
+  Planner planner(kernel, *this, kept, cut, costs, turned);
   auto visitAll = [&] {
     for (Value value : llvm::reverse(pulled))
       planner.visit(value);

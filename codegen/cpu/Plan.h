@@ -31,6 +31,9 @@ public:
 
   /// True for the result of an elementwise op or load that is to be kept.
   bool keeps(mlir::Value value) const { return kept.contains(value); }
+  /// True for a value at which a long chain of steps in one nest is cut, of a tile that is too long
+  /// to be kept for that. A nest that can't do so computes it as what else it pulls.
+  bool cuts(mlir::Value value) const { return cut.contains(value); }
   /// True for the result of a load that several nests read row by row: it is copied where rows
   /// collide (CollidingRows.cpp).
   bool mayCopy(mlir::Value value) const { return copied.contains(value); }
@@ -71,7 +74,7 @@ public:
 private:
   bool isReadAgain(llvm::ArrayRef<mlir::Operation *> users) const;
 
-  llvm::DenseSet<mlir::Value> kept, copied;
+  llvm::DenseSet<mlir::Value> kept, cut, copied;
   llvm::DenseMap<mlir::Value, int> costs;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> turned;
   mlir::StringAttr rowsAcross;
