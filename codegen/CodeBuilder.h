@@ -21,6 +21,10 @@ public:
   using Type = mlir::Type;
   using Values = llvm::SmallVector<Value>;
 
+  /// Whether what is expanded here may branch: a nest's own code may, what goes before its loops
+  /// stays in one block.
+  bool mayBranch = false;
+
   //===-- Constants and lanes ---------------------------------------------===//
   Value i64(int64_t value);
   Value i1(bool value);

@@ -294,10 +294,19 @@ std::pair<Value, Value> F32::reduceInF64(Value x) {
   Value magnitude = abs(x);
   Value isHuge = b.both(less(c(0x1p28), magnitude),
                         less(magnitude, c(std::numeric_limits<double>::infinity())));
-  Angle huge = reduceHuge(x);
-  r = b.select(isHuge, huge.rest, r);
-  Value quadrant64 = b.select(isHuge, huge.quadrant, b.bitcast(moved, i64));
-  return {arith::TruncIOp::create(b, intType(), quadrant64), arith::TruncFOp::create(b, type(), r)};
+  Value quadrant = b.bitcast(moved, i64);
+  auto reduceAny = [&]() -> CodeBuilder::Values {
+    Angle huge = reduceHuge(x);
+    return {b.select(isHuge, huge.rest, r), b.select(isHuge, huge.quadrant, quadrant)};
+  };
+  // They are rare, and their steps more than all others.
+  auto reduced = b.mayBranch ? b.branch(b.any(isHuge), reduceAny,
+                                        [&]() -> CodeBuilder::Values {
+                                          return {r, quadrant};
+                                        })
+                             : reduceAny();
+  return {arith::TruncIOp::create(b, intType(), reduced[1]),
+          arith::TruncFOp::create(b, type(), reduced[0])};
 }
 
 std::pair<Value, Value> F32::reduceInF32(Value x) {

@@ -22,7 +22,7 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
 
 /// So many vectors are computed at a time before a cut: a first-level cache holds them with what is
 /// read and written meanwhile.
-static constexpr int64_t vectorsOfCut = 32;
+static constexpr int64_t vectorsOfCut = 64;
 
 CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
                                          ValueRange inits, Block *before, LevelBody body) {
@@ -591,6 +591,7 @@ Value BodyLowering::emitTile(Value value) {
       .Default([&](Operation *) {
         SmallVector<Value> operands =
             llvm::map_to_vector(op->getOperands(), [&](Value operand) { return emit(operand); });
+        llvm::SaveAndRestore branches(b.mayBranch, mayBranch());
         return emitElementwise(b, target, op, operands);
       });
 }

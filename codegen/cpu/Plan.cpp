@@ -312,10 +312,12 @@ struct Planner {
     return costs[value] = std::min(cost, 1000);
   }
 
-  /// How long the steps of an op take one after the other, as costOf counts: to f16 it is rounded
-  /// in one, which takes as long as several.
+  /// How long the steps of an op take one after the other. A function has about twice as many as
+  /// costOf counts; what is rounded to f16 in one waits as long for it as elsewhere.
   int stepsOf(Operation *op) const {
-    return isRounding(op) ? std::max(4, costOfOp(op)) : costOfOp(op);
+    constexpr int function = 16, rounding = 8;
+    int cost = costOfOp(op);
+    return isRounding(op) ? std::max(rounding, cost) : cost >= function ? 2 * cost : cost;
   }
 
   /// The longest chain of steps to a value from what is loaded, kept or shared by neighbours.
@@ -349,9 +351,12 @@ struct Planner {
   /// a few steps it may be computed again.
   bool isOnlyWay(Value value) {
     constexpr int few = 3;
+    constexpr size_t many = 256; // ops: no kernel has such functions, and a plan is made in no time
     SmallVector<Value> open = {value};
     llvm::SmallDenseSet<Operation *> inside;
     while (!open.empty()) {
+      if (inside.size() > many)
+        return false;
       Operation *op = open.pop_back_val().getDefiningOp();
       if (!inside.insert(op).second)
         continue;
@@ -391,7 +396,7 @@ struct Planner {
   /// before what follows, and stays in the first-level cache. What is rounded waits the longest for
   /// its few steps, and has calls apart to be no slower than.
   bool cutsChain(Value value, Operation *op) {
-    constexpr int function = 16, rounded = 5, together = 24;
+    constexpr int function = 32, rounded = 9, together = 48;
     int most = behind[value] = stepsBehind(value), least = isRounding(op) ? rounded : function;
     hasLongChain |= most + stepsOf(op) >= together;
     if (!mayCut || most < least || isa<BroadcastOp, CoordsOp, LoadOp>(op) ||
