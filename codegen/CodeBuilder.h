@@ -21,8 +21,8 @@ public:
   using Type = mlir::Type;
   using Values = llvm::SmallVector<Value>;
 
-  /// Whether what is expanded here may branch: a nest's own code may, what goes before its loops
-  /// stays in one block.
+  /// Whether what is expanded here may branch: a loop's own code may, what goes before it stays in
+  /// one block.
   bool mayBranch = false;
 
   //===-- Constants and lanes ---------------------------------------------===//

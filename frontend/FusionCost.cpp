@@ -24,9 +24,9 @@ static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 1
 /// A reduction takes as long as so many operations beside its elements: 14 to 30 cycles were
 /// measured there, of rows of 32 to 128. On GPUs nothing is known of it.
 static constexpr double operationsOfReductionOnCpu = 1280;
-/// A contraction that waits for another one of its program, or reductions before or behind it,
-/// begin so many cycles late on a CPU: nothing of the next program is done meanwhile. 15 to 40 were
-/// measured on the EPYC, of attention with heads of 4 × 4 and of one row.
+/// On a CPU a program's contraction begins so many cycles after what it waits for (another one, or
+/// reductions), and so do reductions behind it: nothing of the next program is done meanwhile. 15
+/// to 40 were measured on the EPYC, of attention with heads of 4 × 4 and of one row.
 static constexpr double cyclesOfWait = 40;
 /// Warps of a multiprocessor with which its arithmetic is busy: with fewer each waits for its own
 /// results. An assumption.
@@ -299,7 +299,7 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   }
   if (vector > 0)
     compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
-               work.functions / vector;
+               (work.functions + (device.isGpu ? 0 : work.functionsOfFew)) / vector;
   if (vector > 0 && !device.isGpu)
     compute += operationsOfReductionOnCpu * work.reduced / vector;
   double busy = compute + multiply.busy;

@@ -33,6 +33,7 @@ Work &Work::operator+=(const Work &other) {
   llvm::append_range(rereads, other.rereads);
   restOfPieces += other.restOfPieces;
   functions += other.functions;
+  functionsOfFew += other.functionsOfFew;
   reduced += other.reduced;
   carriedBytes = std::max(carriedBytes, other.carriedBytes);
   contractedBytes = std::max(contractedBytes, other.contractedBytes);
@@ -494,10 +495,13 @@ void Counter::compute(Operation *op) {
     Type type = op->getResult(0).getType();
     double elements = times(op, ir::axesOf(type));
     add(Unit::Vector, type, product(each, elements));
-    if (isFunction(op) && std::isfinite(elements))
-      work.functions +=
-          elements *
-          (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::RsqrtOp>(op) ? 0.25 : 1);
+    if (isFunction(op) && std::isfinite(elements)) {
+      bool isShort = isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::RsqrtOp>(op);
+      double share = isShort ? 0.25 : 1;
+      work.functions += share * elements;
+      work.functionsOfFew +=
+          share * std::max(0.0, Work::elementsOfFunction * times(op, {}) - elements);
+    }
   }
 }
 

@@ -45,6 +45,10 @@ struct Work {
   /// Of those the functions of floats that take many instructions each: tanh, sin, erf …; one that
   /// takes few, such as exp, is a quarter of one. A random number is half of one.
   double functions = 0;
+  /// What functions of fewer elements lack of so many at each time: on a CPU they take as long as
+  /// for these, as there is nothing else to do meanwhile.
+  double functionsOfFew = 0;
+  static constexpr double elementsOfFunction = 40;
   /// Elements that reductions along an innermost axis give: each ends with what its lanes have,
   /// however short it is.
   double reduced = 0;

@@ -285,6 +285,7 @@ void BodyLowering::emitReduce(ReduceOp op) {
       continue;
     fold.into = reducedBuffer(other.getResult());
     states += fold.start.size();
+    reduction.pulled.push_back(other.getInput());
     together.push_back(other);
     folds.push_back(std::move(fold));
   }

@@ -165,6 +165,7 @@ struct Level {
   int width = 1;
   mlir::Value laneMask;                      // lanes inside the range; null for all
   mlir::Block *before = nullptr;             // where what doesn't vary in it goes
+  bool isPlace = false;                      // no loop: that is the block that it stands in
   llvm::DenseMap<void *, mlir::Value> known; // values and restricts at this level
   int copy = 0, copies = 1;                  // vectors that a round computes, neighbours
   llvm::SmallVector<Draws, 1> draws;         // which those share
@@ -384,7 +385,9 @@ private:
   void moveTo(int level);
   int widthAt(Axes axes) const;
   int lanesHere() const override;
-  bool mayBranch() const override { return !hasMoved; }
+  bool mayBranch() const override {
+    return !hasMoved && (levels.empty() || !levels.back().isPlace);
+  }
   Lanes coordinateOf(mlir::StringAttr axis) const;
   /// A span's coordinate, or the value of a tile of integers, as an index.
   Lanes indexOf(mlir::Value dim);

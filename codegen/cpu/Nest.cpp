@@ -22,7 +22,7 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
 
 /// So many vectors are computed at a time before a cut: a first-level cache holds them with what is
 /// read and written meanwhile.
-static constexpr int64_t vectorsOfCut = 64;
+static constexpr int64_t vectorsOfCut = 64, leastOfCut = 16; // of one, of many
 
 CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
                                          ValueRange inits, Block *before, LevelBody body) {
@@ -97,13 +97,19 @@ CodeBuilder::Values BodyLowering::withCuts(StringAttr axis, StringAttr vectorAxi
       if (plan.cuts(next) && llvm::is_contained(axes, axis) && llvm::is_contained(axes, vectorAxis))
         found.insert(next);
     });
-  if (found.empty() || kernel.isGrid() || lanesAlong(vectorAxis) < target.lanes())
+  int64_t lanes = axis == vectorAxis ? target.lanes() : 1;
+  constexpr int64_t fewVectors = 4;
+  int64_t extent = axis ? cast<SpanType>(domains.spanOf(axis).getType()).getExtent() : 0;
+  bool isShort = !ShapedType::isDynamic(extent) && extent <= fewVectors * lanes;
+  if (found.empty() || isShort || kernel.isGrid() || target.sanitizes ||
+      lanesAlong(vectorAxis) < target.lanes())
     return emit();
   SmallVector<Value> values = found.takeVector();
   llvm::sort(values, [](Value x, Value y) {
     return x != y && x.getDefiningOp()->isBeforeInBlock(y.getDefiningOp());
   });
-  int64_t length = vectorsOfCut * (axis == vectorAxis ? target.lanes() : 1);
+  auto rings = static_cast<uint64_t>(values.size());
+  int64_t length = lanes * std::max<int64_t>(leastOfCut, vectorsOfCut / llvm::PowerOf2Ceil(rings));
   llvm::SaveAndRestore<Cuts> restored(cuts, Cuts{axis, {}, length, {}});
   for (Value value : values)
     cuts.values.emplace_back(value, newRing(value, axis, vectorAxis));
@@ -134,7 +140,9 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   if (isCut) {
     cuts.step = b.i64(int64_t(width) * many.vectors);
     fillCuts(range, lo);
-    many.mayFill = true;
+    APInt known;
+    many.mayFill = !matchPattern(b.sub(hi, lo), m_ConstantInt(&known)) ||
+                   known.sge(cuts.length + width * many.vectors);
   }
   auto wholeSteps = [&](int64_t step) { // a power of two
     Value length = b.sub(hi, lo);
@@ -168,7 +176,7 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
   Value end = wholeSteps(int64_t(width) * many.vectors);
   auto oneChain = [&](ValueRange first) {
     if (many.vectors == 1)
-      return singleRounds(lo, Values(first), isCut);
+      return singleRounds(lo, Values(first), many.mayFill);
     auto several = [&](Values sums) {
       return rounds(range, lo, end, many, sums, b.getInsertionBlock(), body);
     };
@@ -206,6 +214,7 @@ void BodyLowering::at(StringAttr axis, Value coordinate, llvm::function_ref<void
   level.axis = axis;
   level.coordinate = coordinate;
   level.before = b.getInsertionBlock();
+  level.isPlace = true;
   body();
   levels.pop_back();
 }
@@ -768,6 +777,7 @@ void BodyLowering::keep(Value value, Buffer *into) {
     putShortLast(
         axes, [&](StringAttr axis) { return lanesAlong(axis); }, target.lanes());
   Operation *maker = value.getDefiningOp();
-  withCuts(axes.back(), vectorAxis, maker ? maker->getOperands() : ValueRange(),
+  bool isMade = maker && !bufferOf(value); // not copied
+  withCuts(axes.back(), vectorAxis, isMade ? maker->getOperands() : ValueRange(),
            [&] { return nest(axes, vectorAxis, {}, body, /*unroll=*/nullptr, vectors); });
 }

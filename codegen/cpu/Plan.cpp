@@ -173,6 +173,9 @@ struct Planner {
   bool hasLongChain = false;        // which could be cut
   bool mayCut = false;              // chains; and then
   llvm::DenseSet<Value> keptAnyway; // has what is kept without cuts
+  /// Whether a cut is kept hangs on tile sizes, in which machines differ. The order of a sum hangs
+  /// on what it costs, which doesn't hang on that.
+  llvm::DenseSet<Value> keptForCut;
 
   static constexpr int64_t few = 64; // four vectors
 
@@ -303,7 +306,8 @@ struct Planner {
     for (Value operand : op->getOperands())
       if (hasAxes(operand))
         cost += isa<LoadOp>(op) ? 8 // a gather
-                : kept.contains(operand) || (expansion && isKeptFor(expansion))
+                : (kept.contains(operand) && !keptForCut.contains(operand)) ||
+                        (expansion && isKeptFor(expansion))
                     ? 1
                     : costOfPulled(operand);
     // What many neighbours share stays in a register.
@@ -347,10 +351,10 @@ struct Planner {
     return most;
   }
 
-  /// Whether nothing on the way to a value is computed for anything else, but to be stored; of
-  /// a few steps it may be computed again.
+  /// Whether nothing on the way to a value is computed for anything else: but of a few steps, or of
+  /// some to be stored, which are done again.
   bool isOnlyWay(Value value) {
-    constexpr int few = 3;
+    constexpr int few = 3, some = 12;
     constexpr size_t many = 256; // ops: no kernel has such functions, and a plan is made in no time
     SmallVector<Value> open = {value};
     llvm::SmallDenseSet<Operation *> inside;
@@ -366,7 +370,8 @@ struct Planner {
     }
     return llvm::all_of(inside, [&](Operation *op) {
       return op == value.getDefiningOp() || llvm::all_of(op->getUsers(), [&](Operation *user) {
-               return isa<StoreOp>(user) || inside.contains(user);
+               return inside.contains(user) ||
+                      (isa<StoreOp>(user) && stepsBefore(op->getResult(0)) <= some);
              });
     });
   }
@@ -386,8 +391,9 @@ struct Planner {
   /// Whether it is known to stay in a first-level cache.
   bool hasRoomOfCache(Value value) {
     constexpr int64_t mostBytes = 32768;
-    unsigned bits = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-    return hasUpTo(mostBytes / std::max(1U, bits / 8), value);
+    Type element = getElementTypeOrSelf(value.getType());
+    int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
+    return hasUpTo(mostBytes / bytes, value);
   }
 
   /// A processor looks ahead as far as its queues and registers go: about one function of a vector
@@ -399,8 +405,10 @@ struct Planner {
     constexpr int function = 32, rounded = 9, together = 48;
     int most = behind[value] = stepsBehind(value), least = isRounding(op) ? rounded : function;
     hasLongChain |= most + stepsOf(op) >= together;
-    if (!mayCut || most < least || isa<BroadcastOp, CoordsOp, LoadOp>(op) ||
-        stepsBefore(value) < least || stepsBefore(value) + most < together)
+    // Functions of f64 are library calls, lane by lane.
+    if (!mayCut || getElementTypeOrSelf(value.getType()).isF64() || most < least ||
+        isa<BroadcastOp, CoordsOp, LoadOp>(op) || stepsBefore(value) < least ||
+        stepsBefore(value) + most < together)
       return false;
     return !hasUpTo(few, value) && isOnlyWay(value); // a few wait for nothing else
   }
@@ -469,8 +477,11 @@ struct Planner {
     bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
     if (bool isLong = cutsChain(value, op); isLong && !isPacked && !pays) {
       pays = hasRoomOfCache(value);
-      auto isNest = [](Operation *user) {
-        return isa<StoreOp, ReduceOp>(user) || !Plan::isRoot(user); // which is kept
+      if (pays)
+        keptForCut.insert(value);
+      auto isNest = [&](Operation *user) {
+        return user->getBlock() == op->getBlock() &&
+               (isa<StoreOp, ReduceOp>(user) || !Plan::isRoot(user)); // which is kept
       };
       if (!pays && !isRepeated && llvm::all_of(users, isNest))
         cut.insert(value);

@@ -399,14 +399,15 @@ tile.kernel @whole(
   return text;
 }
 
-/// What reductions go over again stays in the first-level cache, unless fewer rows cost more:
-/// each program packs the other operand.
-TEST_F(ChooseTilesTest, ResultsThatAreReducedStayNear) {
+/// What is stored of a product, or what reductions go over again, stays in the first-level cache,
+/// unless fewer rows cost more: each program packs the other operand.
+TEST_F(ChooseTilesTest, ResultsStayNear) {
   auto bytes = [&](bool isReduced, int64_t depth) {
     return choose(wholeProduct(isReduced), {4096, depth, 1024})["i"] * 1024 * 4;
   };
   EXPECT_LE(bytes(true, 1), machine.level1Bytes);
-  EXPECT_GT(bytes(false, 1), machine.level1Bytes);
+  EXPECT_LE(bytes(false, 1), machine.level1Bytes);
+  EXPECT_GT(bytes(false, 256), machine.level1Bytes);
   EXPECT_GT(bytes(true, 256), machine.level1Bytes);
 }
 
@@ -565,8 +566,8 @@ TEST_F(ChooseTilesTest, ShortAxesOfLoopsUnderAPlanAreLikely) {
   EXPECT_EQ(bindings.dims.lookup("N"), 3);
 }
 
-/// Packing and storing take longer than the multiply-adds where a contraction is short, and full
-/// register tiles are taken for few rows.
+/// Packing and storing take longer than the multiply-adds where a contraction is short; for few
+/// rows nothing is packed, and each vector that is read serves one of them.
 TEST_F(ChooseTilesTest, ShortContractionsCostMoreThanTheirArithmetic) {
   module = mlir::parseSourceString<mlir::ModuleOp>(product(), &context);
   KernelOp kernel = *module->getOps<KernelOp>().begin();
@@ -577,7 +578,9 @@ TEST_F(ChooseTilesTest, ShortContractionsCostMoreThanTheirArithmetic) {
   };
   EXPECT_LT(cycles(96, 1024, 1024), 2);
   EXPECT_GT(cycles(96, 4, 1024), 3);
-  EXPECT_GT(cycles(1, 1024, 1024), 4);
+  EXPECT_GT(cycles(1, 1024, 1024), 2);
+  EXPECT_LT(cycles(1, 1024, 1024), 2.2);
+  EXPECT_LT(cycles(24, 1024, 1024), 2.2);
 }
 
 /// Whatever machine chooses, a sum goes over the same blocks; the other sizes are its own.
