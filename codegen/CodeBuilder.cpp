@@ -126,7 +126,7 @@ static CodeBuilder::Values transposeSquare(CodeBuilder &b, ArrayRef<Value> rows,
     for (auto [values, value] : llvm::zip(columns, square))
       values.push_back(value);
   }
-  // Of two vectors' units, the even ones and the odd ones.
+  // One vector gets the even units of two, another one their odd ones.
   for (CodeBuilder::Values &values : columns)
     for (int round = 1; round < units; round *= 2) {
       CodeBuilder::Values next(units);

@@ -20,10 +20,6 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
   return found != blocks.end() ? found->second : wholeRange(axis.getValue());
 }
 
-/// So many vectors are computed at a time before a cut: a first-level cache holds them with what is
-/// read and written meanwhile.
-static constexpr int64_t vectorsOfCut = 64, leastOfCut = 16; // of one, of many
-
 CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
                                          ValueRange inits, Block *before, LevelBody body) {
   Value step = b.i64(int64_t(range.width) * round.vectors);
@@ -62,61 +58,6 @@ CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value t
     }
     return round.isChain ? state : next;
   });
-}
-
-/// All that is left where it is less than a round more: a row's rest needs no code to fill.
-void BodyLowering::fillCuts(const Range &range, Value from) {
-  Cuts own;
-  std::swap(own, cuts);
-  for (auto &[value, ring] : own.values)
-    buffers.erase(value);
-  Value left = b.sub(range.hi, from), all = b.i64(own.length);
-  Value isLast = b.compare(CmpIPredicate::slt, left, b.add(all, own.step));
-  Value to = b.select(isLast, range.hi, b.add(from, all));
-  apart([&] {
-    for (auto [value, ring] : own.values) {
-      ring->ringFrom = range.lo;
-      auto compute = [&, value = value, ring = ring](ValueRange) {
-        writeBuffer(*ring, emit(value));
-        return Values();
-      };
-      level(range.axis, from, to, range.width, {}, compute, /*unroll=*/nullptr,
-            vectorsFor(range.axis, value));
-      buffers[value] = ring;
-    }
-  });
-  std::swap(own, cuts);
-}
-
-CodeBuilder::Values BodyLowering::withCuts(StringAttr axis, StringAttr vectorAxis,
-                                           ValueRange pulled, llvm::function_ref<Values()> emit) {
-  llvm::SmallSetVector<Value, 2> found;
-  for (Value value : pulled)
-    plan.forEachPulled(value, [&](Value next) {
-      Axes axes = axesOf(next.getType());
-      if (plan.cuts(next) && llvm::is_contained(axes, axis) && llvm::is_contained(axes, vectorAxis))
-        found.insert(next);
-    });
-  int64_t lanes = axis == vectorAxis ? target.lanes() : 1;
-  constexpr int64_t fewVectors = 4;
-  int64_t extent = axis ? cast<SpanType>(domains.spanOf(axis).getType()).getExtent() : 0;
-  bool isShort = !ShapedType::isDynamic(extent) && extent <= fewVectors * lanes;
-  if (found.empty() || isShort || kernel.isGrid() || target.sanitizes ||
-      lanesAlong(vectorAxis) < target.lanes())
-    return emit();
-  SmallVector<Value> values = found.takeVector();
-  llvm::sort(values, [](Value x, Value y) {
-    return x != y && x.getDefiningOp()->isBeforeInBlock(y.getDefiningOp());
-  });
-  auto rings = static_cast<uint64_t>(values.size());
-  int64_t length = lanes * std::max<int64_t>(leastOfCut, vectorsOfCut / llvm::PowerOf2Ceil(rings));
-  llvm::SaveAndRestore<Cuts> restored(cuts, Cuts{axis, {}, length, {}});
-  for (Value value : values)
-    cuts.values.emplace_back(value, newRing(value, axis, vectorAxis));
-  Values result = emit();
-  for (Value value : values)
-    buffers.erase(value);
-  return result;
 }
 
 std::pair<int64_t, int64_t> BodyLowering::shortRange(Value from, Value to) const {
@@ -623,24 +564,6 @@ Buffer *BodyLowering::newBuffer(Type element, Axes axes) {
     stride = b.mul(stride, buffer->memory.extents[d]);
   }
   return buffer;
-}
-
-/// It has room for twice as many as are computed at a time: what is left of a row is computed with
-/// the last ones.
-Buffer *BodyLowering::newRing(Value value, StringAttr axis, StringAttr vectorAxis) {
-  Buffer *ring = allBuffers.emplace_back(std::make_unique<Buffer>()).get();
-  Memory &memory = ring->memory;
-  memory.element = getElementTypeOrSelf(value.getType());
-  memory.pointer = newPanel(memory.element, {}, {2 * vectorsOfCut * target.lanes()}, 1);
-  ring->axes = {axis};
-  memory.extents = {b.i64(2 * cuts.length)};
-  memory.strides = {b.i64(1)};
-  if (axis != vectorAxis) {
-    ring->axes.push_back(vectorAxis);
-    memory.extents.push_back(b.i64(target.lanes()));
-    memory.strides = {b.i64(target.lanes()), b.i64(1)};
-  }
-  return ring;
 }
 
 bool tile::codegen::isReadByDot(Value value) {

@@ -354,7 +354,7 @@ struct Planner {
   /// Whether nothing on the way to a value is computed for anything else: but of a few steps, or of
   /// some to be stored, which are done again.
   bool isOnlyWay(Value value) {
-    constexpr int few = 3, some = 12;
+    constexpr int cheap = 3, some = 12;
     constexpr size_t many = 256; // ops: no kernel has such functions, and a plan is made in no time
     SmallVector<Value> open = {value};
     llvm::SmallDenseSet<Operation *> inside;
@@ -365,7 +365,7 @@ struct Planner {
       if (!inside.insert(op).second)
         continue;
       for (Value operand : op->getOperands())
-        if (stepsBefore(operand) > few)
+        if (stepsBefore(operand) > cheap)
           open.push_back(operand);
     }
     return llvm::all_of(inside, [&](Operation *op) {
@@ -388,7 +388,7 @@ struct Planner {
     return elements <= most;
   }
 
-  /// Whether it is known to stay in a first-level cache.
+  /// Whether a tile is known to stay in a first-level cache.
   bool hasRoomOfCache(Value value) {
     constexpr int64_t mostBytes = 32768;
     Type element = getElementTypeOrSelf(value.getType());
@@ -483,7 +483,7 @@ struct Planner {
         return user->getBlock() == op->getBlock() &&
                (isa<StoreOp, ReduceOp>(user) || !Plan::isRoot(user)); // which is kept
       };
-      if (!pays && !isRepeated && llvm::all_of(users, isNest))
+      if (!pays && !isRepeated && !isForFew && llvm::all_of(users, isNest))
         cut.insert(value);
     }
     bool keep = isForFew || (pays && hasKnownRoom(axesOf(value.getType())));

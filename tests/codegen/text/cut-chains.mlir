@@ -4,12 +4,12 @@
 // with the second; and again where it has used them up.
 
 // CHECK-LABEL: define internal void @rows.body(
-// CHECK: %[[FIRST:.*]] = and i64 %{{.*}}, 2032
+// CHECK: and i64 %{{.*}}, 2032
 // CHECK-NEXT: getelementptr
 // CHECK: store <16 x i32>
 // CHECK: and i64 %[[AT:.*]], 1008
 // CHECK: store <16 x i32>
-// CHECK: %[[PLACE:.*]] = and i64 %[[AT]], 2032
+// CHECK: and i64 %[[AT]], 2032
 // CHECK: load <16 x float>
 // CHECK: call <16 x float> @llvm.x86.avx512.mask.range.ps.512(
 // CHECK: ret void
