@@ -48,7 +48,7 @@ struct Work {
   /// What functions of fewer elements lack of so many at each time: on a CPU they take as long as
   /// for these, as there is nothing else to do meanwhile.
   double functionsOfFew = 0;
-  static constexpr double elementsOfFunction = 24;
+  static constexpr double elementsOfFunction = 40;
   /// Elements that reductions along an innermost axis give: each ends with what its lanes have,
   /// however short it is.
   double reduced = 0;
