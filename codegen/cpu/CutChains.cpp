@@ -61,6 +61,19 @@ void BodyLowering::fillCuts(const Range &range, Value from) {
   std::swap(own, cuts);
 }
 
+/// At least once, as what comes behind the rounds may need what is filled. A branch in one loop
+/// would have it load the constants of both parts in each round.
+CodeBuilder::Values BodyLowering::filledRounds(const Range &range, Value from, Value to,
+                                               Round round, ValueRange inits, Block *before,
+                                               LevelBody body) {
+  round.mayFill = false;
+  Value length = b.i64(cuts.length), end = b.maxS(to, b.add(from, b.i64(1)));
+  return b.loop(from, end, length, inits, [&](Value begin, ValueRange values) {
+    fillCuts(range, begin);
+    return rounds(range, begin, b.minS(b.add(begin, length), to), round, values, before, body);
+  });
+}
+
 CodeBuilder::Values BodyLowering::withCuts(StringAttr axis, StringAttr vectorAxis,
                                            ValueRange pulled, llvm::function_ref<Values()> emit) {
   llvm::SmallSetVector<Value, 2> found;

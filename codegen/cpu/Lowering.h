@@ -359,6 +359,9 @@ private:
   Values withCuts(mlir::StringAttr axis, mlir::StringAttr vectorAxis, mlir::ValueRange pulled,
                   llvm::function_ref<Values()> emit);
   void fillCuts(const Range &range, mlir::Value from);
+  /// `rounds`, with what they need of the cuts before so many of them.
+  Values filledRounds(const Range &range, mlir::Value from, mlir::Value to, Round round,
+                      mlir::ValueRange inits, mlir::Block *before, LevelBody body);
   Buffer *newRing(mlir::Value value, mlir::StringAttr axis, mlir::StringAttr vectorAxis);
   Cuts cuts; // of the nest that is emitted
   /// Random words (EmitRandom.cpp): how many vectors along the axis share them, in a nest that

@@ -22,19 +22,10 @@ std::pair<Value, Value> BodyLowering::rangeOf(StringAttr axis) {
 
 CodeBuilder::Values BodyLowering::rounds(const Range &range, Value from, Value to, Round round,
                                          ValueRange inits, Block *before, LevelBody body) {
+  if (round.mayFill)
+    return filledRounds(range, from, to, round, inits, before, body);
   Value step = b.i64(int64_t(range.width) * round.vectors);
   return b.loop(from, to, step, inits, [&](Value index, ValueRange values) {
-    if (round.mayFill) {
-      Value done = b.sub(index, range.lo);
-      Value rest = b.fold<arith::AndIOp>(done, b.i64(cuts.length - 1));
-      Value isEnd = b.both(b.compare(CmpIPredicate::eq, rest, b.i64(0)),
-                           b.compare(CmpIPredicate::ne, done, b.i64(0)));
-      auto fill = [&] {
-        fillCuts(range, index);
-        return Values();
-      };
-      b.branch(isEnd, fill, [] { return Values(); });
-    }
     Values next, state(values);
     SmallVector<Draws, 1> draws;
     for (int c = 0; c < round.vectors; ++c) {
@@ -79,12 +70,12 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
     many = {.vectors = unroll->copies};
   const bool isCut = cuts.axis == axis && !cuts.values.empty();
   if (isCut) {
-    cuts.step = b.i64(int64_t(width) * many.vectors);
-    fillCuts(range, lo);
-    APInt known;
-    many.mayFill = !matchPattern(b.sub(hi, lo), m_ConstantInt(&known)) ||
-                   known.sge(cuts.length + width * many.vectors);
+    int64_t step = int64_t(width) * many.vectors;
+    cuts.step = b.i64(step);
+    if (unroll && unroll->chain) // each of which begins with what is filled
+      cuts.length = std::min(cuts.length, unroll->chain * step);
   }
+  many.mayFill = isCut;
   auto wholeSteps = [&](int64_t step) { // a power of two
     Value length = b.sub(hi, lo);
     return b.sub(hi, b.fold<arith::AndIOp>(length, b.i64(step - 1)));
@@ -131,8 +122,13 @@ CodeBuilder::Values BodyLowering::level(StringAttr axis, Value lo, Value hi, int
       return sums;
     };
     // What is too short for them has none to join.
+    auto none = [&] {
+      if (isCut)
+        fillCuts(range, lo);
+      return Values(first);
+    };
     Value isLong = b.compare(CmpIPredicate::slt, lo, end);
-    return singleRounds(end, b.branch(isLong, copies, [&] { return Values(first); }));
+    return singleRounds(end, b.branch(isLong, copies, none));
   };
   if (!unroll || !unroll->chain)
     return oneChain(carried);
@@ -663,11 +659,12 @@ Value BodyLowering::keptElement(Value value) {
 }
 
 /// With the lanes' axis last, or before a short one: where they go from row to row, all of a row's
-/// elements come together.
+/// elements come together. One of a single element would be a loop for each vector.
 static void putShortLast(MutableArrayRef<StringAttr> axes,
                          llvm::function_ref<int(StringAttr)> lanes, int most) {
   size_t rank = axes.size();
-  if (rank > 1 && lanes(axes[rank - 2]) < most && lanes(axes[rank - 1]) == most)
+  if (rank > 1 && lanes(axes[rank - 2]) > 1 && lanes(axes[rank - 2]) < most &&
+      lanes(axes[rank - 1]) == most)
     std::swap(axes[rank - 2], axes[rank - 1]);
 }
 
