@@ -83,7 +83,8 @@ class Fuser {
 public:
   Fuser(GraphOp graph, CostModel &model, const FuseOptions &options)
       : graph(graph), options(options), shapes(graph), costs(graph, model, options, shapes),
-        proposals(shapes, costs, options), memory(graph, model, costs), prospects(costs) {}
+        proposals(shapes, costs, options), memory(graph, model, costs, options.mayGrow),
+        prospects(costs) {}
   FusionLedger run();
 
 private:
@@ -701,7 +702,29 @@ FusionLedger Fuser::run() {
   return std::move(ledger);
 }
 
+/// Once as if memory were no matter: to look at each step's takes long. Where the graph has grown
+/// so it is fused anew, with an eye on that; but not one of so many calls that this takes seconds.
+static FusionLedger fuseWithoutGrowth(GraphOp graph, CostModel &model, FuseOptions options) {
+  constexpr auto mostCalls = 200;
+  auto module = graph->getParentOfType<ModuleOp>();
+  auto kernels = llvm::to_vector(module.getOps<KernelOp>());
+  double before = bytesBetweenCalls(graph, model, options);
+  OwningOpRef<GraphOp> written(graph.clone());
+  options.mayGrow = true;
+  FusionLedger ledger = Fuser(graph, model, options).run();
+  if (bytesBetweenCalls(graph, model, options) <= before || ledger.calls.size() > mostCalls)
+    return ledger;
+  graph.getBody().takeBody(written->getBody());
+  for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>()))
+    if (!llvm::is_contained(kernels, kernel))
+      kernel.erase();
+  options.mayGrow = false;
+  return Fuser(graph, model, options).run();
+}
+
 FusionLedger tile::ir::fuse(GraphOp graph, CostModel &model, const FuseOptions &options) {
   (void)flattenGraph(graph); // the language has no graph that calls itself
-  return Fuser(graph, model, options).run();
+  return options.isOff || options.mayGrow || options.steps
+             ? Fuser(graph, model, options).run()
+             : fuseWithoutGrowth(graph, model, options);
 }

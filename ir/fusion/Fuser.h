@@ -34,6 +34,9 @@ struct FuseOptions {
   /// What code generation has shown of kernels that a search found before. Calls have the numbers
   /// of the ledger.
   llvm::ArrayRef<FusionVeto> vetoes;
+  /// Whether tensors between the fused calls may take more memory at a time than those between the
+  /// written ones.
+  bool mayGrow = false;
   /// Calls that give what others give, or that nobody needs, stay.
   bool keepsCalls = false;
 };

@@ -176,7 +176,8 @@ static std::string inUnits(double bytes) {
 }
 
 void MemoryLimit::begin() {
-  if (std::isinf(model.memory()))
+  limit = model.memory();
+  if (std::isinf(limit) && mayGrow)
     return;
   llvm::SmallSetVector<Value, 8> there;
   for (Value input : graph.getBody().getArguments())
@@ -188,10 +189,12 @@ void MemoryLimit::begin() {
     lasting += costs.bytesOf(tensor);
   Uses uses(graph, costs);
   most = lasting + uses.together();
-  isTight = most > model.memory();
+  isTight = most > limit || !mayGrow;
   if (isTight)
     most = lasting + uses.atATime(model);
-  isTight &= most <= model.memory();
+  if (!mayGrow)
+    limit = std::min(limit, most);
+  isTight &= most <= limit;
 }
 
 bool MemoryLimit::allows(const FusionStep &step, CallOp first, CallOp second,
@@ -215,21 +218,22 @@ bool MemoryLimit::allows(const FusionStep &step, CallOp first, CallOp second,
   for (Value value : later)
     if (isTensor(value))
       more += costs.bytesOf(value);
-  if (most + more <= model.memory()) {
+  if (most + more <= limit) {
     most += more;
     return true;
   }
   Uses uses(graph, costs);
   uses.perform(step, first, second);
   double after = lasting + uses.atATime(model);
-  if (after <= model.memory()) {
+  if (after <= limit) {
     most = after;
     return true;
   }
   most = lasting + Uses(graph, costs).atATime(model);
-  refusal.reason = "as one, the graph would need " + inUnits(after) +
-                   " at a time, more than the device's " + inUnits(model.memory()) + " (it needs " +
-                   inUnits(most) + " as it is)";
+  refusal.reason =
+      "as one, the graph would need " + inUnits(after) + " at a time, more than " +
+      (mayGrow ? "the device's " + inUnits(limit) + " (it needs " + inUnits(most) + " as it is)"
+               : "its calls apart, which need " + inUnits(limit));
   refusal.isLimit = true;
   return false;
 }

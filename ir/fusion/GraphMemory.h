@@ -18,11 +18,12 @@ namespace tile::ir {
 /// dims.
 double bytesBetweenCalls(GraphOp graph, CostModel &model, const FuseOptions &options);
 
-/// Keeps a graph that fits into the device's memory from growing out of it.
+/// Keeps a graph that fits into the device's memory from growing out of it; or, if it is asked for,
+/// any graph from growing at all.
 class MemoryLimit {
 public:
-  MemoryLimit(GraphOp graph, CostModel &model, GraphCosts &costs)
-      : graph(graph), model(model), costs(costs) {}
+  MemoryLimit(GraphOp graph, CostModel &model, GraphCosts &costs, bool mayGrow)
+      : graph(graph), model(model), costs(costs), mayGrow(mayGrow) {}
 
   /// Looks at the graph as it is before anything is fused. What doesn't fit then isn't held to
   /// anything, nor is what fits however its tensors lie.
@@ -34,7 +35,9 @@ private:
   GraphOp graph;
   CostModel &model;
   GraphCosts &costs;
+  bool mayGrow;
   bool isTight = false;
+  double limit = 0;
   /// Of inputs and outputs.
   double lasting = 0;
   /// The graph takes no more now.

@@ -1,4 +1,4 @@
-# What would need more memory than the device has stays apart; with room enough it is fused.
+# What would need more memory than the device has stays apart, and so does what would need more than its calls apart.
 cat > memory.tile <<'EOF'
 kernel checked(x: f32[N]) -> (y: f32[N]) {
     parallel i in tiles(N) {

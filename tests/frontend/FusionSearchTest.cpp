@@ -370,8 +370,6 @@ TEST(FusionOfSkips, buildsFewKernels) {
   EXPECT_LT(fused.ledger.effort.built, 3 * steps);
 }
 
-} // namespace
-
 /// A call that reads one tensor of each of many others grows by one of them at a time: each step
 /// looks at what is next, and not at all that are left.
 TEST(FusionOfStars, buildsFewKernels) {
@@ -389,3 +387,41 @@ TEST(FusionOfStars, buildsFewKernels) {
   EXPECT_EQ(fused.ledger.kernels.size(), 1U);
   EXPECT_LT(fused.ledger.effort.built, 4 * count);
 }
+
+/// As one with `y`, `s` has `a` and `b` live on, beside what `y` needs else.
+TEST(FusionOfGraphs, takesNoMoreMemory) {
+  Searched searched(R"(
+kernel checked(x: f32[N]) -> (y: f32[N]) {
+    parallel i in tiles(N) {
+        assert(x[i] == x[i], "no number")
+        y[i] = 2 * x[i]
+    }
+}
+kernel scaled(x: f32[N], by: f32[1]) -> (y: f32[N]) {
+    parallel i in tiles(N) {
+        assert(x[i] == x[i], "no number")
+        y[i] = x[i] * by[0]
+    }
+}
+kernel products(x: f32[N]) -> (s: f32[1] reduce +) {
+    parallel i in tiles(N), k in each(1) { s[k] += sum(x.pad(0)[i - 1] * x.pad(0)[i + 1], i) }
+}
+graph late(x: f32[N], z: f32[N], u: f32[N]) -> (y: f32[N]) {
+    let s = checked(x) + checked(z)
+    let w = checked(scaled(u, products(s)))
+    y = 2 * (s * w)
+}
+)");
+  llvm::StringMap<int64_t> dims = {{"N", 1048576}};
+  const DeviceDescription &device = usualDescription(/*isGpu=*/false);
+  FusedGraph fused =
+      fuseGraph(searched.elaborator.module(), searched.symbol, FuseMode::Exact, device, dims);
+  auto after = mlir::cast<ir::GraphOp>(searched.elaborator.module().lookupSymbol(fused.symbol));
+  EXPECT_LE(bytesBetweenCalls(after, device, dims),
+            bytesBetweenCalls(searched.graph(), device, dims));
+  // None of the first search is left behind.
+  size_t calls = llvm::range_size(after.getBody().getOps<ir::CallOp>());
+  EXPECT_EQ(fused.ledger.kernels.size(), calls);
+}
+
+} // namespace

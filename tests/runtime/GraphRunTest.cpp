@@ -89,6 +89,15 @@ TEST(BufferPlan, AChainTakesTwo) {
   EXPECT_EQ(planBuffers(requests, order).bytes, 1024u);
 }
 
+/// What is small and comes first doesn't sit where two large ones would have room.
+TEST(BufferPlan, LargeOnesArePlacedFirst) {
+  // large → small → two large ones → none
+  CallOrder order({{}, {0}, {1}, {2}});
+  std::vector<BufferRequest> requests = {
+      {6400, 0, {1}, {}}, {64, 1, {2}, {}}, {6400, 2, {3}, {}}, {6400, 2, {3}, {}}};
+  EXPECT_EQ(planBuffers(requests, order).bytes, 2 * 6400u + 64);
+}
+
 TEST(CallOrder, KnowsWhatComesBefore) {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
