@@ -212,7 +212,7 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
   ArrayRef<StringAttr> outer = own.axes;
   if (vectorAxis)
     outer = outer.drop_back(own.few ? 2 : 1);
-  nest(outer, StringAttr(), {}, [&](ValueRange) {
+  auto all = [&](ValueRange) {
     if (!vectorAxis)
       return elements(false);
     if (!own.isStreamable)
@@ -227,7 +227,9 @@ void BodyLowering::emitStores(ArrayRef<StoreOp> together, const StoreNest &own) 
     };
     return b.branch(
         mayStreamHere, [&] { return path(true); }, [&] { return path(false); });
-  });
+  };
+  withTurned(pulled, own.few ? StringAttr() : vectorAxis,
+             [&] { nest(outer, StringAttr(), {}, all); });
 }
 
 void BodyLowering::storeRows(ArrayRef<StoreOp> stores, StringAttr few) {

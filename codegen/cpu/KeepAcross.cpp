@@ -85,3 +85,35 @@ void BodyLowering::keepAcross(Value value, Buffer *into, StringAttr rows) {
     });
   });
 }
+
+void BodyLowering::withTurned(ValueRange pulled, StringAttr inner,
+                              llvm::function_ref<void()> emit) {
+  constexpr int64_t longEnough = 16;
+  auto isLong = [&](StringAttr axis) {
+    int64_t extent = extentOf(axis);
+    return !ShapedType::isDynamic(extent) && extent >= longEnough &&
+           lanesAlong(axis) == target.lanes();
+  };
+  auto liesAcross = [&](const Buffer &buffer) {
+    StringAttr rows = buffer.axes.empty() ? StringAttr() : buffer.axes.back();
+    int bits = static_cast<int>(buffer.memory.element.getIntOrFloatBitWidth());
+    return rows && rows != inner && !buffer.isView && !buffer.ringFrom && bits > 1 &&
+           bits * target.lanes() <= target.vectorBits && isLong(rows) &&
+           llvm::is_contained(buffer.axes, inner);
+  };
+  llvm::MapVector<Value, Buffer *> across;
+  if (inner && isLong(inner))
+    for (Value value : pulled)
+      plan.forEachPulled(value, [&](Value next) {
+        if (Buffer *buffer = bufferOf(next); buffer && liesAcross(*buffer))
+          across.insert({next, buffer});
+      });
+  for (auto [value, buffer] : across) {
+    Buffer *turned = newBuffer(buffer->memory.element, withLast(buffer->axes, inner));
+    keepAcross(value, turned, buffer->axes.back());
+    buffers[value] = turned;
+  }
+  emit();
+  for (auto [value, buffer] : across)
+    buffers[value] = buffer;
+}

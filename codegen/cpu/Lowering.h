@@ -269,6 +269,9 @@ private:
   bool readsRows(mlir::Value value);
   /// Keeps a load whose rows go along `rows` in a buffer that lies along another axis.
   void keepAcross(mlir::Value value, Buffer *into, mlir::StringAttr rows);
+  /// Emits a nest whose lanes go along `inner`, with what it pulls of long blocks that lie along
+  /// another axis lying along this one, in copies.
+  void withTurned(mlir::ValueRange pulled, mlir::StringAttr inner, llvm::function_ref<void()> emit);
   /// The vectors at `count` coordinates of an axis, from one on, transposed.
   Values readAcross(mlir::StringAttr axis, mlir::Value from, mlir::Value end, int count,
                     llvm::function_ref<mlir::Value()> element);

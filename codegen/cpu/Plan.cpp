@@ -110,8 +110,9 @@ StringAttr tile::codegen::innermostAxis(AffineMap map, ValueRange dims) {
 
 /// Along which axes of its block what is computed of a load is stored, where stores are all that
 /// reads it, and nothing repeats its elements; else empty. Null stands for a store along none of
-/// them.
-static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load) {
+/// them. What is kept on the way is computed as it is read.
+static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load,
+                                                           const llvm::DenseSet<Value> &kept) {
   llvm::SmallSetVector<StringAttr, 2> axes;
   SmallVector<Value> open = {load};
   llvm::SmallDenseSet<Operation *> seen;
@@ -124,7 +125,8 @@ static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load) {
       else if (Plan::isRoot(user) || isa<LoadOp>(user) || isExpansion(user))
         return {};
       else
-        llvm::append_range(open, user->getResults());
+        llvm::copy_if(user->getResults(), std::back_inserter(open),
+                      [&](Value result) { return !kept.contains(result); });
     }
   return axes;
 }
@@ -132,7 +134,7 @@ static llvm::SmallSetVector<StringAttr, 2> axesStoredAlong(LoadOp load) {
 /// An axis along which lanes of what is stored lie apart in what is loaded for it, of a block that
 /// is long both ways; else null. Lanes then come from as many lines of a tensor, which are there no
 /// more when their neighbours are asked for: the block is copied row by row.
-static StringAttr axisReadAcross(LoadOp load) {
+static StringAttr axisReadAcross(LoadOp load, const llvm::DenseSet<Value> &kept) {
   constexpr int64_t longEnough = 16;
   auto type = dyn_cast<RankedTensorType>(load.getType());
   StringAttr inner = innermostAxis(load.getMap(), load.getDims());
@@ -143,7 +145,7 @@ static StringAttr axisReadAcross(LoadOp load) {
   };
   if (!type || !inner || !isLong(inner))
     return {};
-  for (StringAttr along : axesStoredAlong(load))
+  for (StringAttr along : axesStoredAlong(load, kept))
     if (along && along != inner && isLong(along))
       return along;
   return {};
@@ -503,12 +505,13 @@ struct Planner {
       bool isGrid = load->getParentOfType<KernelOp>().isGrid();
       keep = isGrid || !(users.size() == 1 && overwrites(*users.begin()));
     }
-    if (auto load = dyn_cast<LoadOp>(op))
-      if (StringAttr axis = axisReadAcross(load)) {
+    if (auto load = dyn_cast<LoadOp>(op); load && axisReadAcross(load, {})) {
+      rowsAcross = innermostAxis(load.getMap(), load.getDims());
+      if (StringAttr axis = axisReadAcross(load, kept)) {
         keep = true;
-        rowsAcross = innermostAxis(load.getMap(), load.getDims());
         turned[value] = axis;
       }
+    }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
   }
