@@ -86,7 +86,7 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
   float most = roundUp(spread);
   float shared = bitWidth(number) < 32 && error < 2 * ulp ? most : std::min(before.shared, most);
   // Both results are rounded: that is two even spreads more, and less where few of them tip over.
-  double deviation = deviationOf(before), own = most - shared;
+  double deviation = deviationOf(before), own = double(most) - double(shared);
   deviation = std::hypot(deviation, std::sqrt(std::min(ulp / 6, 0.8 * deviation) * ulp));
   return {roundUp(own), shared, roundUp(std::min(deviation, own / deviationsOfBound))};
 }
@@ -111,7 +111,8 @@ Bound interpreter::addIndependent(Bound x, Bound y) {
 }
 
 Bound interpreter::addDependent(Bound x, Bound y) {
-  return {x.own + y.own, x.shared + y.shared, roundUp(deviationOf(x) + deviationOf(y))};
+  return {roundUp(double(x.own) + double(y.own)), roundUp(double(x.shared) + double(y.shared)),
+          roundUp(deviationOf(x) + deviationOf(y))};
 }
 
 //===-- Functions ---------------------------------------------------------===//

@@ -42,3 +42,15 @@ def doubled(inputs, params):
 
 def stripes(inputs, params):
     return {"y": 3 * inputs["x"].T}
+
+
+def both_ways(inputs, params):
+    x, w = (inputs[name].astype(np.float64) for name in ("x", "w"))
+    t = np.tanh(x) * np.exp(w)[:, None]
+    return {"y": t + 1, "z": (t * w[:, None]).T}
+
+
+def three_ways(inputs, params):
+    x = inputs["x"].astype(np.float64)
+    t = np.tanh(np.exp(x))
+    return {"y": t - x, "z": t.transpose(2, 0, 1), "v": 2 * t.transpose(1, 2, 0)}
