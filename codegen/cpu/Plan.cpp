@@ -390,7 +390,8 @@ struct Planner {
     return elements <= most;
   }
 
-  /// Whether a tile is known to stay in a first-level cache.
+  /// Whether a tile is known to stay in a core's second-level cache, beside others: to write and
+  /// read it there takes a few cycles of the 20 and more that a function takes.
   bool hasRoomOfCache(Value value) {
     constexpr int64_t mostBytes = 131072;
     Type element = getElementTypeOrSelf(value.getType());
@@ -401,7 +402,7 @@ struct Planner {
   /// A processor looks ahead as far as its queues and registers go: about one function of a vector
   /// overlaps with the next vectors, and a longer chain waits for itself. It is cut where both
   /// parts are long and one value goes between them, which is computed for all elements of a block
-  /// before what follows, and stays in the first-level cache. What is rounded waits the longest for
+  /// before what follows, and stays in a core's caches. What is rounded waits the longest for
   /// its few steps, and has calls apart to be no slower than.
   bool cutsChain(Value value, Operation *op) {
     constexpr int function = 32, rounded = 9, together = 48;
@@ -476,11 +477,7 @@ struct Planner {
     bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    // What several nests read again, the others as a load each.
-    int saved = (cost - 1) * (static_cast<int>(users.size()) - 1);
-    constexpr int muchSaved = 4;
-    bool pays =
-        ((cost > dear || saved >= muchSaved) && isRepeated) || (cost >= veryDear && isPacked);
+    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
     if (bool isLong = cutsChain(value, op); isLong && !isPacked && !pays) {
       pays = hasRoomOfCache(value);
       if (pays)
