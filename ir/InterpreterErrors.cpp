@@ -84,6 +84,8 @@ Bound interpreter::roundBound(Number number, double value, Bound before, bool is
   // An element of 16 bits that tips over is off by all of it: nothing makes that less beside other
   // errors, as it does where many small ones meet.
   float most = roundUp(spread);
+  if (std::isinf(most))
+    return undecided;
   float shared = bitWidth(number) < 32 && error < 2 * ulp ? most : std::min(before.shared, most);
   // Both results are rounded: that is two even spreads more, and less where few of them tip over.
   double deviation = deviationOf(before), own = double(most) - double(shared);

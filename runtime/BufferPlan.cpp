@@ -44,6 +44,8 @@ namespace {
 struct Piece {
   uint64_t bytes = 0, offset = 0;
   std::vector<uint32_t> requests;
+
+  uint64_t end() const { return offset + bytes; }
 };
 
 /// Places the largest first, each as far in front as nothing lies that is in use at the same time:
@@ -100,13 +102,18 @@ private:
       if (!isInPlace)
         all.push_back({padded(request.bytes), 0, {}});
       all[pieceOf.back()].requests.push_back(n);
+      lastUses.push_back(request.writer);
+      for (uint32_t reader : request.readers)
+        lastUses.back() = std::max(lastUses.back(), reader);
     }
     return pieceOf;
   }
 
   bool areApart(uint32_t one, uint32_t other) const {
     const BufferRequest &x = requests[one], &y = requests[other];
-    return isOver(x, y.writer, /*mayReadNow=*/false) || isOver(y, x.writer, /*mayReadNow=*/false);
+    // Numbers tell most pairs that are not.
+    return (lastUses[one] < y.writer && isOver(x, y.writer, /*mayReadNow=*/false)) ||
+           (lastUses[other] < x.writer && isOver(y, x.writer, /*mayReadNow=*/false));
   }
 
   bool areApart(const Piece &one, const Piece &other) const {
@@ -118,13 +125,12 @@ private:
 
   void place(Piece &piece) {
     for (const Piece *other : placed) {
-      if (areApart(piece, *other))
-        continue;
-      if (piece.offset + piece.bytes <= other->offset)
+      if (piece.end() <= other->offset)
         break;
-      piece.offset = std::max(piece.offset, other->offset + other->bytes);
+      if (piece.offset < other->end() && !areApart(piece, *other))
+        piece.offset = other->end();
     }
-    plan.bytes = std::max(plan.bytes, piece.offset + piece.bytes);
+    plan.bytes = std::max(plan.bytes, piece.end());
     auto isBehind = [](const Piece *x, const Piece *y) { return x->offset < y->offset; };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), &piece, isBehind), &piece);
   }
@@ -133,6 +139,7 @@ private:
   const CallOrder &order;
   std::vector<Piece> all;
   std::vector<const Piece *> placed; // by their offsets
+  std::vector<uint32_t> lastUses;    // by request
   BufferPlan plan;
 };
 

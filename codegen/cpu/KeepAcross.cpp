@@ -41,10 +41,14 @@ StringAttr BodyLowering::axisOfRows(Value value) const {
   return {};
 }
 
+bool BodyLowering::isInput(Value value) {
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && memoryOf(load.getSource()).isInvariant;
+}
+
 bool BodyLowering::readsRows(Value value) {
   StringAttr rows = axisOfRows(value);
-  return rows && widthAt(rows) > 1 &&
-         memoryOf(cast<LoadOp>(value.getDefiningOp()).getSource()).isInvariant;
+  return rows && widthAt(rows) > 1 && isInput(value);
 }
 
 void BodyLowering::keepAcross(Value value, Buffer *into, StringAttr rows) {
@@ -102,10 +106,11 @@ void BodyLowering::withTurned(ValueRange pulled, StringAttr inner,
            llvm::is_contained(buffer.axes, inner);
   };
   llvm::MapVector<Value, Buffer *> across;
-  if (inner && isLong(inner))
+  if (inner && target.lanes() > 1 && isLong(inner))
     for (Value value : pulled)
       plan.forEachPulled(value, [&](Value next) {
-        if (Buffer *buffer = bufferOf(next); buffer && liesAcross(*buffer))
+        bool isReadInOrder = axisOfRows(next) == inner && isInput(next);
+        if (Buffer *buffer = bufferOf(next); buffer && !isReadInOrder && liesAcross(*buffer))
           across.insert({next, buffer});
       });
   for (auto [value, buffer] : across) {

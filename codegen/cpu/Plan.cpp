@@ -420,6 +420,7 @@ struct Planner {
   void cutChains() {
     mayCut = true;
     std::swap(kept, keptAnyway);
+    turned.clear();
     costs.clear();
     nests.clear();
   }

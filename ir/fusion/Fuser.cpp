@@ -706,13 +706,16 @@ FusionLedger Fuser::run() {
 /// so it is fused anew, with an eye on that; but not one of so many calls that this takes seconds.
 static FusionLedger fuseWithoutGrowth(GraphOp graph, CostModel &model, FuseOptions options) {
   constexpr auto mostCalls = 200;
+  auto calls = graph.getBody().getOps<CallOp>();
+  options.mayGrow = true;
+  if (std::distance(calls.begin(), calls.end()) > mostCalls)
+    return Fuser(graph, model, options).run();
   auto module = graph->getParentOfType<ModuleOp>();
   auto kernels = llvm::to_vector(module.getOps<KernelOp>());
   double before = bytesBetweenCalls(graph, model, options);
   OwningOpRef<GraphOp> written(graph.clone());
-  options.mayGrow = true;
   FusionLedger ledger = Fuser(graph, model, options).run();
-  if (bytesBetweenCalls(graph, model, options) <= before || ledger.calls.size() > mostCalls)
+  if (bytesBetweenCalls(graph, model, options) <= before)
     return ledger;
   graph.getBody().takeBody(written->getBody());
   for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>()))

@@ -189,11 +189,14 @@ void MemoryLimit::begin() {
     lasting += costs.bytesOf(tensor);
   Uses uses(graph, costs);
   most = lasting + uses.together();
-  isTight = most > limit || !mayGrow;
+  if (!mayGrow) {
+    most = limit = lasting + uses.atATime(model);
+    isTight = true;
+    return;
+  }
+  isTight = most > limit;
   if (isTight)
     most = lasting + uses.atATime(model);
-  if (!mayGrow)
-    limit = std::min(limit, most);
   isTight &= most <= limit;
 }
 

@@ -25,8 +25,8 @@ public:
   MemoryLimit(GraphOp graph, CostModel &model, GraphCosts &costs, bool mayGrow)
       : graph(graph), model(model), costs(costs), mayGrow(mayGrow) {}
 
-  /// Looks at the graph as it is before anything is fused. What doesn't fit then isn't held to
-  /// anything, nor is what fits however its tensors lie.
+  /// Looks at the graph as it is before anything is fused. What may grow and doesn't fit then isn't
+  /// held to anything, nor is what fits however its tensors lie.
   void begin();
   /// Whether the graph fits after this step, which is to be done if it does.
   bool allows(const FusionStep &step, CallOp first, CallOp second, FusionRefusal &refusal);
