@@ -413,15 +413,12 @@ graph late(x: f32[N], z: f32[N], u: f32[N]) -> (y: f32[N]) {
 }
 )");
   llvm::StringMap<int64_t> dims = {{"N", 1048576}};
-  const DeviceDescription &device = usualDescription(/*isGpu=*/false);
+  const DeviceDescription &device = usualDescription(/*isGpu=*/true);
   FusedGraph fused =
       fuseGraph(searched.elaborator.module(), searched.symbol, FuseMode::Exact, device, dims);
   auto after = mlir::cast<ir::GraphOp>(searched.elaborator.module().lookupSymbol(fused.symbol));
   EXPECT_LE(bytesBetweenCalls(after, device, dims),
             bytesBetweenCalls(searched.graph(), device, dims));
-  // None of the first search is left behind.
-  size_t calls = llvm::range_size(after.getBody().getOps<ir::CallOp>());
-  EXPECT_EQ(fused.ledger.kernels.size(), calls);
 }
 
 } // namespace
