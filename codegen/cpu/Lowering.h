@@ -267,7 +267,7 @@ private:
   /// Whether lanes go along the rows of such a load: they are read where it is, for it was read
   /// just before, and in the buffer they lie apart.
   bool readsRows(mlir::Value value);
-  /// Whether it is loaded from what nothing writes meanwhile.
+  /// Whether a value is loaded from memory that nothing writes while the kernel runs.
   bool isInput(mlir::Value value);
   /// Keeps a load whose rows go along `rows` in a buffer that lies along another axis.
   void keepAcross(mlir::Value value, Buffer *into, mlir::StringAttr rows);

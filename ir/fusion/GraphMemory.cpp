@@ -188,12 +188,12 @@ void MemoryLimit::begin() {
   for (Value tensor : there)
     lasting += costs.bytesOf(tensor);
   Uses uses(graph, costs);
-  most = lasting + uses.together();
   if (!mayGrow) {
     most = limit = lasting + uses.atATime(model);
     isTight = true;
     return;
   }
+  most = lasting + uses.together();
   isTight = most > limit;
   if (isTight)
     most = lasting + uses.atATime(model);
