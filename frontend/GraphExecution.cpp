@@ -3,6 +3,7 @@
 #include "codegen/Reports.h"
 #include "frontend/ExecutionImpl.h"
 #include "ir/Launch.h"
+#include "runtime/CpuLaunch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -114,6 +115,11 @@ Outcome<Outputs> Executor::runGraph(ir::GraphOp graph, Arguments arguments,
       code.push_back(*compiled);
     }
     return {};
+  };
+  options.keepsAllBusy = [&](const runtime::KernelLaunch &bound) {
+    return runtime::keepsAllThreadsBusy(
+        code[bound.call]->code->entry(),
+        {.params = bound.params, .dims = bound.dims, .elements = bound.elements});
   };
   auto launch = [&](const runtime::KernelLaunch &bound) -> runtime::Status {
     SmallVector<ArrayRef<int64_t>> shapes(bound.shapes.begin(), bound.shapes.end());

@@ -217,6 +217,12 @@ ArtifactFunction::State::launchGraph(const GraphPlan &plan, std::span<const Grap
     }
     return {};
   };
+  options.keepsAllBusy = [&](const KernelLaunch &bound) {
+    Result<const CpuEntry *> entry = artifact->entry(bound.kernel, bound.dims);
+    return entry && keepsAllThreadsBusy(**entry, {.params = bound.params,
+                                                  .dims = bound.dims,
+                                                  .elements = bound.elements});
+  };
   GraphOutcome ran = runGraph(plan, artifact->signatures, inputs, dims, launch, options);
   if (!ran.failure)
     return Outcome{std::move(ran.results), ran.memory};

@@ -520,4 +520,13 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
   return Error{failure.str(), ""};
 }
 
+bool keepsAllThreadsBusy(const CpuEntry &entry, const CpuArguments &arguments) {
+  Result<ThreadPool *> pool = ThreadPool::global();
+  int64_t programs = entry.programs(arguments.params.data(), arguments.dims.data());
+  if (!pool || programs < 0)
+    return false; // launchCpu says why
+  Division division = divide(entry, arguments, programs, **pool);
+  return std::min<int64_t>(division.threads, division.chunks) == (*pool)->numThreads();
+}
+
 } // namespace tile::runtime

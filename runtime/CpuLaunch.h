@@ -37,4 +37,8 @@ struct CpuArguments {
 /// anything. Prints come in the order of the programs, those of failed ones and before included.
 Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool = nullptr);
 
+/// Whether launchCpu has work for all threads of the pool of this process. Takes arguments that it
+/// would.
+bool keepsAllThreadsBusy(const CpuEntry &entry, const CpuArguments &arguments);
+
 } // namespace tile::runtime

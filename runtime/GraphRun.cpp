@@ -508,14 +508,16 @@ bool GraphRun::runCalls() {
     return fail(GraphFailure::Kind::Memory, global.takeError(), {}, {});
   ThreadPool *pool = *global;
   for (const std::vector<uint32_t> &wave : order->waves()) {
-    auto count = static_cast<int64_t>(wave.size());
-    if (count > 1)
-      pool->parallelChunks(count, count, [&](int64_t chunk, int64_t, int64_t) {
-        runCall(wave[static_cast<size_t>(chunk)]);
-      });
-    else
-      for (uint32_t call : wave)
+    std::vector<uint32_t> together;
+    for (uint32_t call : wave)
+      if (wave.size() == 1 || (options.keepsAllBusy && options.keepsAllBusy(launches[call])))
         runCall(call);
+      else
+        together.push_back(call);
+    auto count = static_cast<int64_t>(together.size());
+    pool->parallelChunks(count, count, [&](int64_t chunk, int64_t, int64_t) {
+      runCall(together[static_cast<size_t>(chunk)]);
+    });
     if (outcome.failure)
       return false;
   }

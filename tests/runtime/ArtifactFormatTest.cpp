@@ -209,8 +209,9 @@ TEST(ArtifactFormat, AnyContentIsReadWithoutHarm) {
         for (const Program &program : variant.code.programs)
           (void)evaluateInteger(program, dims, scalars);
         for (const std::string &site : variant.code.sites) {
-          if (!site.empty())
+          if (!site.empty()) {
             ASSERT_GE(decodeSite(site.data()).size(), 3u);
+          }
         }
       }
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <span>
 
@@ -240,6 +241,37 @@ TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
     GraphOutcome outcome = runGraph(graph.plan, signatures, inputs, {}, note, options);
     EXPECT_EQ(order, expected);
     EXPECT_EQ(outcome.failure.has_value(), fails < graph.plan.calls.size());
+  }
+}
+
+TEST(GraphRun, WhatKeepsAllThreadsBusyRunsByItself) {
+  std::vector<KernelData> all = kernels();
+  std::vector<const Signature *> signatures{&all[0].signature, &all[1].signature};
+  std::mt19937 random(std::random_device{}());
+  for (int round = 0; round < 20; ++round) {
+    RandomGraph graph = randomGraph(random, {std::vector<int64_t>(3)});
+    std::vector<GraphInput> inputs{{std::make_shared<Tensor>(*Tensor::create(DType::I64, {3})), 0}};
+    std::vector<char> isLarge(graph.plan.calls.size());
+    for (char &large : isLarge)
+      large = random() % 2;
+    std::atomic<int> running = 0, runs = 0, wrong = 0;
+    auto watch = [&](const KernelLaunch &bound) -> Status {
+      ++running;
+      ++runs;
+      // Long enough for another thread to begin with a call of the same wave.
+      auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+      do
+        wrong += isLarge[bound.call] && running != 1;
+      while (std::chrono::steady_clock::now() < end);
+      --running;
+      return launch(bound);
+    };
+    GraphOptions options;
+    options.keepsAllBusy = [&](const KernelLaunch &bound) { return bool(isLarge[bound.call]); };
+    GraphOutcome outcome = runGraph(graph.plan, signatures, inputs, {}, watch, options);
+    ASSERT_FALSE(outcome.failure) << outcome.failure->error.str();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(static_cast<size_t>(runs), graph.plan.calls.size());
   }
 }
 
