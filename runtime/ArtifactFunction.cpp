@@ -219,9 +219,9 @@ ArtifactFunction::State::launchGraph(const GraphPlan &plan, std::span<const Grap
   };
   options.keepsAllBusy = [&](const KernelLaunch &bound) {
     Result<const CpuEntry *> entry = artifact->entry(bound.kernel, bound.dims);
-    return entry && keepsAllThreadsBusy(**entry, {.params = bound.params,
-                                                  .dims = bound.dims,
-                                                  .elements = bound.elements});
+    return entry &&
+           keepsAllThreadsBusy(
+               **entry, {.params = bound.params, .dims = bound.dims, .elements = bound.elements});
   };
   GraphOutcome ran = runGraph(plan, artifact->signatures, inputs, dims, launch, options);
   if (!ran.failure)

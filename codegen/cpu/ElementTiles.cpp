@@ -66,6 +66,28 @@ double TileChooser::sideOfSquare(int innerAxes) {
   return innerAxes == 2 && reads > 1 && isFar && hasRoom ? longSide : side;
 }
 
+/// What a program reads, keeps and stores of the elements of whole rows, in bytes an element.
+double TileChooser::bytesOfRows() {
+  Plan plan(kernel);
+  double bytes = 0;
+  auto add = [&](Value value) {
+    ArrayRef<StringAttr> of = axesOf(value.getType());
+    bool isOfRows = llvm::any_of(of, [&](StringAttr axis) { return axes[axis].isProgram; });
+    bool isWhole = llvm::any_of(
+        of, [&](StringAttr axis) { return !axes[axis].isSizable && !axes[axis].isProgram; });
+    if (isOfRows && isWhole)
+      bytes += std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<StoreOp>(op))
+      add(store.getValue());
+    for (Value result : op->getResults())
+      if (isa<LoadOp>(op) || plan.keeps(result))
+        add(result);
+  });
+  return bytes;
+}
+
 /// Powers of two, so that few shapes need code of their own: enough elements a program to start it
 /// for, vectors as long as they can be, and not more than the first-level cache holds.
 void TileChooser::chooseForElements() {
@@ -80,8 +102,11 @@ void TileChooser::chooseForElements() {
     }
     inner += axis.isSizable && axis.isInner;
   }
-  // Rows are read more than once, and something of them is kept: a third of the cache each.
-  double elementsWanted = hasWholeAxis ? static_cast<double>(machine.level1Bytes) / 12 : 8192;
+  // Rows are read more than once, and something of them is kept: all that has room together, and
+  // three of floats in any case.
+  double elementsWanted =
+      hasWholeAxis ? static_cast<double>(machine.level1Bytes) / std::max(12.0, bytesOfRows())
+                   : 8192;
   auto isLoop = [](const AxisInfo &axis) { return axis.isSizable && !axis.isProgram; };
   for (auto &[name, axis] : axes)
     if (isLoop(axis)) {

@@ -478,7 +478,11 @@ struct Planner {
     bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    bool pays = (cost > dear && isRepeated) || (cost >= veryDear && isPacked);
+    // What several nests read again, the others as a load each.
+    int saved = (cost - 1) * (static_cast<int>(users.size()) - 1);
+    constexpr int muchSaved = 4;
+    bool pays =
+        ((cost > dear || saved >= muchSaved) && isRepeated) || (cost >= veryDear && isPacked);
     if (bool isLong = cutsChain(value, op); isLong && !isPacked && !pays) {
       pays = hasRoomOfCache(value);
       if (pays)

@@ -46,6 +46,28 @@ static bool hasRowsApart(LoadOp op) {
          op->getParentOfType<KernelOp>().walk(findProduct).wasInterrupted();
 }
 
+/// Whether a program reads a block of its own at once, for a product, and then has other things to
+/// do for which memory isn't needed: a core reads ahead only while it reads. What is multiplied
+/// with few rows is soon needed again, and a program that does nothing else always reads.
+bool BodyLowering::isReadAtOnce(LoadOp op) const {
+  constexpr int64_t fewRows = 8;
+  Axes axes = axesOf(op.getType());
+  int sweeps = 0;
+  bool isReused = false;
+  op->getParentOfType<KernelOp>().walk([&](Operation *other) {
+    sweeps += isa<DotOp, ReduceOp>(other);
+    auto dot = dyn_cast<DotOp>(other);
+    if (!dot)
+      return;
+    int64_t rows = 1;
+    for (StringAttr axis : axesOf(dot.getType()))
+      if (int64_t extent = likelyExtentOf(axis); !llvm::is_contained(axes, axis))
+        rows = std::min(fewRows, rows * (ShapedType::isDynamic(extent) ? fewRows : extent));
+    isReused |= rows >= fewRows;
+  });
+  return op.getMap().getNumResults() > 2 && isReused && sweeps > 1;
+}
+
 /// How many elements the places of neighbours along a binder are apart; null if they are the same.
 /// A number that is computed of the binder is taken to be the next one.
 Value BodyLowering::distanceAlong(LoadOp op, unsigned binder) {
@@ -93,7 +115,8 @@ void BodyLowering::prefetchNext(LoadOp op) {
                    op.getBounds() == BoundsMode::exact &&
                    isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
                                 op.getDims(), inner.axis);
-  bool isRow = !domains.isBlock(inner.axis.getValue()), isApart = isRow && hasRowsApart(op);
+  bool isRow = !domains.isBlock(inner.axis.getValue()),
+       isApart = isRow && (hasRowsApart(op) || isReadAtOnce(op));
   bool isTime = isApart ? nests == first : isRow ? isSecond : plan.transposes();
   if (!isInOrder || !isTime)
     return;

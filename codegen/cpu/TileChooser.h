@@ -78,6 +78,7 @@ private:
   void take(AxisInfo &axis, double wanted);
   double rowsAtOnce();
   double sideOfSquare(int innerAxes);
+  double bytesOfRows();
   void chooseForElements();
   void takeLongPieces(mlir::StringAttr rows);
   void avoidRepeats();

@@ -75,6 +75,34 @@ tile.kernel @rows(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.s
   tile.return
 })";
 
+/// h = x + r and y = h − max, whose sums are kept for three nests.
+constexpr const char *sumsOfRows = R"(
+#mn = affine_map<()[m, n] -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+!in = tensor<?x?xf32, #tile.axes<"i", "N">>
+!i = tensor<?xf32, #tile.axes<"i">>
+tile.kernel @sums(%x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+                  %r: memref<?x?xf32> {tile.name = "r", tile.mode = "in", tile.shape = #mn},
+                  %h: memref<?x?xf32> {tile.name = "h", tile.mode = "out", tile.shape = #mn},
+                  %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn})
+    attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %n = tile.axis %c0 to %N : !tile.span<"N">
+  tile.parallel (%i = tiles "i" %c0 to %M) {
+    %tx = tile.load %x at #id(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !in
+    %tr = tile.load %r at #id(%i, %n)[] <exact> : memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">) -> !in
+    %t = arith.addf %tx, %tr : !in
+    tile.store %t, %h at #id(%i, %n)[] : !in, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+    %m = tile.reduce <max> %t over ["N"] : !in -> !i
+    %b = tile.broadcast %m : !i to !in
+    %d = arith.subf %t, %b : !in
+    tile.store %d, %y at #id(%i, %n)[] : !in, memref<?x?xf32>, (!tile.span<"i">, !tile.span<"N">)
+  }
+  tile.return
+})";
+
 /// s[a, b] = Σ x[a, b, :]
 constexpr const char *planeSums = R"(
 !abn = tensor<?x?x?xf32, #tile.axes<"a", "b", "N">>
@@ -432,6 +460,15 @@ TEST_F(ChooseTilesTest, UnknownDimensionsCountAsLong) {
 TEST_F(ChooseTilesTest, LongRowsComeAloneAndShortOnesTogether) {
   EXPECT_EQ(choose(rows, {100000, 8192})["i"], 1);
   EXPECT_GE(choose(rows, {100000, 64})["i"], 16);
+}
+
+/// Of five arrays fewer rows have room than of two.
+TEST_F(ChooseTilesTest, AllThatAProgramHasOfItsRowsStaysNear) {
+  for (int64_t length : {511, 1024}) {
+    int64_t size = choose(sumsOfRows, {100000, length})["i"];
+    EXPECT_LE(size * length * 5 * 4, machine.level1Bytes) << length;
+    EXPECT_LT(size, choose(rows, {100000, length})["i"]) << length;
+  }
 }
 
 TEST_F(ChooseTilesTest, RowsThatAreAddedToOneComeTogether) {

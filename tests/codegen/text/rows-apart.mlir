@@ -59,3 +59,41 @@ tile.kernel @together(
   }
   tile.return
 }
+
+// -----
+
+// Unless the program has more to do than to multiply: it asks for the next program's rows while it reads its own.
+// CHECK-LABEL: define internal void @more_to_do.body(
+// CHECK: call void @llvm.prefetch
+// CHECK: call void @llvm.prefetch
+// CHECK: ret void
+#hsd = affine_map<()[s, l, h, d] -> (h, s, d)>
+#hld = affine_map<()[s, l, h, d] -> (h, l, d)>
+#hs = affine_map<()[s, l, h, d] -> (h, s)>
+!id = tensor<8x?xf32, #tile.axes<"i", "D">>
+!ld = tensor<?x?xf32, #tile.axes<"L", "D">>
+!il = tensor<8x?xf32, #tile.axes<"i", "L">>
+!i = tensor<8xf32, #tile.axes<"i">>
+tile.kernel @more_to_do(
+    %q: memref<?x?x?xf32> {tile.name = "q", tile.mode = "in", tile.shape = #hsd},
+    %k: memref<?x?x?xf32> {tile.name = "k", tile.mode = "in", tile.shape = #hld},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #hs})
+    attributes {dims = ["S", "L", "H", "D"]} {
+  %c0 = arith.constant 0 : i64
+  %S = tile.dim "S"
+  %L = tile.dim "L"
+  %H = tile.dim "H"
+  %D = tile.dim "D"
+  %d = tile.axis %c0 to %D : !tile.span<"D">
+  %l = tile.axis %c0 to %L : !tile.span<"L">
+  tile.parallel (%h = each "h" %c0 to %H, %i = tiles "i" %c0 to %S by 8) {
+    %t = tile.load %q at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%i, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"i", 8>, !tile.span<"D">) -> !id
+    %u = tile.load %k at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%l, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"L">, !tile.span<"D">) -> !ld
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero : f32 to !il
+    %p = tile.dot %t, %u over "D" acc %init : !id, !ld -> !il
+    %m = tile.reduce <max> %p over ["L"] : !il -> !i
+    tile.store %m, %y at affine_map<(d0)[s0] -> (s0, d0)>(%i)[%h] : !i, memref<?x?xf32>, (!tile.span<"i", 8>)
+  }
+  tile.return
+}
