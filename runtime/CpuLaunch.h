@@ -37,8 +37,8 @@ struct CpuArguments {
 /// anything. Prints come in the order of the programs, those of failed ones and before included.
 Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool = nullptr);
 
-/// Whether launchCpu has work for all threads of the pool of this process. Takes arguments that it
-/// would.
+/// Whether the programs are enough work for all threads of the pool of this process, given what
+/// launchCpu is given. Those of `reduce` outputs that few copies pay for may still run on fewer.
 bool keepsAllThreadsBusy(const CpuEntry &entry, const CpuArguments &arguments);
 
 } // namespace tile::runtime

@@ -65,9 +65,9 @@ struct GraphOptions {
   /// Independent calls at the same time. Else one after the other, in the order of the plan, and
   /// none after one that fails.
   bool isParallel = true;
-  /// Of calls at the same time: whether one keeps all threads busy by itself. Such calls run one
-  /// after the other, since each thread then works on the same part of the data from call to call,
-  /// which is still in its core's cache. Null: none does.
+  /// Says of a call that might run beside others whether it keeps all threads busy by itself. Such
+  /// calls run one after the other, before the others: each thread then works on the same part of
+  /// the data from call to call, which is still in its core's cache. Null: none does.
   std::function<bool(const KernelLaunch &)> keepsAllBusy = {};
   /// Fill what is to be written with wrong values first.
   bool poisons = false;

@@ -66,7 +66,7 @@ double TileChooser::sideOfSquare(int innerAxes) {
   return innerAxes == 2 && reads > 1 && isFar && hasRoom ? longSide : side;
 }
 
-/// What a program reads, keeps and stores of the elements of whole rows, in bytes an element.
+/// How many bytes of an element of whole rows a program reads, keeps and stores.
 double TileChooser::bytesOfRows() {
   Plan plan(kernel);
   double bytes = 0;
@@ -102,8 +102,8 @@ void TileChooser::chooseForElements() {
     }
     inner += axis.isSizable && axis.isInner;
   }
-  // Rows are read more than once, and something of them is kept: all that has room together, and
-  // three of floats in any case.
+  // Rows are read more than once, and something of them is kept. All of it has room in the cache
+  // together; it is taken to be three arrays of f32 at least.
   double elementsWanted =
       hasWholeAxis ? static_cast<double>(machine.level1Bytes) / std::max(12.0, bytesOfRows())
                    : 8192;

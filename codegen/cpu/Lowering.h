@@ -402,7 +402,7 @@ private:
   /// The value at the nest's coordinates.
   mlir::Value emit(mlir::Value value);
   mlir::Value emitTile(mlir::Value value);
-  bool isReadAtOnce(ir::LoadOp op) const;
+  bool isReadAtOnce(ir::LoadOp op);
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
   mlir::Value distanceToNext(ir::LoadOp op);

@@ -478,7 +478,7 @@ struct Planner {
     bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
-    // What several nests read again, the others as a load each.
+    // If it is kept, all nests but one save its steps, and load it instead.
     int saved = (cost - 1) * (static_cast<int>(users.size()) - 1);
     constexpr int muchSaved = 4;
     bool pays =

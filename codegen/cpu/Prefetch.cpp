@@ -5,7 +5,8 @@
 // row of the next program, which then comes while this one is computed. A kernel
 // that transposes goes through blocks whose rows are a few lines, which no core
 // reads ahead: it asks for those of the next program's block; and so does a product
-// whose short rows lie apart, as those of a head do that stand beside other heads.
+// whose short rows lie apart, as those of a head do that stand beside other heads, or
+// whose program has more to do than to multiply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,23 +50,28 @@ static bool hasRowsApart(LoadOp op) {
 /// Whether a program reads a block of its own at once, for a product, and then has other things to
 /// do for which memory isn't needed: a core reads ahead only while it reads. What is multiplied
 /// with few rows is soon needed again, and a program that does nothing else always reads.
-bool BodyLowering::isReadAtOnce(LoadOp op) const {
-  constexpr int64_t fewRows = 8;
+bool BodyLowering::isReadAtOnce(LoadOp op) {
+  if (op.getMap().getNumResults() <= 2)
+    return false; // its rows follow those of the next program
+  constexpr int64_t manyRows = 8;
   Axes axes = axesOf(op.getType());
+  auto rowsOf = [&](DotOp dot) {
+    int64_t rows = 1;
+    for (StringAttr axis : axesOf(dot.getType())) {
+      int64_t extent = likelyExtentOf(axis);
+      if (!llvm::is_contained(axes, axis))
+        rows = std::min(manyRows, rows * (ShapedType::isDynamic(extent) ? manyRows : extent));
+    }
+    return rows;
+  };
   int sweeps = 0;
   bool isReused = false;
-  op->getParentOfType<KernelOp>().walk([&](Operation *other) {
+  kernel.walk([&](Operation *other) {
     sweeps += isa<DotOp, ReduceOp>(other);
     auto dot = dyn_cast<DotOp>(other);
-    if (!dot)
-      return;
-    int64_t rows = 1;
-    for (StringAttr axis : axesOf(dot.getType()))
-      if (int64_t extent = likelyExtentOf(axis); !llvm::is_contained(axes, axis))
-        rows = std::min(fewRows, rows * (ShapedType::isDynamic(extent) ? fewRows : extent));
-    isReused |= rows >= fewRows;
+    isReused |= dot && rowsOf(dot) >= manyRows;
   });
-  return op.getMap().getNumResults() > 2 && isReused && sweeps > 1;
+  return isReused && sweeps > 1;
 }
 
 /// How many elements the places of neighbours along a binder are apart; null if they are the same.
