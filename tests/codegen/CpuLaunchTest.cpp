@@ -94,6 +94,22 @@ TEST(CpuLaunchTest, LittleWorkStaysWithTheCaller) {
     EXPECT_EQ(id, std::this_thread::get_id());
 }
 
+TEST(CpuLaunchTest, EnoughWorkInEnoughProgramsKeepsAllThreadsBusy) {
+  int64_t threads = (*ThreadPool::global())->numThreads();
+  CpuEntry entry = entryOf(touch, someScratch, 1);
+  const void *params[] = {nullptr};
+  auto isBusy = [&](int64_t programs) {
+    return keepsAllThreadsBusy(entry, {params, std::span(&programs, 1), {}});
+  };
+  entry.work = [](const void *const *, const int64_t *) -> int64_t { return 1'000'000'000; };
+  EXPECT_TRUE(isBusy(threads));
+  EXPECT_EQ(isBusy(threads - 1), threads == 1);
+  entry.work = [](const void *const *, const int64_t *) -> int64_t { return 1; };
+  EXPECT_EQ(isBusy(threads), threads == 1);
+  entry.programs = tooMuch;
+  EXPECT_FALSE(isBusy(threads));
+}
+
 TEST(CpuLaunchTest, SumsDoNotDependOnThreads) {
   CpuEntry entry = entryOf(sum, noScratch, 2);
   entry.reduceOutputs = {{1, CpuCombine::Add, "f32"}};

@@ -3,6 +3,7 @@
 
 #include "runtime/GraphRun.h"
 #include "runtime/BufferPlan.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/Validation.h"
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
@@ -221,16 +222,21 @@ TEST(GraphRun, RandomGraphsGiveWhatCallsOneByOneGive) {
   EXPECT_GT(inPlace, 20u);
 }
 
-TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
+/// Runs a random graph of a vector of three.
+GraphOutcome runSmall(const GraphPlan &plan, LaunchFunction launch, const GraphOptions &options) {
   std::vector<KernelData> all = kernels();
   std::vector<const Signature *> signatures{&all[0].signature, &all[1].signature};
+  std::vector<GraphInput> inputs{{std::make_shared<Tensor>(*Tensor::create(DType::I64, {3})), 0}};
+  return runGraph(plan, signatures, inputs, {}, launch, options);
+}
+
+TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < 20; ++round) {
-    RandomGraph graph = randomGraph(random, {std::vector<int64_t>(3)});
-    std::vector<GraphInput> inputs{{std::make_shared<Tensor>(*Tensor::create(DType::I64, {3})), 0}};
-    auto fails = static_cast<uint32_t>(random() % (graph.plan.calls.size() + 1));
+    GraphPlan plan = randomGraph(random, {std::vector<int64_t>(3)}).plan;
+    auto fails = static_cast<uint32_t>(random() % (plan.calls.size() + 1));
     std::vector<uint32_t> order, expected;
-    for (uint32_t call = 0; call < graph.plan.calls.size() && call <= fails; ++call)
+    for (uint32_t call = 0; call < plan.calls.size() && call <= fails; ++call)
       expected.push_back(call);
     auto note = [&](const KernelLaunch &bound) -> Status {
       order.push_back(bound.call);
@@ -238,25 +244,23 @@ TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
     };
     GraphOptions options;
     options.isParallel = false;
-    GraphOutcome outcome = runGraph(graph.plan, signatures, inputs, {}, note, options);
+    GraphOutcome outcome = runSmall(plan, note, options);
     EXPECT_EQ(order, expected);
-    EXPECT_EQ(outcome.failure.has_value(), fails < graph.plan.calls.size());
+    EXPECT_EQ(outcome.failure.has_value(), fails < plan.calls.size());
   }
 }
 
 TEST(GraphRun, WhatKeepsAllThreadsBusyRunsByItself) {
-  std::vector<KernelData> all = kernels();
-  std::vector<const Signature *> signatures{&all[0].signature, &all[1].signature};
   std::mt19937 random(std::random_device{}());
+  std::atomic<int> beside = 0; // times that a call found another one running
   for (int round = 0; round < 20; ++round) {
-    RandomGraph graph = randomGraph(random, {std::vector<int64_t>(3)});
-    std::vector<GraphInput> inputs{{std::make_shared<Tensor>(*Tensor::create(DType::I64, {3})), 0}};
-    std::vector<char> isLarge(graph.plan.calls.size());
+    GraphPlan plan = randomGraph(random, {std::vector<int64_t>(3)}).plan;
+    std::vector<char> isLarge(plan.calls.size());
     for (char &large : isLarge)
       large = random() % 2;
     std::atomic<int> running = 0, runs = 0, wrong = 0;
     auto watch = [&](const KernelLaunch &bound) -> Status {
-      ++running;
+      beside += ++running > 1;
       ++runs;
       // Long enough for another thread to begin with a call of the same wave.
       auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
@@ -268,10 +272,13 @@ TEST(GraphRun, WhatKeepsAllThreadsBusyRunsByItself) {
     };
     GraphOptions options;
     options.keepsAllBusy = [&](const KernelLaunch &bound) { return bool(isLarge[bound.call]); };
-    GraphOutcome outcome = runGraph(graph.plan, signatures, inputs, {}, watch, options);
+    GraphOutcome outcome = runSmall(plan, watch, options);
     ASSERT_FALSE(outcome.failure) << outcome.failure->error.str();
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(static_cast<size_t>(runs), graph.plan.calls.size());
+    EXPECT_EQ(static_cast<size_t>(runs), plan.calls.size());
+  }
+  if ((*ThreadPool::global())->numThreads() > 1) {
+    EXPECT_GT(beside, 0); // the others run at the same time
   }
 }
 

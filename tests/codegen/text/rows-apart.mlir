@@ -36,26 +36,31 @@ tile.kernel @apart(
 // CHECK-LABEL: define internal void @together.body(
 // CHECK-NOT: call void @llvm.prefetch
 // CHECK: ret void
-#hsd = affine_map<()[s, h, d] -> (h, s, d)>
+#hsd = affine_map<()[s, l, h, d] -> (h, s, d)>
+#hld = affine_map<()[s, l, h, d] -> (h, l, d)>
+#hsl = affine_map<()[s, l, h, d] -> (h, s, l)>
 !id = tensor<8x?xf32, #tile.axes<"i", "D">>
-!i = tensor<8xf32, #tile.axes<"i">>
+!ld = tensor<?x?xf32, #tile.axes<"L", "D">>
+!il = tensor<8x?xf32, #tile.axes<"i", "L">>
 tile.kernel @together(
-    %x: memref<?x?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #hsd},
-    %v: memref<?xf32> {tile.name = "v", tile.mode = "in", tile.shape = affine_map<()[s, h, d] -> (d)>},
-    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = affine_map<()[s, h, d] -> (h, s)>})
-    attributes {dims = ["S", "H", "D"]} {
+    %q: memref<?x?x?xf32> {tile.name = "q", tile.mode = "in", tile.shape = #hsd},
+    %k: memref<?x?x?xf32> {tile.name = "k", tile.mode = "in", tile.shape = #hld},
+    %y: memref<?x?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #hsl})
+    attributes {dims = ["S", "L", "H", "D"]} {
   %c0 = arith.constant 0 : i64
   %S = tile.dim "S"
+  %L = tile.dim "L"
   %H = tile.dim "H"
   %D = tile.dim "D"
   %d = tile.axis %c0 to %D : !tile.span<"D">
+  %l = tile.axis %c0 to %L : !tile.span<"L">
   tile.parallel (%h = each "h" %c0 to %H, %i = tiles "i" %c0 to %S by 8) {
-    %t = tile.load %x at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%i, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"i", 8>, !tile.span<"D">) -> !id
-    %w = tile.load %v at affine_map<(d0) -> (d0)>(%d)[] <exact> : memref<?xf32>, (!tile.span<"D">) -> tensor<?xf32, #tile.axes<"D">>
+    %t = tile.load %q at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%i, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"i", 8>, !tile.span<"D">) -> !id
+    %u = tile.load %k at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%l, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"L">, !tile.span<"D">) -> !ld
     %zero = arith.constant 0.0 : f32
-    %init = tile.broadcast %zero : f32 to !i
-    %p = tile.dot %t, %w over "D" acc %init : !id, tensor<?xf32, #tile.axes<"D">> -> !i
-    tile.store %p, %y at affine_map<(d0)[s0] -> (s0, d0)>(%i)[%h] : !i, memref<?x?xf32>, (!tile.span<"i", 8>)
+    %init = tile.broadcast %zero : f32 to !il
+    %p = tile.dot %t, %u over "D" acc %init : !id, !ld -> !il
+    tile.store %p, %y at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%i, %l)[%h] : !il, memref<?x?x?xf32>, (!tile.span<"i", 8>, !tile.span<"L">)
   }
   tile.return
 }
