@@ -292,15 +292,50 @@ int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
   return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
 }
 
+/// Of one copy of all outputs, each at a multiple of 64; more than any memory has where 63 bits
+/// don't hold it.
+int64_t bytesOfCopy(const std::vector<ReduceOutput> &outputs) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  int64_t bytes = 0;
+  for (const ReduceOutput &output : outputs) {
+    int64_t padded = (output.bytes() + 63) / 64 * 64;
+    bytes = padded > most - bytes ? most : bytes + padded;
+  }
+  return bytes;
+}
+
+/// How programs share copies: so many in a row have other elements of all outputs and combine into
+/// one copy, and threads share them out in so many parts.
+struct Sharing {
+  int64_t apart = 1, copies = 1, parts = 1;
+};
+
+/// As many copies as pay, and as keep the programs busy. `tells`: the launch has reports to make,
+/// in the order of the programs.
+Sharing shareCopies(const CpuEntry &entry, const CpuArguments &arguments,
+                    const std::vector<ReduceOutput> &outputs, int64_t programs,
+                    const Division &division, bool tells) {
+  Sharing sharing;
+  if (entry.apart && !tells && programs > 0)
+    sharing.apart =
+        std::max<int64_t>(1, entry.apart(arguments.params.data(), arguments.dims.data()));
+  int64_t fitting = maxPartialBytes / std::max<int64_t>(bytesOfCopy(outputs), 1);
+  int64_t paying = copiesThatPay(entry, arguments, outputs, programs);
+  int64_t busy = (maxReduceChunks + sharing.apart - 1) / sharing.apart;
+  sharing.copies =
+      std::max<int64_t>(1, std::min({programs / sharing.apart, busy, fitting, paying}));
+  int64_t wanted = (division.chunks + sharing.copies - 1) / sharing.copies;
+  sharing.parts = std::clamp<int64_t>(wanted, 1, sharing.apart);
+  return sharing;
+}
+
 /// The copies of a launch's `reduce` outputs, and which programs combine into which.
 class Copies {
 public:
   Copies(const CpuArguments &arguments, const std::vector<ReduceOutput> &outputs, ThreadPool &pool)
       : arguments(arguments), outputs(outputs), pool(pool) {}
 
-  /// As many as pay, and as keep so many programs busy of which `apart` in a row share one.
-  Status allocate(const CpuEntry &entry, int64_t programs, int64_t apart);
-  int64_t size() const { return count; }
+  Status allocate(int64_t copies);
 
   /// The kernel's parameters, with a copy in the place of the outputs.
   std::vector<const void *> paramsOf(int64_t copy) const;
@@ -329,18 +364,15 @@ private:
   std::vector<int64_t> offsets; // of each output in a copy
 };
 
-Status Copies::allocate(const CpuEntry &entry, int64_t programs, int64_t apart) {
-  for (const ReduceOutput &output : outputs) {
-    int64_t padded = (output.bytes() + 63) / 64 * 64;
-    offsets.push_back(bytes);
-    if (padded > std::numeric_limits<int64_t>::max() - bytes)
-      return Error{"the copies of `reduce` outputs don't fit into memory", ""};
-    bytes += padded;
+Status Copies::allocate(int64_t copies) {
+  count = copies;
+  bytes = bytesOfCopy(outputs);
+  if (bytes == std::numeric_limits<int64_t>::max())
+    return Error{"the copies of `reduce` outputs don't fit into memory", ""};
+  for (int64_t offset = 0; const ReduceOutput &output : outputs) {
+    offsets.push_back(offset);
+    offset += (output.bytes() + 63) / 64 * 64;
   }
-  int64_t fitting = std::max<int64_t>(1, maxPartialBytes / std::max<int64_t>(bytes, 1));
-  int64_t paying = copiesThatPay(entry, arguments, outputs, programs);
-  int64_t busy = (maxReduceChunks + apart - 1) / apart;
-  count = std::max<int64_t>(1, std::min({programs / apart, busy, fitting, paying}));
   uint64_t all = static_cast<uint64_t>(bytes) * static_cast<uint64_t>(count);
   if (all <= maxKeptBytes) {
     Result<std::byte *> scratch = scope.allocate(all);
@@ -411,14 +443,12 @@ Status runWithReductions(const CpuEntry &entry, const CpuArguments &arguments,
                          const std::vector<ReduceOutput> &outputs, int64_t programs,
                          int64_t scratchBytes, ThreadPool &pool, const Division &division,
                          KernelReports *reports) {
-  int64_t apart = 1;
-  if (entry.apart && !reports && programs > 0)
-    apart = std::max<int64_t>(1, entry.apart(arguments.params.data(), arguments.dims.data()));
+  Sharing sharing = shareCopies(entry, arguments, outputs, programs, division, reports != nullptr);
+  int64_t apart = sharing.apart, count = sharing.copies, parts = sharing.parts;
   Copies copies(arguments, outputs, pool);
-  if (Status status = copies.allocate(entry, programs, apart); !status)
+  if (Status status = copies.allocate(count); !status)
     return status;
-  int64_t rows = programs / apart, count = copies.size();
-  int64_t parts = std::clamp<int64_t>((division.chunks + count - 1) / count, 1, apart);
+  int64_t rows = programs / apart;
   if (parts > 1)
     copies.fillAll();
 
@@ -473,6 +503,20 @@ Status runAll(const CpuEntry &entry, const CpuArguments &arguments,
   return errors.status();
 }
 
+Result<std::vector<ReduceOutput>> reduceOutputsOf(const CpuEntry &entry,
+                                                  const CpuArguments &arguments) {
+  std::vector<ReduceOutput> outputs;
+  for (const CpuReduceOutput &output : entry.reduceOutputs) {
+    Result<DType> type = parseDType(output.type);
+    if (!type)
+      return type.takeError();
+    bool isWide = entry.hasWideSums && output.combine == CpuCombine::Add && isFloat(*type);
+    outputs.push_back(
+        {output.combine, *type, arguments.elements[output.param], output.param, isWide});
+  }
+  return outputs;
+}
+
 } // namespace
 
 Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool) {
@@ -495,22 +539,16 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
   if (scratchBytes < 0)
     return Error{"the memory for intermediate tiles is beyond 64 bits", "use smaller tile sizes"};
 
-  std::vector<ReduceOutput> outputs;
-  for (const CpuReduceOutput &output : entry.reduceOutputs) {
-    Result<DType> type = parseDType(output.type);
-    if (!type)
-      return type.takeError();
-    bool isWide = entry.hasWideSums && output.combine == CpuCombine::Add && isFloat(*type);
-    outputs.push_back(
-        {output.combine, *type, arguments.elements[output.param], output.param, isWide});
-  }
+  Result<std::vector<ReduceOutput>> outputs = reduceOutputsOf(entry, arguments);
+  if (!outputs)
+    return outputs.takeError();
   std::optional<KernelReports> reports;
   if (entry.reports)
     reports.emplace(arguments.report, arguments.sanitizer);
   std::optional<ThreadPool> alone;
   if (arguments.sanitizer)
     pool = &alone.emplace(1);
-  Status status = runAll(entry, arguments, outputs, programs, scratchBytes, *pool,
+  Status status = runAll(entry, arguments, *outputs, programs, scratchBytes, *pool,
                          reports ? &*reports : nullptr);
   if (!status || !reports || !reports->failure())
     return status;
@@ -523,10 +561,16 @@ Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPoo
 bool keepsAllThreadsBusy(const CpuEntry &entry, const CpuArguments &arguments) {
   Result<ThreadPool *> pool = ThreadPool::global();
   int64_t programs = entry.programs(arguments.params.data(), arguments.dims.data());
-  if (!pool || programs < 0)
+  Result<std::vector<ReduceOutput>> outputs = reduceOutputsOf(entry, arguments);
+  if (!pool || programs < 0 || !outputs)
     return false; // launchCpu says why
   Division division = divide(entry, arguments, programs, **pool);
-  return std::min<int64_t>(division.threads, division.chunks) == (*pool)->numThreads();
+  int64_t chunks = division.chunks;
+  if (!outputs->empty()) {
+    Sharing sharing = shareCopies(entry, arguments, *outputs, programs, division, entry.reports);
+    chunks = sharing.copies * sharing.parts;
+  }
+  return std::min<int64_t>(division.threads, chunks) == (*pool)->numThreads();
 }
 
 } // namespace tile::runtime

@@ -38,7 +38,7 @@ struct CpuArguments {
 Status launchCpu(const CpuEntry &entry, const CpuArguments &arguments, ThreadPool *pool = nullptr);
 
 /// Whether the programs are enough work for all threads of the pool of this process, given what
-/// launchCpu is given. Those of `reduce` outputs that few copies pay for may still run on fewer.
+/// launchCpu is given, and may be shared out among them.
 bool keepsAllThreadsBusy(const CpuEntry &entry, const CpuArguments &arguments);
 
 } // namespace tile::runtime

@@ -508,15 +508,21 @@ bool GraphRun::runCalls() {
     return fail(GraphFailure::Kind::Memory, global.takeError(), {}, {});
   ThreadPool *pool = *global;
   for (const std::vector<uint32_t> &wave : order->waves()) {
-    std::vector<uint32_t> together;
+    auto isLarge = [&](uint32_t call) {
+      return options.keepsAllBusy && options.keepsAllBusy(launches[call]);
+    };
+    std::vector<std::vector<uint32_t>> chunks(1); // the first has all large ones
     for (uint32_t call : wave)
-      if (wave.size() == 1 || (options.keepsAllBusy && options.keepsAllBusy(launches[call])))
-        runCall(call);
+      if (wave.size() > 1 && isLarge(call))
+        chunks[0].push_back(call);
       else
-        together.push_back(call);
-    auto count = static_cast<int64_t>(together.size());
+        chunks.push_back({call});
+    if (chunks[0].empty())
+      chunks.erase(chunks.begin());
+    auto count = static_cast<int64_t>(chunks.size());
     pool->parallelChunks(count, count, [&](int64_t chunk, int64_t, int64_t) {
-      runCall(together[static_cast<size_t>(chunk)]);
+      for (uint32_t call : chunks[static_cast<size_t>(chunk)])
+        runCall(call);
     });
     if (outcome.failure)
       return false;

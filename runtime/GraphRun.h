@@ -66,8 +66,9 @@ struct GraphOptions {
   /// none after one that fails.
   bool isParallel = true;
   /// Says of a call that might run beside others whether it keeps all threads busy by itself. Such
-  /// calls run one after the other, before the others: each thread then works on the same part of
-  /// the data from call to call, which is still in its core's cache. Null: none does.
+  /// calls run one after the other, in their order, beside the others: threads that aren't busy
+  /// with those then work on the same part of the data from call to call, which is still in their
+  /// core's cache. Null: none does.
   std::function<bool(const KernelLaunch &)> keepsAllBusy = {};
   /// Fill what is to be written with wrong values first.
   bool poisons = false;

@@ -104,6 +104,21 @@ TEST(CpuLaunchTest, EnoughWorkInEnoughProgramsKeepsAllThreadsBusy) {
   entry.work = [](const void *const *, const int64_t *) -> int64_t { return 1'000'000'000; };
   EXPECT_TRUE(isBusy(threads));
   EXPECT_EQ(isBusy(threads - 1), threads == 1);
+  // All programs add to one copy that is too large to have several, or parts of it.
+  entry.reduceOutputs = {{0, CpuCombine::Add, "f32"}};
+  int64_t elements = 1;
+  auto isBusyAdding = [&] {
+    return keepsAllThreadsBusy(entry, {params, std::span(&threads, 1), std::span(&elements, 1)});
+  };
+  EXPECT_EQ(isBusyAdding(), threads <= 64); // copies
+  elements = int64_t(1) << 40;
+  EXPECT_EQ(isBusyAdding(), threads == 1);
+  entry.apart = [](const void *const *, const int64_t *programs) { return *programs; };
+  EXPECT_TRUE(isBusyAdding());
+  entry.reports = true; // whose order is that of the programs
+  EXPECT_EQ(isBusyAdding(), threads == 1);
+  entry.reports = false;
+  entry.reduceOutputs = {};
   entry.work = [](const void *const *, const int64_t *) -> int64_t { return 1; };
   EXPECT_EQ(isBusy(threads), threads == 1);
   entry.programs = tooMuch;

@@ -250,24 +250,32 @@ TEST(GraphRun, OneByOneInTheOrderOfThePlan) {
   }
 }
 
-TEST(GraphRun, WhatKeepsAllThreadsBusyRunsByItself) {
+TEST(GraphRun, LargeCallsOfAWaveFollowEachOther) {
   std::mt19937 random(std::random_device{}());
-  std::atomic<int> beside = 0; // times that a call found another one running
-  for (int round = 0; round < 20; ++round) {
+  std::atomic<int> beside = 0, besideLarge = 0; // times that a call found others running
+  bool hasThreads = (*ThreadPool::global())->numThreads() > 1;
+  auto hasSeenAll = [&] { return !hasThreads || (beside && besideLarge); };
+  for (int round = 0; round < 20 || (round < 1000 && !hasSeenAll()); ++round) {
     GraphPlan plan = randomGraph(random, {std::vector<int64_t>(3)}).plan;
     std::vector<char> isLarge(plan.calls.size());
     for (char &large : isLarge)
       large = random() % 2;
-    std::atomic<int> running = 0, runs = 0, wrong = 0;
+    std::atomic<int> running[2] = {0, 0}, runs = 0, wrong = 0; // small and large ones
     auto watch = [&](const KernelLaunch &bound) -> Status {
-      beside += ++running > 1;
+      auto &alike = running[isLarge[bound.call] ? 1 : 0];
+      ++alike;
       ++runs;
       // Long enough for another thread to begin with a call of the same wave.
       auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
-      do
-        wrong += isLarge[bound.call] && running != 1;
-      while (std::chrono::steady_clock::now() < end);
-      --running;
+      bool isBeside = false, isBesideLarge = false;
+      do {
+        wrong += running[1] > 1;
+        isBeside |= running[0] > 1;
+        isBesideLarge |= running[0] && running[1];
+      } while (std::chrono::steady_clock::now() < end);
+      beside += isBeside;
+      besideLarge += isBesideLarge;
+      --alike;
       return launch(bound);
     };
     GraphOptions options;
@@ -277,9 +285,7 @@ TEST(GraphRun, WhatKeepsAllThreadsBusyRunsByItself) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(static_cast<size_t>(runs), plan.calls.size());
   }
-  if ((*ThreadPool::global())->numThreads() > 1) {
-    EXPECT_GT(beside, 0); // the others run at the same time
-  }
+  EXPECT_TRUE(hasSeenAll()); // small ones run at the same time, and beside large ones
 }
 
 TEST(GraphRun, FindsErrorsBeforeAnythingRuns) {
