@@ -6,14 +6,17 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace tile::runtime {
@@ -26,6 +29,27 @@ struct alignas(64) Share {
   std::atomic<int64_t> next;
   int64_t end;
 };
+
+/// Keeps workers awake for a while that find nothing more to do: often the next kernel of a graph
+/// comes before one that has gone to sleep would be awake again.
+class Lingering : public oneapi::tbb::task_scheduler_observer {
+public:
+  explicit Lingering(oneapi::tbb::task_arena &arena) : task_scheduler_observer(arena) {
+    observe(true);
+  }
+  ~Lingering() override { observe(false); }
+
+  /// Called by a thread as it leaves the arena.
+  void on_scheduler_exit(bool isWorker) override {
+    using Clock = std::chrono::steady_clock;
+    // Twice what it takes to wake a thread of a virtual machine.
+    constexpr std::chrono::microseconds most(100);
+    for (auto end = Clock::now() + most; isWorker && open == 0 && Clock::now() < end;)
+      std::this_thread::yield();
+  }
+
+  std::atomic<int> open = 0; // calls of parallelChunks that have a chunk that nobody has begun
+};
 } // namespace
 
 struct ThreadPool::State {
@@ -34,11 +58,14 @@ struct ThreadPool::State {
     // Fewer need no such limit, and setting one would bind other users of oneTBB, too.
     if (threads > oneapi::tbb::info::default_concurrency())
       limit.emplace(global_control::max_allowed_parallelism, static_cast<size_t>(threads));
+    if (threads > 1)
+      lingering.emplace(arena); // only now: with it oneTBB starts, and takes limits no more
   }
 
   int threads;
   std::optional<global_control> limit;
   oneapi::tbb::task_arena arena;
+  std::optional<Lingering> lingering; // null where there are no workers
 };
 
 ThreadPool::ThreadPool(int threads) {
@@ -73,7 +100,11 @@ void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction functio
     shares[n].next = n * chunks / threads;
     shares[n].end = (n + 1) * chunks / threads;
   }
+  std::atomic<bool> isOpen = false, isClosed = false;
   auto runShares = [&](const auto &) {
+    // By now there is a task for others: a worker that left earlier would go to sleep all the same.
+    if (!isOpen.exchange(true))
+      ++state->lingering->open;
     int first = oneapi::tbb::this_task_arena::current_thread_index();
     for (int n = 0; n < threads; ++n) {
       Share &share = shares[static_cast<size_t>((first + n) % threads)];
@@ -83,6 +114,8 @@ void ThreadPool::parallelChunks(int64_t n, int64_t chunks, ChunkFunction functio
           run(chunk);
       }
     }
+    if (!isClosed.exchange(true))
+      --state->lingering->open;
   };
   state->arena.execute([&] {
     oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<int>(0, threads), runShares,
