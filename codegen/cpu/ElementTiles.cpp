@@ -78,11 +78,21 @@ double TileChooser::bytesOfRows() {
     if (isOfRows && isWhole)
       bytes += std::max(1U, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
   };
+  SmallVector<Operation *> loads; // each once, however often the source names it
+  auto isKnown = [&](Operation *load) {
+    return llvm::any_of(loads, [&](Operation *other) {
+      return OperationEquivalence::isEquivalentTo(load, other,
+                                                  OperationEquivalence::IgnoreLocations);
+    });
+  };
   kernel.walk([&](Operation *op) {
     if (auto store = dyn_cast<StoreOp>(op))
       add(store.getValue());
+    bool isLoad = isa<LoadOp>(op) && !isKnown(op);
+    if (isLoad)
+      loads.push_back(op);
     for (Value result : op->getResults())
-      if (isa<LoadOp>(op) || plan.keeps(result))
+      if (isLoad || plan.keeps(result))
         add(result);
   });
   return bytes;
@@ -103,10 +113,13 @@ void TileChooser::chooseForElements() {
     inner += axis.isSizable && axis.isInner;
   }
   // Rows are read more than once, and something of them is kept. All of it has room in the cache
-  // together; it is taken to be three arrays of f32 at least.
-  double elementsWanted =
-      hasWholeAxis ? static_cast<double>(machine.level1Bytes) / std::max(12.0, bytesOfRows())
-                   : 8192;
+  // together; it is taken to be three arrays of f32 at least. Long ones leave as much to the next
+  // program's, which come meanwhile.
+  constexpr double longRow = 64;
+  double elementsWanted = 8192;
+  if (hasWholeAxis)
+    elementsWanted = static_cast<double>(machine.level1Bytes) /
+                     (std::max(12.0, bytesOfRows()) * (elements >= longRow ? 2 : 1));
   auto isLoop = [](const AxisInfo &axis) { return axis.isSizable && !axis.isProgram; };
   for (auto &[name, axis] : axes)
     if (isLoop(axis)) {

@@ -2,6 +2,8 @@
 
 #include "codegen/cpu/Lowering.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
@@ -171,6 +173,7 @@ void BodyLowering::emitStore(StoreOp op) {
   Value streams = storedUnless.lookup(op);
   if (!streams)
     return emitStores(storedWith(op, nest), nest);
+  llvm::SaveAndRestore restored(asksAhead, false);
   b.branch(
       streams,
       [&] {

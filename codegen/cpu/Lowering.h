@@ -150,6 +150,8 @@ struct Buffer {
   /// Not null: of its first axis, which begins here, it has a part after the other; of another one
   /// the vector that the nest is at.
   mlir::Value ringFrom;
+  /// What wrote it last, stores one element at a time.
+  bool isByElement = false;
 };
 
 /// Random words in memory, in the order of the draws, from the one of a round's first lane on.
@@ -256,7 +258,8 @@ private:
   llvm::SmallVector<Lanes> placeIn(const Buffer &buffer);
   Place bufferPlace(const Buffer &buffer);
   mlir::Value readBuffer(const Buffer &buffer);
-  void writeBuffer(const Buffer &buffer, mlir::Value value);
+  mlir::Value readByElement(const Buffer &buffer, const Place &place);
+  void writeBuffer(Buffer &buffer, mlir::Value value);
   /// Writes whole rows of few elements, given column by column, at the innermost level with lanes;
   /// the indices are those of the first column.
   void writeRows(const Memory &memory, llvm::SmallVector<Lanes> indices, Values columns);
@@ -405,6 +408,8 @@ private:
   bool isReadAtOnce(ir::LoadOp op);
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
+  /// The same of the loads that a kept value was computed of.
+  void prefetchBehind(mlir::Value value);
   mlir::Value distanceToNext(ir::LoadOp op);
   mlir::Value distanceAlong(ir::LoadOp op, unsigned binder);
   mlir::Value emitRestrict(ir::RestrictOp op);
@@ -606,9 +611,13 @@ private:
   int nests = 0;                      // emitted so far
   struct Reads {
     int firstNest, prefetchingNest = 0;
-    mlir::Value distance; // to what the next program reads, once it is known
+    bool isApart = false; // its rows lie apart, or come at once (hasRowsApart, isReadAtOnce)
+    /// To what the next program reads, once it is known; of short rows, which the first nest asks
+    /// for, and of what others do.
+    mlir::Value shortDistance, distance;
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
+  bool asksAhead = true;                  // false in the nest of a store that may not run
   llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest
   /// Stores that are in some nest, too, except where this holds.
   llvm::DenseMap<mlir::Operation *, mlir::Value> storedUnless;

@@ -510,8 +510,11 @@ Value BodyLowering::emit(Value value) {
 
 Value BodyLowering::emitTile(Value value) {
   Buffer *buffer = bufferOf(value);
-  if (buffer && !readsRows(value))
+  if (buffer && !readsRows(value)) {
+    if (!buffer->ringFrom) // else this nest has filled it
+      prefetchBehind(value);
     return readBuffer(*buffer);
+  }
   Operation *op = value.getDefiningOp();
   assert(op && "carried tiles have buffers");
   Axes axes = axesOf(value.getType());
@@ -568,8 +571,17 @@ bool tile::codegen::isReadByDot(Value value) {
 
 SmallVector<StringAttr> BodyLowering::orderOfKept(Value value) const {
   Axes axes = axesOf(value.getType());
-  if (isReadByDot(value))
-    return SmallVector<StringAttr>(axes);
+  if (isReadByDot(value)) {
+    // Rows are padded to whole vectors: those of one element, of what is multiplied, are one row.
+    auto isAdded = [&](Operation *user) {
+      auto dot = dyn_cast<DotOp>(user);
+      return dot && dot.getAcc() == value;
+    };
+    auto last = llvm::find_if(llvm::reverse(axes),
+                              [&](StringAttr axis) { return likelyExtentOf(axis) != 1; });
+    bool isOne = last != axes.rend() && !llvm::any_of(value.getUsers(), isAdded);
+    return isOne ? withLast(axes, *last) : SmallVector<StringAttr>(axes);
+  }
   if (axisOfRows(value))
     return withLast(axes, plan.readAcrossAlong(value));
   StringAttr last = axes.back();
@@ -618,6 +630,8 @@ Place BodyLowering::bufferPlace(const Buffer &buffer) {
 
 Value BodyLowering::readBuffer(const Buffer &buffer) {
   Place place = bufferPlace(buffer);
+  if (Value lanes = readByElement(buffer, place))
+    return lanes;
   // Rows of scratch are padded to whole vectors: only lanes across them need a mask.
   Value mask = place.offset.counts && !buffer.isView ? Value() : tailMask(buffer.axes);
   if (!mask && !buffer.isView)
@@ -626,7 +640,32 @@ Value BodyLowering::readBuffer(const Buffer &buffer) {
   return readElements(buffer.memory, place, widthAt(buffer.axes), mask, Value());
 }
 
-void BodyLowering::writeBuffer(const Buffer &buffer, Value value) {
+/// A vector of what was stored element by element, as sums of a few rows are: no single store has
+/// all of it, and so a load would wait until each of them, and all that was stored before, has left
+/// the core. Null where that wasn't so, of many, and in a loop that would read them again.
+Value BodyLowering::readByElement(const Buffer &buffer, const Place &place) {
+  constexpr int64_t few = 16;
+  int width = widthAt(buffer.axes);
+  StringAttr axis = buffer.axes.empty() ? StringAttr() : buffer.axes.back();
+  int64_t extent = axis ? extentOf(axis) : 0;
+  if (!buffer.isByElement || !place.offset.counts || width == 1 || widthAt(axis) != width ||
+      ShapedType::isDynamic(extent) || extent > std::min<int64_t>(few, width))
+    return {};
+  for (const Level &level : ArrayRef(levels).take_front(levelOf(buffer.axes)))
+    if (!level.isPlace && !llvm::is_contained(buffer.axes, level.axis))
+      return {};
+  Type element = memoryType(buffer.memory.element);
+  Value lanes;
+  for (int64_t n = 0; n < extent; ++n) {
+    Value pointer = b.at(place.pointer, b.add(place.offset.value, b.i64(n)), element);
+    Value value = b.loadShared(element, pointer); // LLVM makes no vector of several of these
+    lanes = lanes ? b.insert(lanes, value, static_cast<int>(n)) : b.splat(value, width);
+  }
+  return fromMemory(lanes, buffer.memory.element);
+}
+
+void BodyLowering::writeBuffer(Buffer &buffer, Value value) {
+  buffer.isByElement = widthAt(buffer.axes) == 1;
   Place place = bufferPlace(buffer);
   Value mask = place.offset.counts ? Value() : tailMask(buffer.axes);
   writeElements(buffer.memory, place, widthAt(buffer.axes), mask, value);

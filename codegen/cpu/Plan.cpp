@@ -168,8 +168,9 @@ struct Planner {
   DenseMap<Value, StringAttr> &turned;
   StringAttr rowsAcross; // of the first load that is read across
   bool countsRoundings = true;
-  /// The nests that compute a value.
-  DenseMap<Value, llvm::SmallDenseSet<Operation *, 4>> nests;
+  /// The nests that compute a value; and those that would if no chain were cut.
+  using Nests = llvm::SmallDenseSet<Operation *, 4>;
+  DenseMap<Value, Nests> nests, nestsUncut;
   /// Steps before a value, and behind it.
   DenseMap<Value, int> before, behind;
   bool hasLongChain = false;        // which could be cut
@@ -423,13 +424,27 @@ struct Planner {
     turned.clear();
     costs.clear();
     nests.clear();
+    nestsUncut.clear();
+  }
+
+  /// How many nests these are: stores that may be one count once. What is kept for a cut alone
+  /// counts as computed where it is used.
+  int countOf(const Nests &users) {
+    Nests stores;
+    for (Operation *user : users)
+      if (isa<StoreOp>(user))
+        stores.insert(user);
+    for (Value value : keptForCut)
+      kept.erase(value);
+    bool joins = stores.size() > 1 && areOneNest(stores);
+    kept.insert(keptForCut.begin(), keptForCut.end());
+    return static_cast<int>(joins ? users.size() - stores.size() + 1 : users.size());
   }
 
   /// Whether these are stores of the same elements that may be one nest, in which they share what
   /// is computed for them (BodyLowering::storedWith).
-  bool areOneNest(const llvm::SmallDenseSet<Operation *, 4> &users) {
-    if (users.size() > Plan::mostStores || kernel.isGrid() ||
-        !llvm::all_of(users, llvm::IsaPred<StoreOp>))
+  bool areOneNest(const Nests &users) {
+    if (users.size() > Plan::mostStores || kernel.isGrid())
       return false;
     auto first = cast<StoreOp>(*users.begin());
     for (Operation *user : users) {
@@ -450,18 +465,22 @@ struct Planner {
 
   void visit(Value value) {
     Operation *op = value.getDefiningOp();
-    auto &users = nests[value];
+    Nests users, usersUncut;
     bool repeats = false, isForFew = false;
     for (Operation *user : value.getUsers()) {
-      if (Plan::isRoot(user)) {
-        users.insert(user);
-      } else {
-        for (Value result : user->getResults())
-          if (kept.contains(result))
-            users.insert(user);
-          else if (auto found = nests.find(result); found != nests.end())
-            users.insert(found->second.begin(), found->second.end());
-      }
+      auto add = [&](Nests &into, const DenseMap<Value, Nests> &of, bool isNest) {
+        if (isNest)
+          into.insert(user);
+        else
+          for (Value result : user->getResults())
+            if (auto found = of.find(result); found != of.end())
+              into.insert(found->second.begin(), found->second.end());
+      };
+      auto isKept = [&](Value result) { return kept.contains(result); };
+      auto isCut = [&](Value result) { return keptForCut.contains(result); };
+      bool isNest = Plan::isRoot(user) || llvm::any_of(user->getResults(), isKept);
+      add(users, nests, isNest);
+      add(usersUncut, nestsUncut, isNest && llvm::none_of(user->getResults(), isCut));
       // On more axes, or in an inner loop, it would be computed again and again.
       repeats |= isExpansion(user);
       if (auto expansion = dyn_cast<BroadcastOp>(user))
@@ -475,11 +494,12 @@ struct Planner {
     constexpr int dear = 5, veryDear = 32; // about a store and a load; two functions
     constexpr int ofPicking = 3;           // more than a load in order takes
     int cost = costOfPulled(value);
-    bool isRepeated = (users.size() > 1 && !areOneNest(users)) || repeats;
+    int computing = countOf(usersUncut);
+    bool isRepeated = computing > 1 || repeats;
     if (isRepeated && cost <= dear && cost + ofPicking > dear && isPickedApart(value))
       cost += ofPicking;
     // If it is kept, all nests but one save its steps, and load it instead.
-    int saved = (cost - 1) * (static_cast<int>(users.size()) - 1);
+    int saved = (cost - 1) * (computing - 1);
     constexpr int muchSaved = 4;
     bool pays =
         ((cost > dear || saved >= muchSaved) && isRepeated) || (cost >= veryDear && isPacked);
@@ -516,6 +536,8 @@ struct Planner {
     }
     if (keep && !isa<BroadcastOp, CoordsOp>(op))
       kept.insert(value);
+    nests[value] = std::move(users);
+    nestsUncut[value] = std::move(usersUncut);
   }
 };
 } // namespace

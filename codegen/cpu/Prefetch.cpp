@@ -6,7 +6,8 @@
 // that transposes goes through blocks whose rows are a few lines, which no core
 // reads ahead: it asks for those of the next program's block; and so does a product
 // whose short rows lie apart, as those of a head do that stand beside other heads, or
-// whose program has more to do than to multiply.
+// whose program has sums to make besides. A nest that reads what is kept of a row asks
+// for what that was computed of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ using arith::CmpIPredicate;
 /// Longer rows would push out the one that is being worked on.
 static constexpr int64_t maxRowBytes = 256 << 10;
 
-/// Longer ones a core reads ahead by itself, wherever they begin.
+/// Longer ones a core reads ahead by itself, wherever they begin, while it reads them first.
 static constexpr int64_t maxApartBytes = 1 << 10;
 
 /// Whether a scalar is the binder's, or computed of it.
@@ -47,9 +48,9 @@ static bool hasRowsApart(LoadOp op) {
          op->getParentOfType<KernelOp>().walk(findProduct).wasInterrupted();
 }
 
-/// Whether a program reads a block of its own at once, for a product, and then has other things to
-/// do for which memory isn't needed: a core reads ahead only while it reads. What is multiplied
-/// with few rows is soon needed again, and a program that does nothing else always reads.
+/// Whether a program reads a block of its own at once, for a product, and then goes over tiles that
+/// it has, for which memory isn't needed: a core reads ahead only while it reads. What is
+/// multiplied with few rows is soon needed again, and a program that only multiplies always reads.
 bool BodyLowering::isReadAtOnce(LoadOp op) {
   if (op.getMap().getNumResults() <= 2)
     return false; // its rows follow those of the next program
@@ -64,14 +65,17 @@ bool BodyLowering::isReadAtOnce(LoadOp op) {
     }
     return rows;
   };
-  int sweeps = 0;
-  bool isReused = false;
+  bool isReused = false, hasSweep = false;
   kernel.walk([&](Operation *other) {
-    sweeps += isa<DotOp, ReduceOp>(other);
+    hasSweep |= isa<AlongAxes>(other) && !isa<DotOp>(other);
     auto dot = dyn_cast<DotOp>(other);
-    isReused |= dot && rowsOf(dot) >= manyRows;
+    if (!dot || isReused || rowsOf(dot) < manyRows)
+      return;
+    auto isOp = [&](Value value) { isReused |= value.getDefiningOp() == op; };
+    for (Value operand : {dot.getLhs(), dot.getRhs()})
+      plan.forEachPulled(operand, isOp);
   });
-  return isReused && sweeps > 1;
+  return isReused && hasSweep;
 }
 
 /// How many elements the places of neighbours along a binder are apart; null if they are the same.
@@ -110,8 +114,12 @@ Value BodyLowering::distanceToNext(LoadOp op) {
 }
 
 void BodyLowering::prefetchNext(LoadOp op) {
+  if (!asksAhead)
+    return;
   auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests});
-  auto [first, prefetching, distance] = reads->second;
+  if (isFirst)
+    reads->second.isApart = hasRowsApart(op) || isReadAtOnce(op);
+  int first = reads->second.firstNest, prefetching = reads->second.prefetchingNest;
   bool isSecond = !isFirst && nests != first && (!prefetching || nests == prefetching);
   // The level with lanes; inside it `at` may have chosen one coordinate of another axis.
   auto vectors = llvm::find_if(llvm::reverse(levels), [](const Level &l) { return l.width > 1; });
@@ -121,11 +129,13 @@ void BodyLowering::prefetchNext(LoadOp op) {
                    op.getBounds() == BoundsMode::exact &&
                    isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
                                 op.getDims(), inner.axis);
-  bool isRow = !domains.isBlock(inner.axis.getValue()),
-       isApart = isRow && (hasRowsApart(op) || isReadAtOnce(op));
-  bool isTime = isApart ? nests == first : isRow ? isSecond : plan.transposes();
+  bool isRow = !domains.isBlock(inner.axis.getValue()), isApart = isRow && reads->second.isApart;
+  bool isEarly = isApart && nests == first; // for short ones; later nests ask for longer ones
+  bool isTime = isEarly || (isRow ? isSecond : plan.transposes());
   if (!isInOrder || !isTime)
     return;
+  Value Reads::*kind = isEarly ? &Reads::shortDistance : &Reads::distance;
+  Value distance = reads->second.*kind;
   if (!distance) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(prologue);
@@ -133,21 +143,39 @@ void BodyLowering::prefetchNext(LoadOp op) {
     if (!distance)
       return;
     int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
-    int64_t mostBytes = isApart ? maxApartBytes : maxRowBytes;
-    Value pays =
-        isRow
-            ? b.compare(CmpIPredicate::sle, memory.extents.back(), b.i64(mostBytes / elementBytes))
-            : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
+    auto isUpTo = [&](int64_t bytes) {
+      return b.compare(CmpIPredicate::sle, memory.extents.back(), b.i64(bytes / elementBytes));
+    };
+    Value pays = isEarly ? isUpTo(maxApartBytes)
+                 : isRow
+                     ? isUpTo(maxRowBytes)
+                     : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
     distance = b.select(pays, distance, b.i64(0)); // what is there already costs little
-    reads->second.distance = distance;
+    if (!isEarly && readsOf[op].shortDistance)     // those are asked for already
+      distance = b.select(isUpTo(maxApartBytes), b.i64(0), distance);
+    readsOf[op].*kind = distance;
   }
   SmallVector<Lanes> indices =
       indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
   Place place = locate(memory, indices, inner.width);
   if (!place.offset.counts)
     return;
-  readsOf[op].prefetchingNest = nests;
+  if (!isEarly)
+    readsOf[op].prefetchingNest = nests;
   Type element = memoryType(memory.element);
   Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
   b.prefetch(next, CodeBuilder::secondLevel);
+}
+
+void BodyLowering::prefetchBehind(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || Plan::isRoot(op) || isa<LoadOp>(op))
+    return;
+  for (Value operand : op->getOperands())
+    plan.forEachLeaf(operand, [&](Value leaf) {
+      auto load = leaf.getDefiningOp<LoadOp>();
+      if (load && readsOf.contains(load) && !bufferOf(leaf) &&
+          llvm::all_of(load.getDims(), [](Value dim) { return isa<SpanType>(dim.getType()); }))
+        prefetchNext(load);
+    });
 }

@@ -102,3 +102,41 @@ tile.kernel @more_to_do(
   }
   tile.return
 }
+
+// -----
+
+// What is multiplied with few rows is soon needed again by itself: the other operand alone is asked for.
+// CHECK-LABEL: define internal void @few_rows.body(
+// CHECK-COUNT-1: call void @llvm.prefetch
+// CHECK-NOT: call void @llvm.prefetch
+// CHECK: ret void
+#hsd = affine_map<()[s, l, h, d] -> (h, s, d)>
+#hld = affine_map<()[s, l, h, d] -> (h, l, d)>
+#hs = affine_map<()[s, l, h, d] -> (h, s)>
+!id = tensor<2x?xf32, #tile.axes<"i", "D">>
+!ld = tensor<?x?xf32, #tile.axes<"L", "D">>
+!il = tensor<2x?xf32, #tile.axes<"i", "L">>
+!i = tensor<2xf32, #tile.axes<"i">>
+tile.kernel @few_rows(
+    %q: memref<?x?x?xf32> {tile.name = "q", tile.mode = "in", tile.shape = #hsd},
+    %k: memref<?x?x?xf32> {tile.name = "k", tile.mode = "in", tile.shape = #hld},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #hs})
+    attributes {dims = ["S", "L", "H", "D"]} {
+  %c0 = arith.constant 0 : i64
+  %S = tile.dim "S"
+  %L = tile.dim "L"
+  %H = tile.dim "H"
+  %D = tile.dim "D"
+  %d = tile.axis %c0 to %D : !tile.span<"D">
+  %l = tile.axis %c0 to %L : !tile.span<"L">
+  tile.parallel (%h = each "h" %c0 to %H, %i = tiles "i" %c0 to %S by 2) {
+    %t = tile.load %q at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%i, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"i", 2>, !tile.span<"D">) -> !id
+    %u = tile.load %k at affine_map<(d0, d1)[s0] -> (s0, d0, d1)>(%l, %d)[%h] <exact> : memref<?x?x?xf32>, (!tile.span<"L">, !tile.span<"D">) -> !ld
+    %zero = arith.constant 0.0 : f32
+    %init = tile.broadcast %zero : f32 to !il
+    %p = tile.dot %t, %u over "D" acc %init : !id, !ld -> !il
+    %m = tile.reduce <max> %p over ["L"] : !il -> !i
+    tile.store %m, %y at affine_map<(d0)[s0] -> (s0, d0)>(%i)[%h] : !i, memref<?x?xf32>, (!tile.span<"i", 2>)
+  }
+  tile.return
+}
