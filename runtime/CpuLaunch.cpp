@@ -292,8 +292,8 @@ int64_t copiesThatPay(const CpuEntry &entry, const CpuArguments &arguments,
   return static_cast<int64_t>(std::clamp<double>(pay, 1, maxReduceChunks));
 }
 
-/// Of one copy of all outputs, each at a multiple of 64; more than any memory has where 63 bits
-/// don't hold it.
+/// How many bytes one copy of all outputs takes, each at a multiple of 64; the largest number where
+/// 63 bits don't hold it.
 int64_t bytesOfCopy(const std::vector<ReduceOutput> &outputs) {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   int64_t bytes = 0;

@@ -150,7 +150,7 @@ struct Buffer {
   /// Not null: of its first axis, which begins here, it has a part after the other; of another one
   /// the vector that the nest is at.
   mlir::Value ringFrom;
-  /// What wrote it last, stores one element at a time.
+  /// The nest that wrote it last stores one element at a time.
   bool isByElement = false;
 };
 
@@ -408,7 +408,7 @@ private:
   bool isReadAtOnce(ir::LoadOp op);
   /// Asks for what the load reads in the next program (Prefetch.cpp).
   void prefetchNext(ir::LoadOp op);
-  /// The same of the loads that a kept value was computed of.
+  /// Asks for what the loads read next that a kept value was computed of.
   void prefetchBehind(mlir::Value value);
   mlir::Value distanceToNext(ir::LoadOp op);
   mlir::Value distanceAlong(ir::LoadOp op, unsigned binder);

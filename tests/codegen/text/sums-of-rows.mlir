@@ -29,7 +29,7 @@ tile.kernel @few(
 
 // -----
 
-// Of many rows it is a small part.
+// With many rows the wait is a small part of what a program takes.
 // CHECK-LABEL: define internal void @many.body(
 // CHECK-NOT: load atomic
 // CHECK: ret void
