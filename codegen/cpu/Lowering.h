@@ -406,8 +406,13 @@ private:
   mlir::Value emit(mlir::Value value);
   mlir::Value emitTile(mlir::Value value);
   bool isReadAtOnce(ir::LoadOp op);
-  /// Asks for what the load reads in the next program (Prefetch.cpp).
-  void prefetchNext(ir::LoadOp op);
+  /// Asks for what the load reads in the nest's next rounds and in the next program, where that
+  /// pays (Prefetch.cpp).
+  void prefetch(ir::LoadOp op);
+  void prefetchAhead(ir::LoadOp op, const Level &lanes);
+  void prefetchNext(ir::LoadOp op, const Level &lanes);
+  bool prefetchBy(mlir::Value distance, ir::LoadOp op, int width, CodeBuilder::CacheLevel into);
+  bool isReadInOrder(ir::LoadOp op, const Level &lanes);
   /// Asks for what the loads read next that a kept value was computed of.
   void prefetchBehind(mlir::Value value);
   mlir::Value distanceToNext(ir::LoadOp op);
@@ -610,13 +615,14 @@ private:
   bool streams = false;               // some store goes past the caches
   int nests = 0;                      // emitted so far
   struct Reads {
-    int firstNest, prefetchingNest = 0;
+    int firstNest = 0, prefetchingNest = 0;
     bool isApart = false; // its rows lie apart, or come at once (hasRowsApart, isReadAtOnce)
     /// To what the next program reads, once it is known; of short rows, which the first nest asks
     /// for, and of what others do.
     mlir::Value shortDistance, distance;
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
+  int costBehind = 0;                     // of what a nest computes of the value being emitted
   bool asksAhead = true;                  // false in the nest of a store that may not run
   llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest
   /// Stores that are in some nest, too, except where this holds.

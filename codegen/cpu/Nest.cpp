@@ -534,10 +534,11 @@ Value BodyLowering::emitTile(Value value) {
       .Case([&](LoadOp load) {
         auto dimValue = [&](Value dim) { return indexOf(dim); };
         if (!buffer)
-          prefetchNext(load);
+          prefetch(load);
         return emitLoad(load, dimValue, widthAt(axes), domainMask(axes));
       })
       .Default([&](Operation *) {
+        llvm::SaveAndRestore behind(costBehind, costBehind + costOf(op));
         SmallVector<Value> operands =
             llvm::map_to_vector(op->getOperands(), [&](Value operand) { return emit(operand); });
         llvm::SaveAndRestore branches(b.mayBranch, mayBranch());

@@ -7,11 +7,15 @@
 // reads ahead: it asks for those of the next program's block; and so does a product
 // whose short rows lie apart, as those of a head do that stand beside other heads, or
 // whose program has sums to make besides. A nest that reads what is kept of a row asks
-// for what that was computed of.
+// for what that was computed of. And one that computes much of each element asks for
+// those of its own rounds: a core reads ahead as far as its window reaches, which such
+// arithmetic fills.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lowering.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -23,6 +27,12 @@ static constexpr int64_t maxRowBytes = 256 << 10;
 
 /// Longer ones a core reads ahead by itself, wherever they begin, while it reads them first.
 static constexpr int64_t maxApartBytes = 1 << 10;
+
+/// Of what is computed of an element, in rough additions: a function. With 8 a line a core of 2026
+/// reads as fast from memory by itself, with 16 half as fast.
+static constexpr int muchBehind = 16;
+/// How far ahead it is asked for then: as much as such arithmetic takes 300 ns for.
+static constexpr int64_t bytesAhead = 2 << 10;
 
 /// Whether a scalar is the binder's, or computed of it.
 static bool isMadeOf(Value value, Value binder) {
@@ -113,34 +123,68 @@ Value BodyLowering::distanceToNext(LoadOp op) {
   return distance;
 }
 
-void BodyLowering::prefetchNext(LoadOp op) {
-  if (!asksAhead)
-    return;
-  auto [reads, isFirst] = readsOf.try_emplace(op, Reads{nests});
-  if (isFirst)
-    reads->second.isApart = hasRowsApart(op) || isReadAtOnce(op);
-  int first = reads->second.firstNest, prefetching = reads->second.prefetchingNest;
-  bool isSecond = !isFirst && nests != first && (!prefetching || nests == prefetching);
+bool BodyLowering::isReadInOrder(LoadOp op, const Level &lanes) {
+  return lanes.width > 1 && !lanes.laneMask && memoryOf(op.getSource()).isInvariant &&
+         op.getBounds() == BoundsMode::exact &&
+         isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(), op.getDims(),
+                      lanes.axis);
+}
+
+/// Asks for what is so many elements behind what the load reads; false where its lanes' places
+/// aren't neighbours.
+bool BodyLowering::prefetchBy(Value distance, LoadOp op, int width, CodeBuilder::CacheLevel into) {
+  Memory memory = memoryOf(op.getSource());
+  SmallVector<Lanes> indices =
+      indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
+  Place place = locate(memory, indices, width);
+  if (!place.offset.counts)
+    return false;
+  Type element = memoryType(memory.element);
+  b.prefetch(b.at(b.at(place.pointer, distance, element), place.offset.value, element), into);
+  return true;
+}
+
+void BodyLowering::prefetch(LoadOp op) {
+  if (asksAhead)
+    if (auto [reads, isFirst] = readsOf.try_emplace(op); isFirst) {
+      reads->second.firstNest = nests;
+      reads->second.isApart = hasRowsApart(op) || isReadAtOnce(op);
+    }
   // The level with lanes; inside it `at` may have chosen one coordinate of another axis.
   auto vectors = llvm::find_if(llvm::reverse(levels), [](const Level &l) { return l.width > 1; });
-  const Level &inner = vectors == levels.rend() ? levels.back() : *vectors;
-  Memory memory = memoryOf(op.getSource());
-  bool isInOrder = inner.width > 1 && !inner.laneMask && memory.isInvariant &&
-                   op.getBounds() == BoundsMode::exact &&
-                   isUnitStride(cast<MemRefType>(op.getSource().getType()), op.getMap(),
-                                op.getDims(), inner.axis);
-  bool isRow = !domains.isBlock(inner.axis.getValue()), isApart = isRow && reads->second.isApart;
-  bool isEarly = isApart && nests == first; // for short ones; later nests ask for longer ones
-  bool isTime = isEarly || (isRow ? isSecond : plan.transposes());
-  if (!isInOrder || !isTime)
+  const Level &lanes = vectors == levels.rend() ? levels.back() : *vectors;
+  if (!isReadInOrder(op, lanes))
     return;
-  Value Reads::*kind = isEarly ? &Reads::shortDistance : &Reads::distance;
-  Value distance = reads->second.*kind;
+  if (costBehind >= muchBehind)
+    prefetchAhead(op, lanes);
+  if (asksAhead)
+    prefetchNext(op, lanes);
+}
+
+void BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
+  auto loops = ArrayRef(levels).take_front(levelOf(axesOf(op.getType())) + 1);
+  auto round = llvm::find_if(llvm::reverse(loops), [](const Level &l) { return !l.isPlace; });
+  if (round->axis != lanes.axis)
+    return; // down the rows, which a core follows
+  int64_t elementBytes = memoryType(memoryOf(op.getSource()).element).getIntOrFloatBitWidth() / 8;
+  prefetchBy(b.i64(bytesAhead / elementBytes), op, lanes.width, CodeBuilder::firstLevel);
+}
+
+void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
+  Reads &reads = readsOf[op];
+  bool isSecond = nests != reads.firstNest &&
+                  (!reads.prefetchingNest || nests == reads.prefetchingNest);
+  Memory memory = memoryOf(op.getSource());
+  bool isRow = !domains.isBlock(lanes.axis.getValue()), isApart = isRow && reads.isApart;
+  bool isEarly = isApart && nests == reads.firstNest; // for short ones; later nests ask for longer
+  if (!(isEarly || (isRow ? isSecond : plan.transposes())))
+    return;
+  Value &distance = isEarly ? reads.shortDistance : reads.distance;
   if (!distance) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(prologue);
-    distance = distanceToNext(op);
-    if (!distance)
+    Value next = distanceToNext(op);
+    if (!next)
       return;
     int64_t elementBytes = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
     auto isUpTo = [&](int64_t bytes) {
@@ -150,32 +194,24 @@ void BodyLowering::prefetchNext(LoadOp op) {
                  : isRow
                      ? isUpTo(maxRowBytes)
                      : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
-    distance = b.select(pays, distance, b.i64(0)); // what is there already costs little
-    if (!isEarly && readsOf[op].shortDistance)     // those are asked for already
+    distance = b.select(pays, next, b.i64(0)); // what is there already costs little
+    if (!isEarly && reads.shortDistance)       // those are asked for already
       distance = b.select(isUpTo(maxApartBytes), b.i64(0), distance);
-    readsOf[op].*kind = distance;
   }
-  SmallVector<Lanes> indices =
-      indicesOf(op.getMap(), op.getDims(), op.getSyms(), [&](Value dim) { return indexOf(dim); });
-  Place place = locate(memory, indices, inner.width);
-  if (!place.offset.counts)
-    return;
-  if (!isEarly)
-    readsOf[op].prefetchingNest = nests;
-  Type element = memoryType(memory.element);
-  Value next = b.at(b.at(place.pointer, distance, element), place.offset.value, element);
-  b.prefetch(next, CodeBuilder::secondLevel);
+  if (prefetchBy(distance, op, lanes.width, CodeBuilder::secondLevel) && !isEarly)
+    reads.prefetchingNest = nests;
 }
 
 void BodyLowering::prefetchBehind(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || Plan::isRoot(op) || isa<LoadOp>(op))
     return;
+  llvm::SaveAndRestore behind(costBehind, 0); // nothing is computed of them here
   for (Value operand : op->getOperands())
     plan.forEachLeaf(operand, [&](Value leaf) {
       auto load = leaf.getDefiningOp<LoadOp>();
       if (load && readsOf.contains(load) && !bufferOf(leaf) &&
           llvm::all_of(load.getDims(), [](Value dim) { return isa<SpanType>(dim.getType()); }))
-        prefetchNext(load);
+        prefetch(load);
     });
 }
