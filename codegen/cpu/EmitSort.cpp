@@ -129,7 +129,7 @@ Values BodyLowering::boundOfFirst(LineSort &line, Value most) {
 
 /// As sortLine, but only the first `most` words are there, if there are as many.
 Value BodyLowering::sortFirst(LineSort &line, Value most) {
-  Type word = line.words.type(b), key = b.getIntegerType(line.words.keyBits);
+  Type word = line.words.type(b);
   auto [lo, hi] = rangeOf(line.axis());
   Value end = b.select(b.compare(CmpIPredicate::sgt, most, b.i64(0)), hi, lo);
   Value full = b.sub(line.capacity, b.i64(target.lanes()));

@@ -23,6 +23,14 @@ namespace tile::codegen {
 struct Lanes {
   mlir::Value value;
   bool counts = false;
+  /// Of quotients and remainders of lanes that count. As long as the lanes pass no multiple of the
+  /// divisor (`isOne`) they are `first`, or count from it; where they pass one (`isTwo`) the first
+  /// `length` lanes do so, and the others from `second - length` on.
+  struct Runs {
+    mlir::Value isOne, isTwo, first, second, length;
+    bool counts;
+  };
+  std::optional<Runs> runs = std::nullopt;
 };
 
 /// A tensor in memory, row-major.
@@ -98,6 +106,12 @@ protected:
   virtual int lanesHere() const { return 1; }
   /// Whether what is emitted may leave the builder in another block.
   virtual bool mayBranch() const { return false; }
+  /// Whether `branchHere` may be called, which goes on in the block that it leaves the builder in.
+  virtual bool mayBranchHere() const { return false; }
+  virtual CodeBuilder::Values branchHere(mlir::Value condition, CodeBuilder::Branch then,
+                                         CodeBuilder::Branch otherwise) {
+    return b.branch(condition, then, otherwise);
+  }
   mlir::Value materialize(Lanes lanes, int width);
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
                                      mlir::ValueRange syms, DimValue dimValue);
@@ -108,6 +122,9 @@ protected:
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);
+  /// The same at indices; of runs with an access each.
+  mlir::Value readAt(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
+                     mlir::Value mask, mlir::Value otherwise);
   void writeElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                      mlir::Value value);
   /// Lanes next to each other, as memory has them.
@@ -399,6 +416,9 @@ private:
   bool mayBranch() const override {
     return !hasMoved && (levels.empty() || !levels.back().isPlace);
   }
+  bool mayBranchHere() const override { return !hasMoved; }
+  CodeBuilder::Values branchHere(mlir::Value condition, CodeBuilder::Branch then,
+                                 CodeBuilder::Branch otherwise) override;
   Lanes coordinateOf(mlir::StringAttr axis) const;
   /// A span's coordinate, or the value of a tile of integers, as an index.
   Lanes indexOf(mlir::Value dim);
@@ -505,9 +525,9 @@ private:
     mlir::SmallVector<mlir::StringAttr> outer, inner;
     mlir::StringAttr vectorAxis;
     int copies = 1, vectors = 1;
-    bool isDear = false;                   // its code is there once only
-    int64_t chain = 0;                     // of its sums (Cascade.cpp)
-    llvm::SmallVector<mlir::Value> pulled; // by all folds
+    bool isDear = false;                        // its code is there once only
+    int64_t chain = 0;                          // of its sums (Cascade.cpp)
+    llvm::SmallVector<mlir::Value> pulled = {}; // by all folds
   };
   /// Computes all folds in one nest; gives the results of those without outer axes.
   Values reductionNest(const Reduction &reduction, llvm::ArrayRef<Fold> folds);

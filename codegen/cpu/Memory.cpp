@@ -47,6 +47,18 @@ static std::pair<Value, Value> divideCounting(CodeBuilder &b, Value first, Value
   return {both[0], both[1]};
 }
 
+static Lanes::Runs runsOf(CodeBuilder &b, Value first, Value divisor, int width, bool isRest) {
+  Value quotient = b.floorDiv(first, divisor), rest = b.sub(first, b.mul(quotient, divisor));
+  Value greatest = b.i64(std::numeric_limits<int64_t>::max() - width);
+  Value isSmall = b.compare(CmpIPredicate::sle, first, greatest), lanes = b.i64(width);
+  Value isOne = b.compare(CmpIPredicate::sle, rest, b.sub(divisor, lanes));
+  Value isTwo = b.compare(CmpIPredicate::sge, divisor, lanes);
+  return {b.both(isSmall, isOne),   b.both(isSmall, isTwo),
+          isRest ? rest : quotient, isRest ? b.sub(rest, divisor) : b.add(quotient, b.i64(1)),
+          b.sub(divisor, rest),
+          /*counts=*/isRest};
+}
+
 Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
@@ -63,21 +75,33 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
   int width = lanesHere();
   bool isDivision =
       expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
-  if (isDivision && mayBranch() && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1 &&
-      !isPowerOfTwo(y.value)) {
-    auto [quotient, rest] = divideCounting(b, x.value, y.value, width);
-    return {expr.getKind() == AffineExprKind::Mod ? rest : quotient};
+  std::optional<Lanes::Runs> runs;
+  if (isDivision && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1) {
+    bool isRest = expr.getKind() == AffineExprKind::Mod;
+    if (mayBranchHere())
+      runs = runsOf(b, x.value, y.value, width, isRest);
+    if (mayBranch() && !isPowerOfTwo(y.value)) {
+      auto [quotient, rest] = divideCounting(b, x.value, y.value, width);
+      return {isRest ? rest : quotient, /*counts=*/false, runs};
+    }
+  }
+  if (const Lanes &divided = x.runs ? x : y, &other = x.runs ? y : x;
+      expr.getKind() == AffineExprKind::Add && divided.runs && !other.runs && !other.counts &&
+      widthOf(other.value) == 1) {
+    runs = divided.runs;
+    runs->first = b.add(runs->first, other.value);
+    runs->second = b.add(runs->second, other.value);
   }
   Value left = materialize(x, width), right = materialize(y, width);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return {b.add(left, right)};
+    return {b.add(left, right), /*counts=*/false, runs};
   case AffineExprKind::Mul:
     return {b.mul(left, right)};
   case AffineExprKind::FloorDiv:
-    return {b.floorDiv(left, right)};
+    return {b.floorDiv(left, right), /*counts=*/false, runs};
   case AffineExprKind::Mod:
-    return {b.floorMod(left, right)};
+    return {b.floorMod(left, right), /*counts=*/false, runs};
   case AffineExprKind::CeilDiv: {
     Value quotient = b.floorDiv(left, right);
     Value rest = b.sub(left, b.mul(quotient, right));
@@ -244,6 +268,49 @@ Value ScalarLowering::readElements(const Memory &memory, const Place &place, int
   return fromMemory(raw, memory.element);
 }
 
+/// Whether a mask costs a read of lanes in order little.
+static bool hasMaskedReads(const TargetInfo &target, Type element) {
+  return target.vectorBits == 512 ||
+         (target.vectorBits == 256 && element.getIntOrFloatBitWidth() >= 32);
+}
+
+Value ScalarLowering::readAt(const Memory &memory, ArrayRef<Lanes> indices, int width, Value mask,
+                             Value otherwise) {
+  auto hasLanes = [&](const Lanes &index) { return index.counts || widthOf(index.value) > 1; };
+  auto divided = llvm::find_if(indices, hasLanes);
+  Place place = locate(memory, indices, width);
+  auto readEach = [&] { return readElements(memory, place, width, mask, otherwise); };
+  if (divided == indices.end() || !divided->runs || llvm::count_if(indices, hasLanes) > 1)
+    return readEach();
+  const Lanes::Runs &runs = *divided->runs;
+  auto placeOf = [&](Value first) {
+    SmallVector<Lanes> run(indices);
+    run[divided - indices.begin()] = {first, runs.counts};
+    return locate(memory, run, width);
+  };
+  Place first = placeOf(runs.first), second = placeOf(runs.second);
+  auto isOneRead = [](const Place &at) {
+    return at.offset.counts || widthOf(at.offset.value) == 1;
+  };
+  if (!isOneRead(first))
+    return readEach();
+  auto read = [&](const Place &from, Value lanes) {
+    return b.splat(readElements(memory, from, width, lanes, otherwise), width);
+  };
+  auto readTwo = [&]() -> Values {
+    Value isFirst = b.compare(CmpIPredicate::slt, b.iota(width), b.splat(runs.length, width));
+    Value isSecond = b.fold<arith::XOrIOp>(isFirst, b.integer(isFirst.getType(), 1));
+    return {b.select(isFirst, read(first, b.both(mask, isFirst)),
+                     read(second, b.both(mask, isSecond)))};
+  };
+  auto readApart = [&]() -> Values { return {readEach()}; };
+  bool isTwoReads = !runs.counts || hasMaskedReads(target, memoryType(memory.element));
+  return branchHere(
+             runs.isOne, [&]() -> Values { return {read(first, mask)}; },
+             [&] { return isTwoReads ? b.branch(runs.isTwo, readTwo, readApart) : readApart(); })
+      .front();
+}
+
 void ScalarLowering::writeVector(const Memory &memory, const Place &place, Value mask,
                                  Value vector) {
   Type element = memoryType(memory.element);
@@ -324,14 +391,14 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
     mask = watched(op, indices, mask);
     if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
-    return readElements(memory, locate(memory, indices, width), width, mask, Value());
+    return readAt(memory, indices, width, mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
     if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
-    return readElements(memory, locate(memory, indices, width), width, mask, scalar(op.getPad()));
+    return readAt(memory, indices, width, mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {
     llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());

@@ -373,6 +373,18 @@ int BodyLowering::levelOf(Axes axes) const {
   return -1;
 }
 
+CodeBuilder::Values BodyLowering::branchHere(Value condition, CodeBuilder::Branch then,
+                                             CodeBuilder::Branch otherwise) {
+  CodeBuilder::Values results = b.branch(condition, then, otherwise);
+  // A place goes on where the branches meet.
+  for (Level &level : llvm::reverse(levels)) {
+    if (!level.isPlace)
+      break;
+    level.before = b.getInsertionBlock();
+  }
+  return results;
+}
+
 void BodyLowering::moveTo(int level) {
   if (level + 1 < static_cast<int>(levels.size()))
     b.setInsertionPointToEnd(levels[level + 1].before);

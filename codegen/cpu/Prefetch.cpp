@@ -172,8 +172,8 @@ void BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
 
 void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
   Reads &reads = readsOf[op];
-  bool isSecond = nests != reads.firstNest &&
-                  (!reads.prefetchingNest || nests == reads.prefetchingNest);
+  bool isSecond =
+      nests != reads.firstNest && (!reads.prefetchingNest || nests == reads.prefetchingNest);
   Memory memory = memoryOf(op.getSource());
   bool isRow = !domains.isBlock(lanes.axis.getValue()), isApart = isRow && reads.isApart;
   bool isEarly = isApart && nests == reads.firstNest; // for short ones; later nests ask for longer

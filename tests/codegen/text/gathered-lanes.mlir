@@ -50,3 +50,52 @@ tile.kernel @cheap(%arg0: memref<?xf32> {tile.mode = "in", tile.name = "x", tile
   }
   tile.return
 }
+
+// -----
+
+// Lanes that a remainder leaves neighbours are one load, and two where they pass a multiple; only those of short
+// divisors are gathered.
+// CHECK-LABEL: define internal void @turned.body(
+// CHECK: load <16 x float>
+// CHECK-COUNT-2: call <16 x float> @llvm.masked.load
+// CHECK: call <16 x float> @llvm.masked.gather
+// CHECK: ret void
+#n = affine_map<()[n] -> (n)>
+!i = tensor<64xf32, #tile.axes<"i">>
+tile.kernel @turned(
+    %x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %s: i64 {tile.name = "s", tile.mode = "in"},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n}) attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %N by 64) {
+    %t = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %N] <exact> : memref<?xf32>, (!tile.span<"i", 64>) -> !i
+    tile.store %t, %y at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?xf32>, (!tile.span<"i", 64>)
+  }
+  tile.return
+}
+
+// -----
+
+// Quotients of lanes between two multiples are one number, and what it chooses one element.
+// CHECK-LABEL: define internal void @of_groups.body(
+// CHECK-NOT: masked.gather
+// CHECK: load float
+// CHECK: ret void
+#n = affine_map<()[n] -> (n)>
+#g = affine_map<()[n] -> (n floordiv 32)>
+!i = tensor<64xf32, #tile.axes<"i">>
+tile.kernel @of_groups(
+    %x: memref<4096xf32> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %g: memref<128xf32> {tile.name = "g", tile.mode = "in", tile.shape = #g},
+    %y: memref<4096xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n}) attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = arith.constant 4096 : i64
+  tile.parallel (%i = tiles "i" %c0 to %N by 64) {
+    %t = tile.load %x at affine_map<(d0) -> (d0)>(%i)[] <exact> : memref<4096xf32>, (!tile.span<"i", 64>) -> !i
+    %s = tile.load %g at affine_map<(d0) -> (d0 floordiv 32)>(%i)[] <exact> : memref<128xf32>, (!tile.span<"i", 64>) -> !i
+    %p = arith.mulf %t, %s : !i
+    tile.store %p, %y at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<4096xf32>, (!tile.span<"i", 64>)
+  }
+  tile.return
+}
