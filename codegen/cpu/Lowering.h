@@ -23,9 +23,10 @@ namespace tile::codegen {
 struct Lanes {
   mlir::Value value;
   bool counts = false;
-  /// Of quotients and remainders of lanes that count. As long as the lanes pass no multiple of the
-  /// divisor (`isOne`) they are `first`, or count from it; where they pass one (`isTwo`) the first
-  /// `length` lanes do so, and the others from `second - length` on.
+  /// Quotients and remainders of lanes that count, and those plus a number: null `value`, and these
+  /// instead. As long as the lanes pass no multiple of the divisor (`isOne`) lane l is `first`,
+  /// with `counts` `first` + l; where they pass one (`isTwo`) so are the first `length`, and the
+  /// others are `second`, or `second` + l.
   struct Runs {
     mlir::Value isOne, isTwo, first, second, length;
     bool counts;
@@ -101,7 +102,7 @@ protected:
   //===-- Memory ----------------------------------------------------------===//
   using DimValue = llvm::function_ref<Lanes(mlir::Value dim)>;
   Lanes evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims,
-                 llvm::ArrayRef<mlir::Value> syms);
+                 llvm::ArrayRef<mlir::Value> syms, bool asRuns = false);
   /// Lanes that a counting index has at the current place.
   virtual int lanesHere() const { return 1; }
   /// Whether what is emitted may leave the builder in another block.
@@ -113,8 +114,9 @@ protected:
     return b.branch(condition, then, otherwise);
   }
   mlir::Value materialize(Lanes lanes, int width);
+  /// With `asRuns`, those that are divided come as runs where they can.
   llvm::SmallVector<Lanes> indicesOf(mlir::AffineMap map, mlir::ValueRange dims,
-                                     mlir::ValueRange syms, DimValue dimValue);
+                                     mlir::ValueRange syms, DimValue dimValue, bool asRuns = false);
   Place locate(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
   /// An element of each of several short rows, which are read as a whole; null where that can't be.
   mlir::Value readOfRows(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width);
@@ -122,9 +124,11 @@ protected:
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);
-  /// The same at indices; of runs with an access each.
-  mlir::Value readAt(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
-                     mlir::Value mask, mlir::Value otherwise);
+  /// The same at indices of which one comes as runs: with an access for each of one or two, else as
+  /// `apart` does. Null where other indices have lanes, too, or those of a run aren't neighbours.
+  mlir::Value readRuns(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
+                       mlir::Value mask, mlir::Value otherwise,
+                       llvm::function_ref<mlir::Value()> apart);
   void writeElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                      mlir::Value value);
   /// Lanes next to each other, as memory has them.
@@ -642,8 +646,8 @@ private:
     mlir::Value shortDistance, distance;
   };
   llvm::DenseMap<mlir::Operation *, Reads> readsOf;
-  int costBehind = 0;                     // of what a nest computes of the value being emitted
-  bool asksAhead = true;                  // false in the nest of a store that may not run
+  int costBehind = 0;    // of the ops between the nest's result and what is emitted
+  bool asksAhead = true; // false in the nest of a store that may not run
   llvm::DenseSet<mlir::Operation *> done; // reductions and stores that are in some nest
   /// Stores that are in some nest, too, except where this holds.
   llvm::DenseMap<mlir::Operation *, mlir::Value> storedUnless;

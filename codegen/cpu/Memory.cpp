@@ -47,19 +47,23 @@ static std::pair<Value, Value> divideCounting(CodeBuilder &b, Value first, Value
   return {both[0], both[1]};
 }
 
+/// Runs of lanes that count up from `first`, divided by a scalar.
 static Lanes::Runs runsOf(CodeBuilder &b, Value first, Value divisor, int width, bool isRest) {
   Value quotient = b.floorDiv(first, divisor), rest = b.sub(first, b.mul(quotient, divisor));
-  Value greatest = b.i64(std::numeric_limits<int64_t>::max() - width);
-  Value isSmall = b.compare(CmpIPredicate::sle, first, greatest), lanes = b.i64(width);
-  Value isOne = b.compare(CmpIPredicate::sle, rest, b.sub(divisor, lanes));
-  Value isTwo = b.compare(CmpIPredicate::sge, divisor, lanes);
-  return {b.both(isSmall, isOne),   b.both(isSmall, isTwo),
-          isRest ? rest : quotient, isRest ? b.sub(rest, divisor) : b.add(quotient, b.i64(1)),
+  Value greatest = b.i64(std::numeric_limits<int64_t>::max() - width), lanes = b.i64(width);
+  Value isTwo = b.both(b.compare(CmpIPredicate::sge, divisor, lanes),
+                       b.compare(CmpIPredicate::sle, first, greatest));
+  Value isOne = b.both(isTwo, b.compare(CmpIPredicate::sle, rest, b.sub(divisor, lanes)));
+  return {isOne,
+          isTwo,
+          isRest ? rest : quotient,
+          isRest ? b.sub(rest, divisor) : b.add(quotient, b.i64(1)),
           b.sub(divisor, rest),
           /*counts=*/isRest};
 }
 
-Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms) {
+Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<Value> syms,
+                               bool asRuns) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
@@ -67,41 +71,47 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return {b.i64(constant.getValue())};
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Lanes x = evaluate(binary.getLHS(), dims, syms), y = evaluate(binary.getRHS(), dims, syms);
-  if (expr.getKind() == AffineExprKind::Add && !(x.counts && y.counts) && widthOf(x.value) == 1 &&
-      widthOf(y.value) == 1)
+  bool isSum = expr.getKind() == AffineExprKind::Add;
+  auto operand = [&](AffineExpr of, bool asRuns) { return evaluate(of, dims, syms, asRuns); };
+  Lanes x = operand(binary.getLHS(), asRuns && isSum),
+        y = operand(binary.getRHS(), asRuns && isSum);
+  auto isNumber = [](const Lanes &l) { return !l.runs && !l.counts && widthOf(l.value) == 1; };
+  if ((x.runs && isNumber(y)) || (y.runs && isNumber(x))) {
+    Lanes::Runs runs = x.runs ? *x.runs : *y.runs;
+    Value added = (x.runs ? y : x).value;
+    runs.first = b.add(runs.first, added);
+    runs.second = b.add(runs.second, added);
+    return {Value(), /*counts=*/false, runs};
+  }
+  if (x.runs)
+    x = operand(binary.getLHS(), /*asRuns=*/false);
+  if (y.runs)
+    y = operand(binary.getRHS(), /*asRuns=*/false);
+  if (isSum && !(x.counts && y.counts) && widthOf(x.value) == 1 && widthOf(y.value) == 1)
     return {b.add(x.value, y.value), x.counts || y.counts};
   // Counting lanes have the width of the innermost vector level.
   int width = lanesHere();
   bool isDivision =
       expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
-  std::optional<Lanes::Runs> runs;
-  if (isDivision && x.counts && width > 1 && !y.counts && widthOf(y.value) == 1) {
+  if (isDivision && x.counts && width > 1 && isNumber(y)) {
     bool isRest = expr.getKind() == AffineExprKind::Mod;
-    if (mayBranchHere())
-      runs = runsOf(b, x.value, y.value, width, isRest);
+    if (asRuns)
+      return {Value(), /*counts=*/false, runsOf(b, x.value, y.value, width, isRest)};
     if (mayBranch() && !isPowerOfTwo(y.value)) {
       auto [quotient, rest] = divideCounting(b, x.value, y.value, width);
-      return {isRest ? rest : quotient, /*counts=*/false, runs};
+      return {isRest ? rest : quotient};
     }
-  }
-  if (const Lanes &divided = x.runs ? x : y, &other = x.runs ? y : x;
-      expr.getKind() == AffineExprKind::Add && divided.runs && !other.runs && !other.counts &&
-      widthOf(other.value) == 1) {
-    runs = divided.runs;
-    runs->first = b.add(runs->first, other.value);
-    runs->second = b.add(runs->second, other.value);
   }
   Value left = materialize(x, width), right = materialize(y, width);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return {b.add(left, right), /*counts=*/false, runs};
+    return {b.add(left, right)};
   case AffineExprKind::Mul:
     return {b.mul(left, right)};
   case AffineExprKind::FloorDiv:
-    return {b.floorDiv(left, right), /*counts=*/false, runs};
+    return {b.floorDiv(left, right)};
   case AffineExprKind::Mod:
-    return {b.floorMod(left, right), /*counts=*/false, runs};
+    return {b.floorMod(left, right)};
   case AffineExprKind::CeilDiv: {
     Value quotient = b.floorDiv(left, right);
     Value rest = b.sub(left, b.mul(quotient, right));
@@ -119,14 +129,15 @@ Lanes ScalarLowering::evaluate(AffineExpr expr, ArrayRef<Lanes> dims, ArrayRef<V
 }
 
 SmallVector<Lanes> ScalarLowering::indicesOf(AffineMap map, ValueRange dims, ValueRange syms,
-                                             DimValue dimValue) {
+                                             DimValue dimValue, bool asRuns) {
   // A dim that the map does not read need not be a loop's.
   SmallVector<Lanes> dimLanes;
   for (auto [d, dim] : llvm::enumerate(dims))
     dimLanes.push_back(map.isFunctionOfDim(d) ? dimValue(dim) : Lanes{b.i64(0)});
   SmallVector<Value> symValues = llvm::map_to_vector(syms, [&](Value v) { return scalar(v); });
-  return llvm::map_to_vector(map.getResults(),
-                             [&](AffineExpr expr) { return evaluate(expr, dimLanes, symValues); });
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    return evaluate(expr, dimLanes, symValues, asRuns);
+  });
 }
 
 Place ScalarLowering::locate(const Memory &memory, ArrayRef<Lanes> indices, int width) {
@@ -274,26 +285,22 @@ static bool hasMaskedReads(const TargetInfo &target, Type element) {
          (target.vectorBits == 256 && element.getIntOrFloatBitWidth() >= 32);
 }
 
-Value ScalarLowering::readAt(const Memory &memory, ArrayRef<Lanes> indices, int width, Value mask,
-                             Value otherwise) {
-  auto hasLanes = [&](const Lanes &index) { return index.counts || widthOf(index.value) > 1; };
-  auto divided = llvm::find_if(indices, hasLanes);
-  Place place = locate(memory, indices, width);
-  auto readEach = [&] { return readElements(memory, place, width, mask, otherwise); };
-  if (divided == indices.end() || !divided->runs || llvm::count_if(indices, hasLanes) > 1)
-    return readEach();
+Value ScalarLowering::readRuns(const Memory &memory, ArrayRef<Lanes> indices, int width, Value mask,
+                               Value otherwise, llvm::function_ref<Value()> apart) {
+  auto divided = llvm::find_if(indices, [](const Lanes &index) { return index.runs.has_value(); });
+  for (const Lanes &index : indices)
+    if (&index != divided && (index.runs || index.counts || widthOf(index.value) > 1))
+      return {};
   const Lanes::Runs &runs = *divided->runs;
   auto placeOf = [&](Value first) {
     SmallVector<Lanes> run(indices);
     run[divided - indices.begin()] = {first, runs.counts};
     return locate(memory, run, width);
   };
-  Place first = placeOf(runs.first), second = placeOf(runs.second);
-  auto isOneRead = [](const Place &at) {
-    return at.offset.counts || widthOf(at.offset.value) == 1;
-  };
-  if (!isOneRead(first))
-    return readEach();
+  Place first = placeOf(runs.first);
+  if (!first.offset.counts && widthOf(first.offset.value) > 1)
+    return {};
+  Place second = placeOf(runs.second);
   auto read = [&](const Place &from, Value lanes) {
     return b.splat(readElements(memory, from, width, lanes, otherwise), width);
   };
@@ -303,7 +310,7 @@ Value ScalarLowering::readAt(const Memory &memory, ArrayRef<Lanes> indices, int 
     return {b.select(isFirst, read(first, b.both(mask, isFirst)),
                      read(second, b.both(mask, isSecond)))};
   };
-  auto readApart = [&]() -> Values { return {readEach()}; };
+  auto readApart = [&]() -> Values { return {apart()}; };
   bool isTwoReads = !runs.counts || hasMaskedReads(target, memoryType(memory.element));
   return branchHere(
              runs.isOne, [&]() -> Values { return {read(first, mask)}; },
@@ -384,21 +391,38 @@ Value ScalarLowering::readOfRows(const Memory &memory, ArrayRef<Lanes> indices, 
 
 Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value mask) {
   Memory memory = memoryOf(op.getSource());
-  SmallVector<Lanes> indices = indicesOf(op.getMap(), op.getDims(), op.getSyms(), dimValue);
+  auto indicesAs = [&](bool asRuns) {
+    return indicesOf(op.getMap(), op.getDims(), op.getSyms(), dimValue, asRuns);
+  };
+  SmallVector<Lanes> runs;
+  if (width > 1 && mayBranchHere())
+    runs = indicesAs(/*asRuns=*/true);
+  bool hasRuns = llvm::any_of(runs, [](const Lanes &index) { return index.runs.has_value(); });
+  auto read = [&](Value mask, Value otherwise) -> Value {
+    auto apart = [&] {
+      return readElements(memory, locate(memory, indicesAs(/*asRuns=*/false), width), width, mask,
+                          otherwise);
+    };
+    Value lanes = hasRuns ? readRuns(memory, runs, width, mask, otherwise, apart) : Value();
+    return lanes ? lanes : apart();
+  };
+  if (hasRuns && (op.getBounds() == BoundsMode::exact || op.getBounds() == BoundsMode::within))
+    return read(mask, Value());
+  SmallVector<Lanes> indices = indicesAs(/*asRuns=*/false);
   switch (op.getBounds()) {
   case BoundsMode::exact:
   case BoundsMode::within:
     mask = watched(op, indices, mask);
     if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
-    return readAt(memory, indices, width, mask, Value());
+    return read(mask, Value());
   case BoundsMode::pad: {
     Value inside =
         insideOf(memory, indices, width, provedInside(op.getSource(), op.getMap(), op.getDims()));
     mask = watched(op, indices, b.both(mask, inside));
     if (Value element = mask || !memory.isInvariant ? Value() : readOfRows(memory, indices, width))
       return element;
-    return readAt(memory, indices, width, mask, scalar(op.getPad()));
+    return read(mask, scalar(op.getPad()));
   }
   case BoundsMode::clamp: {
     llvm::BitVector proved = provedInside(op.getSource(), op.getMap(), op.getDims());

@@ -376,7 +376,8 @@ int BodyLowering::levelOf(Axes axes) const {
 CodeBuilder::Values BodyLowering::branchHere(Value condition, CodeBuilder::Branch then,
                                              CodeBuilder::Branch otherwise) {
   CodeBuilder::Values results = b.branch(condition, then, otherwise);
-  // A place goes on where the branches meet.
+  // A place goes on where the branches meet. They read alone: what they emitted would be known
+  // outside, too.
   for (Level &level : llvm::reverse(levels)) {
     if (!level.isPlace)
       break;
@@ -551,6 +552,12 @@ Value BodyLowering::emitTile(Value value) {
       })
       .Default([&](Operation *) {
         llvm::SaveAndRestore behind(costBehind, costBehind + costOf(op));
+        // The dearest first: by way of it costBehind is what counts for what several are made of.
+        SmallVector<Value> dearest(op->getOperands());
+        llvm::stable_sort(dearest,
+                          [&](Value x, Value y) { return plan.costOf(x) > plan.costOf(y); });
+        for (Value operand : dearest)
+          emit(operand);
         SmallVector<Value> operands =
             llvm::map_to_vector(op->getOperands(), [&](Value operand) { return emit(operand); });
         llvm::SaveAndRestore branches(b.mayBranch, mayBranch());

@@ -167,7 +167,12 @@ void BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
   if (round->axis != lanes.axis)
     return; // down the rows, which a core follows
   int64_t elementBytes = memoryType(memoryOf(op.getSource()).element).getIntOrFloatBitWidth() / 8;
-  prefetchBy(b.i64(bytesAhead / elementBytes), op, lanes.width, CodeBuilder::firstLevel);
+  int64_t distance = bytesAhead / elementBytes, extent = extentOf(lanes.axis);
+  // Behind the rows of a narrow block is what other programs read.
+  bool isNarrow = domains.isBlock(lanes.axis.getValue()) && !ShapedType::isDynamic(extent) &&
+                  extent < distance && loops.size() > 1;
+  if (!isNarrow)
+    prefetchBy(b.i64(distance), op, lanes.width, CodeBuilder::firstLevel);
 }
 
 void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
@@ -198,8 +203,9 @@ void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
     if (!isEarly && reads.shortDistance)       // those are asked for already
       distance = b.select(isUpTo(maxApartBytes), b.i64(0), distance);
   }
+  // Indices that are emitted for it may be loads of their own, after which `reads` is elsewhere.
   if (prefetchBy(distance, op, lanes.width, CodeBuilder::secondLevel) && !isEarly)
-    reads.prefetchingNest = nests;
+    readsOf[op].prefetchingNest = nests;
 }
 
 void BodyLowering::prefetchBehind(Value value) {

@@ -2,7 +2,7 @@
 // vector has lanes, 0 and less, and the greatest; of coordinates below 0 and of those that the last
 // integers turn into; where they are stored, in front of a loop over another axis and in rows that
 // a product takes across; and in conditions.
-// types: f32 f64 bf16
+// types: f32 f64 bf16 f16
 // dims: N=1,0,5,15,16,17,40,100 K=1,0,2,3,15,16,17,40
 // sizes: i=64,1,16,32,7
 // range s: -40 .. 40
@@ -48,11 +48,17 @@ tile.kernel @counted_divisions(
     tile.store %last, %v at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
     %rows = tile.load %w at affine_map<(d0, d1) -> (d0, d1)>(%i, %k)[] <exact> : memref<?x?x$T>, (!tile.span<"i">, !tile.span<"K">) -> !ik
     %factors = tile.broadcast %turned : !i to !ik
-    %products = arith.mulf %rows, %factors : !ik
+    %others = tile.load %w at affine_map<(d0, d1)[s0, s1] -> ((d0 + s0) mod s1, d1)>(%i, %k)[%s, %N] <exact> : memref<?x?x$T>, (!tile.span<"i">, !tile.span<"K">) -> !ik
+    %sums = arith.addf %rows, %others : !ik
+    %products = arith.mulf %sums, %factors : !ik
     %most_of = tile.reduce <max> %products over ["K"] : !ik -> !i
     tile.store %most_of, %r at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
     %round = tile.load %x at affine_map<(d0)[s0, s1] -> ((d0 + s0) mod s1)>(%i)[%s, %N] <exact> : memref<?x$T>, (!tile.span<"i">) -> !i
-    tile.store %round, %o at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
+    %third = tile.load %x at affine_map<(d0) -> (d0 floordiv 3)>(%i)[] <exact> : memref<?x$T>, (!tile.span<"i">) -> !i
+    %behind = tile.load %x at affine_map<(d0)[s0, s1, s2] -> ((d0 + s0) mod s1 + s2)>(%i)[%s, %t, %t] <pad> else %none : memref<?x$T>, (!tile.span<"i">), $T -> !i
+    %two = arith.addf %round, %third : !i
+    %three = arith.addf %two, %behind : !i
+    tile.store %three, %o at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?x$T>, (!tile.span<"i">)
     %j = tile.axis %c0 to %N : !tile.span<"J">
     %own = tile.load %w at affine_map<(d0, d1) -> (d0, d1)>(%j, %k)[] <exact> : memref<?x?x$T>, (!tile.span<"J">, !tile.span<"K">) -> !jk
     %next = tile.load %w at affine_map<(d0, d1)[s0, s1] -> (d0, (d1 + s0) mod s1)>(%j, %k)[%s, %K] <exact> : memref<?x?x$T>, (!tile.span<"J">, !tile.span<"K">) -> !jk

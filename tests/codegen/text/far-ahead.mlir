@@ -67,3 +67,69 @@ tile.kernel @of_sums(
   }
   tile.return
 }
+
+// -----
+
+// It counts by whichever way an element is reached.
+// CHECK-LABEL: define internal void @dear_first.body(
+// CHECK: call void @llvm.prefetch
+// CHECK: ret void
+#n = affine_map<()[n] -> (n)>
+!i = tensor<256xf32, #tile.axes<"i">>
+tile.kernel @dear_first(
+    %x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n}) attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %N by 256) {
+    %t = tile.load %x at affine_map<(d0) -> (d0)>(%i)[] <exact> : memref<?xf32>, (!tile.span<"i", 256>) -> !i
+    %e = math.tanh %t : !i
+    %p = arith.mulf %e, %t : !i
+    tile.store %p, %y at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?xf32>, (!tile.span<"i", 256>)
+  }
+  tile.return
+}
+
+// -----
+
+// Also behind one that is cheap.
+// CHECK-LABEL: define internal void @dear_last.body(
+// CHECK: call void @llvm.prefetch
+// CHECK: ret void
+#n = affine_map<()[n] -> (n)>
+!i = tensor<256xf32, #tile.axes<"i">>
+tile.kernel @dear_last(
+    %x: memref<?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #n},
+    %y: memref<?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #n}) attributes {dims = ["N"]} {
+  %c0 = arith.constant 0 : i64
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %N by 256) {
+    %t = tile.load %x at affine_map<(d0) -> (d0)>(%i)[] <exact> : memref<?xf32>, (!tile.span<"i", 256>) -> !i
+    %e = math.tanh %t : !i
+    %p = arith.mulf %t, %e : !i
+    tile.store %p, %y at affine_map<(d0) -> (d0)>(%i)[] : !i, memref<?xf32>, (!tile.span<"i", 256>)
+  }
+  tile.return
+}
+
+// -----
+
+// Behind the rows of a narrow block is what other programs read.
+// CHECK-LABEL: define internal void @narrow.body(
+// CHECK-NOT: @llvm.prefetch
+// CHECK: ret void
+#mn = affine_map<()[m, n] -> (m, n)>
+!ij = tensor<16x64xf32, #tile.axes<"i", "j">>
+tile.kernel @narrow(
+    %x: memref<?x?xf32> {tile.name = "x", tile.mode = "in", tile.shape = #mn},
+    %y: memref<?x?xf32> {tile.name = "y", tile.mode = "out", tile.shape = #mn}) attributes {dims = ["M", "N"]} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  tile.parallel (%i = tiles "i" %c0 to %M by 16, %j = tiles "j" %c0 to %N by 64) {
+    %t = tile.load %x at affine_map<(d0, d1) -> (d0, d1)>(%i, %j)[] <exact> : memref<?x?xf32>, (!tile.span<"i", 16>, !tile.span<"j", 64>) -> !ij
+    %e = math.tanh %t : !ij
+    tile.store %e, %y at affine_map<(d0, d1) -> (d0, d1)>(%i, %j)[] : !ij, memref<?x?xf32>, (!tile.span<"i", 16>, !tile.span<"j", 64>)
+  }
+  tile.return
+}
