@@ -433,8 +433,8 @@ private:
   /// Asks for what the load reads in the nest's next rounds and in the next program, where that
   /// pays (Prefetch.cpp).
   void prefetch(ir::LoadOp op);
-  void prefetchAhead(ir::LoadOp op, const Level &lanes);
-  void prefetchNext(ir::LoadOp op, const Level &lanes);
+  bool prefetchAhead(ir::LoadOp op, const Level &lanes);
+  void prefetchNext(ir::LoadOp op, const Level &lanes, bool isDear);
   bool prefetchBy(mlir::Value distance, ir::LoadOp op, int width, CodeBuilder::CacheLevel into);
   bool isReadInOrder(ir::LoadOp op, const Level &lanes);
   /// Asks for what the loads read next that a kept value was computed of.

@@ -155,17 +155,18 @@ void BodyLowering::prefetch(LoadOp op) {
   const Level &lanes = vectors == levels.rend() ? levels.back() : *vectors;
   if (!isReadInOrder(op, lanes))
     return;
-  if (costBehind >= muchBehind)
-    prefetchAhead(op, lanes);
+  bool isDear = costBehind >= muchBehind;
+  bool isAhead = isDear && prefetchAhead(op, lanes);
   if (asksAhead)
-    prefetchNext(op, lanes);
+    prefetchNext(op, lanes, isDear && !isAhead);
 }
 
-void BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
+/// False where others read what is so far ahead.
+bool BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
   auto loops = ArrayRef(levels).take_front(levelOf(axesOf(op.getType())) + 1);
   auto round = llvm::find_if(llvm::reverse(loops), [](const Level &l) { return !l.isPlace; });
   if (round->axis != lanes.axis)
-    return; // down the rows, which a core follows
+    return true; // down the rows, which a core follows
   int64_t elementBytes = memoryType(memoryOf(op.getSource()).element).getIntOrFloatBitWidth() / 8;
   int64_t distance = bytesAhead / elementBytes, extent = extentOf(lanes.axis);
   // Behind the rows of a narrow block is what other programs read.
@@ -173,16 +174,17 @@ void BodyLowering::prefetchAhead(LoadOp op, const Level &lanes) {
                   extent < distance && loops.size() > 1;
   if (!isNarrow)
     prefetchBy(b.i64(distance), op, lanes.width, CodeBuilder::firstLevel);
+  return !isNarrow;
 }
 
-void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
+void BodyLowering::prefetchNext(LoadOp op, const Level &lanes, bool isDear) {
   Reads &reads = readsOf[op];
   bool isSecond =
       nests != reads.firstNest && (!reads.prefetchingNest || nests == reads.prefetchingNest);
   Memory memory = memoryOf(op.getSource());
   bool isRow = !domains.isBlock(lanes.axis.getValue()), isApart = isRow && reads.isApart;
   bool isEarly = isApart && nests == reads.firstNest; // for short ones; later nests ask for longer
-  if (!(isEarly || (isRow ? isSecond : plan.transposes())))
+  if (!(isEarly || (isRow ? isSecond : plan.transposes() || isDear)))
     return;
   Value &distance = isEarly ? reads.shortDistance : reads.distance;
   if (!distance) {
@@ -196,8 +198,9 @@ void BodyLowering::prefetchNext(LoadOp op, const Level &lanes) {
       return b.compare(CmpIPredicate::sle, memory.extents.back(), b.i64(bytes / elementBytes));
     };
     Value pays = isEarly ? isUpTo(maxApartBytes)
-                 : isRow
-                     ? isUpTo(maxRowBytes)
+                 : isRow ? isUpTo(maxRowBytes)
+                 : isDear
+                     ? b.i1(true)
                      : b.compare(CmpIPredicate::sge, bytesOf(memory), b.i64(target.scatteredBytes));
     distance = b.select(pays, next, b.i64(0)); // what is there already costs little
     if (!isEarly && reads.shortDistance)       // those are asked for already

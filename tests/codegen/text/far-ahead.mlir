@@ -114,9 +114,10 @@ tile.kernel @dear_last(
 
 // -----
 
-// Behind the rows of a narrow block is what other programs read.
+// Behind the rows of a narrow block is what other programs read: it asks for the next program's, 256 bytes on.
 // CHECK-LABEL: define internal void @narrow.body(
-// CHECK-NOT: @llvm.prefetch
+// CHECK-NOT: i64 2048
+// CHECK: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
 // CHECK: ret void
 #mn = affine_map<()[m, n] -> (m, n)>
 !ij = tensor<16x64xf32, #tile.axes<"i", "j">>
