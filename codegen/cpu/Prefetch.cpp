@@ -8,8 +8,8 @@
 // whose short rows lie apart, as those of a head do that stand beside other heads, or
 // whose program has sums to make besides. A nest that reads what is kept of a row asks
 // for what that was computed of. And one that computes much of each element asks for
-// those of its own rounds: a core reads ahead as far as its window reaches, which such
-// arithmetic fills.
+// those of its own rounds, or, where its block is narrow, for the next program's: a core
+// reads ahead as far as its window reaches, which such arithmetic fills.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ static constexpr int64_t maxRowBytes = 256 << 10;
 /// Longer ones a core reads ahead by itself, wherever they begin, while it reads them first.
 static constexpr int64_t maxApartBytes = 1 << 10;
 
-/// Of what is computed of an element, in rough additions: a function. With 8 a line a core of 2026
-/// reads as fast from memory by itself, with 16 half as fast.
+/// Of what is computed of an element, in rough additions: a function. With 8 a line a core (Intel,
+/// AVX-512) reads nearly as fast by itself, with 16 half as fast (docs/performance.md).
 static constexpr int muchBehind = 16;
 /// How far ahead it is asked for then: as much as such arithmetic takes 300 ns for.
 static constexpr int64_t bytesAhead = 2 << 10;
