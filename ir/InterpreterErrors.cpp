@@ -291,7 +291,10 @@ double TermSum::sizeOfPartialSums() const {
 }
 
 Bound TermSum::roundingError(Number number) const {
-  int precision = precisionOf(isWide ? Number::F64 : number);
+  // What is rounded alike each time is off to the same side; and so are the parts of a wide sum,
+  // which programs add up in the type, however many terms each of them takes.
+  bool isAlike = 2 * repeated > count;
+  int precision = precisionOf(isWide && !(isAlike && parts > 0) ? Number::F64 : number);
   double all = magnitude + std::fabs(infinite);
   // A first term costs no rounding, and the last one that of the result, if it is of this type.
   double steps = double(count) + (start != 0) - (bitWidth(number) < 32 || hasProducts ? 1 : 2);
@@ -302,8 +305,6 @@ Bound TermSum::roundingError(Number number) const {
   Bound twice = number == Number::F64 ? ownBound(ulpOf(number, total)) : Bound();
   if (steps <= 0)
     return twice;
-  // What is rounded alike each time is off to the same side.
-  bool isAlike = 2 * repeated > count;
   // Half ulps are counted; language.md promises 4 · (2 + log₂ n) ulp.
   double most = coarseness > 0 ? coarseness * steps * all
                                : std::min(steps, 8 * (2 + std::log2(double(count)))) * all;

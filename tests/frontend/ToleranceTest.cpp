@@ -406,6 +406,10 @@ TEST_F(ToleranceTest, TermsThatAreAlikeAreRoundedAlike) {
     run("kernel product(x: f32[M, K], w: f32[N, K]) -> (y: f32[M, N]) {\n  parallel i in tiles(M), "
         "j in tiles(N) { y[i, j] = dot(x[i, :], w[j, :], K) }\n}\n",
         {alike({5, 300}), alike({7, 300})});
+    // The parts that programs add up are alike, too, whatever their blocks.
+    run("kernel parts(x: f32[N]) -> (y: f32[1] reduce +) {\n  parallel i in tiles(N), k in each(1) "
+        "{ y[k] += sum(x[i], i) }\n}\n",
+        {alike({100000})});
   }
 }
 
