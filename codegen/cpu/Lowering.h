@@ -124,8 +124,9 @@ protected:
   /// Reads where `mask` (null: everywhere) holds; elsewhere gives `otherwise`.
   mlir::Value readElements(const Memory &memory, const Place &place, int width, mlir::Value mask,
                            mlir::Value otherwise);
-  /// The same at indices of which one comes as runs: with an access for each of one or two, else as
-  /// `apart` does. Null where other indices have lanes, too, or those of a run aren't neighbours.
+  /// Reads the same where one of the indices comes as runs: one run or two with an access each,
+  /// more as `apart` does. It gives null where other indices have lanes, too, or those of a run
+  /// aren't neighbours.
   mlir::Value readRuns(const Memory &memory, llvm::ArrayRef<Lanes> indices, int width,
                        mlir::Value mask, mlir::Value otherwise,
                        llvm::function_ref<mlir::Value()> apart);
@@ -202,6 +203,10 @@ llvm::SmallVector<mlir::StringAttr> withLast(llvm::ArrayRef<mlir::StringAttr> ax
                                              mlir::StringAttr last);
 /// Whether a dot takes it, in the order of its own axes.
 bool isReadByDot(mlir::Value value);
+/// Calls `leaf` for each tile that `isThere` and each load that computing a value reads. What is
+/// to be kept, and isn't there yet, is computed of its operands.
+void forEachRead(const Plan &plan, mlir::Value value, llvm::function_ref<bool(mlir::Value)> isThere,
+                 llvm::function_ref<void(mlir::Value)> leaf);
 
 /// x · y + sum: for floats in one rounding, where the target can.
 mlir::Value emitMultiplyAdd(CodeBuilder &b, const TargetInfo &target, mlir::Value x, mlir::Value y,
