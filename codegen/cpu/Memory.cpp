@@ -406,6 +406,7 @@ Value ScalarLowering::emitLoad(LoadOp op, DimValue dimValue, int width, Value ma
     Value lanes = hasRuns ? readRuns(memory, runs, width, mask, otherwise, apart) : Value();
     return lanes ? lanes : apart();
   };
+  // A sanitizer, which watches accesses, has no lanes.
   if (hasRuns && (op.getBounds() == BoundsMode::exact || op.getBounds() == BoundsMode::within))
     return read(mask, Value());
   SmallVector<Lanes> indices = indicesAs(/*asRuns=*/false);

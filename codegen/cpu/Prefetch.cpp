@@ -28,10 +28,12 @@ static constexpr int64_t maxRowBytes = 256 << 10;
 /// Longer ones a core reads ahead by itself, wherever they begin, while it reads them first.
 static constexpr int64_t maxApartBytes = 1 << 10;
 
-/// Of what is computed of an element, in rough additions: a function. With 8 a line a core (Intel,
-/// AVX-512) reads nearly as fast by itself, with 16 half as fast (docs/performance.md).
+/// Much is computed of an element from one function on, which counts for so many rough additions.
+/// With 8 a line a core (Intel, AVX-512) reads nearly as fast by itself, with 16 half as fast
+/// (docs/performance.md).
 static constexpr int muchBehind = 16;
-/// How far ahead it is asked for then: as much as such arithmetic takes 300 ns for.
+/// This far ahead it is asked for then: 32 lines, on which such arithmetic works for 140 ns or
+/// more.
 static constexpr int64_t bytesAhead = 2 << 10;
 
 /// Whether a scalar is the binder's, or computed of it.

@@ -92,7 +92,7 @@ tile.kernel @dear_first(
 
 // -----
 
-// Also behind one that is cheap.
+// It counts, too, where the cheap way is written first.
 // CHECK-LABEL: define internal void @dear_last.body(
 // CHECK: call void @llvm.prefetch
 // CHECK: ret void
@@ -114,9 +114,10 @@ tile.kernel @dear_last(
 
 // -----
 
-// Behind the rows of a narrow block is what other programs read: it asks for the next program's, 256 bytes on.
+// Behind the rows of a narrow block is what other programs read: it asks for the next program's, 64 elements on.
 // CHECK-LABEL: define internal void @narrow.body(
 // CHECK-NOT: i64 2048
+// CHECK: select i1 {{.*}}, i64 64, i64
 // CHECK: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
 // CHECK: ret void
 #mn = affine_map<()[m, n] -> (m, n)>
