@@ -9,11 +9,6 @@ namespace tile::codegen {
 /// Bits of the key of an element: 64 where the element has them, else 32.
 unsigned sortKeyBits(mlir::Type element);
 
-/// A key of an element, a scalar or lanes: keys compare without a sign as the elements do, or, with
-/// `reverses`, the other way around. Both zeros have one key, and all NaN have the greatest.
-mlir::Value emitOrderKey(CodeBuilder &b, const TargetInfo &target, mlir::Type element,
-                         bool isUnsigned, bool reverses, mlir::Value value);
-
 /// A key of an element, a scalar or lanes: keys compare without a sign as `op` orders the elements.
 /// Both zeros have one key, and so do all NaN, which come behind every number, or before where the
 /// order descends.

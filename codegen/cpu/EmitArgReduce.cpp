@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/SortKey.h"
 #include "codegen/cpu/Lowering.h"
 
 using namespace mlir;
@@ -20,38 +19,54 @@ static Value compareFloats(CodeBuilder &b, CmpFPredicate predicate, Value x, Val
   return arith::CmpFOp::create(b, predicate, x, y);
 }
 
-/// Whether x goes before the best so far, from which it differs.
-static Value isBetter(CodeBuilder &b, CombineKind kind, Value x, Value best) {
-  Value v[] = {x, best};
-  b.unify(v);
-  if (isa<FloatType>(elementOf(v[0].getType()))) {
-    // NaN is greater, or less, than what is ordered; and nothing is better than NaN.
-    bool isMax = kind == CombineKind::max;
-    Value wins = compareFloats(b, isMax ? CmpFPredicate::UGT : CmpFPredicate::ULT, v[0], v[1]);
-    return b.both(wins, compareFloats(b, CmpFPredicate::ORD, v[1], v[1]));
-  }
+/// Whether integer x goes before the best so far, from which it differs.
+static Value isBetterInteger(CodeBuilder &b, CombineKind kind, Value x, Value best) {
   CmpIPredicate predicate = kind == CombineKind::max    ? CmpIPredicate::sgt
                             : kind == CombineKind::min  ? CmpIPredicate::slt
                             : kind == CombineKind::umax ? CmpIPredicate::ugt
                                                         : CmpIPredicate::ult;
-  return b.compare(predicate, v[0], v[1]);
+  return b.compare(predicate, x, best);
 }
 
-/// Whether neither is better.
-static Value areAlike(CodeBuilder &b, Value x, Value y) {
-  if (!isa<FloatType>(elementOf(x.getType())))
-    return b.compare(CmpIPredicate::eq, x, y);
-  Value areNaN = b.both(compareFloats(b, CmpFPredicate::UNO, x, x),
-                        compareFloats(b, CmpFPredicate::UNO, y, y));
-  return b.either(compareFloats(b, CmpFPredicate::OEQ, x, y), areNaN);
+/// Whether x goes before the best so far, from which it differs.
+static Value isBetter(CodeBuilder &b, CombineKind kind, Value x, Value best) {
+  Value v[] = {x, best};
+  b.unify(v);
+  if (!isa<FloatType>(elementOf(v[0].getType())))
+    return isBetterInteger(b, kind, v[0], v[1]);
+  // NaN is greater, or less, than what is ordered; and nothing is better than NaN.
+  bool isMax = kind == CombineKind::max;
+  Value wins = compareFloats(b, isMax ? CmpFPredicate::UGT : CmpFPredicate::ULT, v[0], v[1]);
+  return b.both(wins, compareFloats(b, CmpFPredicate::ORD, v[1], v[1]));
 }
 
 /// The better of two states, and of equal ones the first. None has the last of all places.
 static CodeBuilder::Values joinStates(CodeBuilder &b, CombineKind kind, ValueRange x,
                                       ValueRange y) {
   Value isFirst = b.compare(CmpIPredicate::ult, y[1], x[1]);
-  Value takes = b.either(isBetter(b, kind, y[0], x[0]), b.both(areAlike(b, x[0], y[0]), isFirst));
+  Value isWorse = isBetter(b, kind, x[0], y[0]);
+  Value isAlike = b.fold<arith::XOrIOp>(isWorse, b.integer(isWorse.getType(), 1)); // or better
+  Value takes = b.either(isBetter(b, kind, y[0], x[0]), b.both(isAlike, isFirst));
   return {b.select(takes, y[0], x[0]), b.select(takes, y[1], x[1])};
+}
+
+/// The best of a vector's lanes, and in which lanes it is. NaN is seen apart, and zeros are alike,
+/// so that halves of a vector meet in one instruction.
+std::pair<Value, Value> BodyLowering::bestOfLanes(CombineKind kind, Value x) {
+  bool isFloat = isa<FloatType>(elementOf(x.getType()));
+  CmpFPredicate better = kind == CombineKind::max ? CmpFPredicate::OGT : CmpFPredicate::OLT;
+  auto join = [&](ValueRange x, ValueRange y) {
+    Value wins =
+        isFloat ? compareFloats(b, better, x[0], y[0]) : isBetterInteger(b, kind, x[0], y[0]);
+    return Values(1, b.select(wins, x[0], y[0]));
+  };
+  Value best = horizontal(Values(1, x), join)[0], all = b.splat(best, widthOf(x));
+  if (!isFloat)
+    return {best, b.compare(CmpIPredicate::eq, x, all)};
+  Value isNaN = compareFloats(b, CmpFPredicate::UNO, x, x), hasNaN = b.any(isNaN);
+  Value nan = b.number(best.getType(), std::numeric_limits<double>::quiet_NaN());
+  Value isBest = compareFloats(b, CmpFPredicate::OEQ, x, all);
+  return {b.select(hasNaN, nan, best), b.select(hasNaN, isNaN, isBest)};
 }
 
 void BodyLowering::emitArgReduce(ArgReduceOp op) {
@@ -72,28 +87,12 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
   Value none = b.integer(i32, -1);
   Value worst = asNumber(emitConstant(b, identityOf(kind, element)));
   auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
-  // The state as numbers that compare in one instruction each: the better an element, the greater
-  // its key; none has the last of all places.
-  auto keyed = [&](Values state) {
-    bool isUnsigned = kind == CombineKind::umax || kind == CombineKind::umin;
-    bool isLeast = kind == CombineKind::min || kind == CombineKind::umin;
-    Type type = elementOf(state[0].getType());
-    return Values{emitOrderKey(b, target, type, isUnsigned, isLeast, state[0]), state[1]};
-  };
-  // The best key is found among all lanes' states, then the first of the places that have it: of
-  // one vector, that of the first lane.
+  // The best is found among all lanes' states, then the first of the places that have it: of one
+  // vector, that of the first lane.
   auto firstOfBest = [&](Values state, Value isOneVector) {
     int lanes = widthOf(state[0]);
-    auto over = [&](CombineKind combine, Value value) -> Value {
-      auto both = [&](ValueRange x, ValueRange y) {
-        Value combined = emitCombine(b, target, combine, elementOf(x[0].getType()), x[0], y[0]);
-        return Values(1, combined);
-      };
-      return horizontal(Values(1, value), both)[0];
-    };
-    Value best = over(CombineKind::umax, state[0]);
-    Value isBest = b.compare(CmpIPredicate::eq, state[0], b.splat(best, lanes));
-    auto firstLane = [&] {
+    auto [best, isBest] = bestOfLanes(kind, state[0]);
+    auto firstLane = [&, isBest = isBest] {
       Value isThere = b.compare(CmpIPredicate::ne, state[1], b.splat(none, lanes));
       Value mask = hasConditions ? b.both(isBest, isThere) : isBest;
       Value bits = b.fold<arith::ExtUIOp>(
@@ -102,14 +101,16 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
       Value isAny = b.compare(CmpIPredicate::ne, bits, b.integer(i32, 0));
       return Values(1, b.select(isAny, lane, none));
     };
-    auto firstPlace = [&] {
-      Value places = b.select(isBest, state[1], b.splat(none, lanes));
-      return Values(1, over(CombineKind::umin, places));
+    auto least = [&](ValueRange x, ValueRange y) {
+      return Values(1, arith::MinUIOp::create(b, x[0], y[0]));
+    };
+    auto firstPlace = [&, isBest = isBest] {
+      return horizontal({b.select(isBest, state[1], b.splat(none, lanes))}, least);
     };
     return Values{best, b.branch(isOneVector, firstLane, firstPlace)[0]};
   };
-  // The key of the best between two coordinates, not too far from each other, and how far it is
-  // from the first.
+  // The best between two coordinates, not too far from each other, and how far it is from the
+  // first.
   auto walk = [&](Value from, Value to) {
     int width = vectorAxis == axis ? lanesAlong(axis) : ofOuter();
     Values start = {b.splat(worst, width), b.splat(none, width)};
@@ -130,10 +131,8 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
       Value lane = b.fold<arith::TruncIOp>(lanesOf(i32, lanes), b.iota(lanes));
       Value isNone = b.compare(CmpIPredicate::eq, found[1], none);
       found[1] = b.select(isNone, found[1], b.add(found[1], lane));
-    }
-    found = keyed(found);
-    if (lanes > 1)
       found = firstOfBest(found, b.compare(CmpIPredicate::sle, b.sub(to, from), b.i64(lanes)));
+    }
     return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
   };
 
@@ -143,15 +142,18 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     // Places of 32 bits: of an axis that may be longer, so much at a time.
     constexpr int64_t most = int64_t(1) << 30;
     int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
-    Type key = b.getIntegerType(sortKeyBits(element));
-    Values start = {b.splat(b.integer(key, 0), ofOuter()), b.splat(b.i64(-1), ofOuter())};
+    Values start = {b.splat(worst, ofOuter()), b.splat(b.i64(-1), ofOuter())};
     auto walkFar = [&, lo = lo, hi = hi](Value from, ValueRange before) {
       Values part = walk(from, b.minS(b.add(from, b.i64(most)), hi));
-      auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, b.i64(0)); };
-      Value place = b.add(part[1], b.sub(from, lo));
-      Value takes = b.either(b.compare(CmpIPredicate::ugt, part[0], before[0]), isNone(before[1]));
-      takes = b.both(takes, b.compare(CmpIPredicate::sge, part[1], b.i64(0)));
-      return Values{b.select(takes, part[0], before[0]), b.select(takes, place, before[1])};
+      auto joined = [&] {
+        auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, b.i64(0)); };
+        Value place = b.add(part[1], b.sub(from, lo));
+        Value takes = b.either(isBetter(b, kind, part[0], before[0]), isNone(before[1]));
+        takes = b.both(takes, b.compare(CmpIPredicate::sge, part[1], b.i64(0)));
+        return Values{b.select(takes, part[0], before[0]), b.select(takes, place, before[1])};
+      };
+      return b.branch(
+          b.compare(CmpIPredicate::eq, from, lo), [&] { return part; }, joined);
     };
     bool isShort = !ShapedType::isDynamic(extent) && extent <= most;
     Value place = isShort ? walk(lo, hi)[1] : b.loop(lo, hi, b.i64(most), start, walkFar)[1];

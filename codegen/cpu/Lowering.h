@@ -493,6 +493,7 @@ private:
   void emitAtomic(ir::AtomicOp op);
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
+  std::pair<mlir::Value, mlir::Value> bestOfLanes(ir::CombineKind kind, mlir::Value x);
   void emitCountOp(ir::CountOp op);
   void emitScan(ir::ScanOp op);
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,

@@ -6,11 +6,14 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen;
 
-/// Gives those dims, by name, of which code for any length would waste most of its lanes, or loop
-/// over few rows; and those of one element, behind which neighbours lie elsewhere than code for any
+/// The elements of a vector at most, of 32 bits: code for any length has loops around so few.
+static constexpr int64_t oneVector = 16;
+
+/// Gives those dims, by name, of which code for any length would waste lanes, or loop over few
+/// rows; and those of one element, behind which neighbours lie elsewhere than code for any
 /// length knows.
 static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> dims) {
-  auto isShort = [](int64_t value) { return value >= 1 && value <= fewLanes; };
+  auto isShort = [](int64_t value) { return value >= 1 && value <= oneVector; };
   if (llvm::none_of(dims, isShort))
     return {};
   llvm::SmallDenseSet<Attribute> names;

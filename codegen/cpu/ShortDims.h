@@ -14,9 +14,9 @@ inline constexpr int64_t fewLanes = 8;
 /// are known to run, must not hang on them.
 inline constexpr llvm::StringLiteral pinnedAttrName = "tile.pinned";
 
-/// Binds those dims, known as for `chooseTiles`, of which code for any length would waste most of
-/// its lanes, or loop over few rows: a whole axis, a tensor's innermost one, or one that programs
-/// take parts of, that is at most half a vector long; and those of one element.
+/// Binds those dims, known as for `chooseTiles`, of which code for any length would waste lanes, or
+/// loop over few rows: a whole axis, a tensor's innermost one, or one that programs take parts of,
+/// that is at most a vector long; and those of one element.
 void bindShortDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
 
 /// Gives the same dims of a pinned kernel with loops, with their values: code that knows them might
