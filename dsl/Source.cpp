@@ -95,7 +95,7 @@ std::optional<std::string> nearestName(std::string_view name,
   size_t rows[3][longest + 1];
   for (const std::string &candidate : candidates) {
     const size_t n = candidate.size(), m = name.size();
-    if (n > longest || std::max(n, m) - std::min(n, m) >= bestDistance || candidate == name)
+    if (n > longest || std::max(n, m) - std::min(n, m) > bestDistance || candidate == name)
       continue;
     size_t *before = rows[0], *previous = rows[1], *row = rows[2];
     for (size_t j = 0; j <= m; ++j)
@@ -111,8 +111,12 @@ std::optional<std::string> nearestName(std::string_view name,
       std::swap(before, previous);
       std::swap(previous, row);
     }
+    // Of names as far away one that goes on where this one ends is likelier meant.
+    auto goesOn = [&](const std::string &other) { return other.starts_with(name); };
+    const bool isNearer = previous[m] < bestDistance || (best && previous[m] == bestDistance &&
+                                                         goesOn(candidate) && !goesOn(*best));
     // A name that shares no letter in place with the candidate is no misspelling of it.
-    if (previous[m] < bestDistance && previous[m] < std::max(n, m)) {
+    if (isNearer && previous[m] < std::max(n, m)) {
       bestDistance = previous[m];
       best = &candidate;
     }

@@ -38,9 +38,9 @@ static constexpr Hint hints[] = {
     {"data decides which elements of",
      "gather what goes into the first one instead of what comes out of it"},
     {"`, which needs `", "see why what is between them stays apart, with --why"},
-    {", and would run in a loop of", "a loop of few steps can be written out, or be a `sum` along "
-                                     "`range(5)`; else write the two as "
-                                     "one kernel if that pays, as std.nn has `attention`"},
+    {", and would run in a loop of", "write the two as one kernel if that pays, as std.nn has "
+                                     "`attention`; a loop of five steps or so can be written out, "
+                                     "or be a `sum` along `range(5)`"},
     {"just once, so that others could have it",
      "read it at its own element, without an offset, a loop or a condition, in the kernel "
      "that is to store it, too; `flip` is known, where it is read backwards"},

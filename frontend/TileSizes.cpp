@@ -24,27 +24,26 @@ static bool isMeant(const std::string &name, ir::KernelOp kernel) {
           ("." + symbol + ".").str().find("." + name + ".") != std::string::npos);
 }
 
-static Failure badSize(StringRef binder, const Twine &size) {
+static Failure badSize(StringRef binder, StringRef size) {
   // Of `kernel.stages` what is behind the last dot; a name without one comes first.
   auto [kernel, last] = binder.rsplit('.');
   StringRef name = last.empty() ? kernel : last;
-  if (int64_t number; name == "order" && StringRef(size.str()).getAsInteger(10, number))
-    return Failure::usage({("'" + binder + "' is '" + size + "', which is no number").str(),
+  std::string what = runtime::quote(binder) + " is " + runtime::quote(size);
+  if (int64_t number; name == "order" && size.getAsInteger(10, number))
+    return Failure::usage({what + ", which is no number",
                            "the schedule in the source takes an order, such as `order = "
                            "grouped(8)`"});
   if (llvm::is_contained(ir::scheduleSettings, name))
     return Failure::usage(
-        {("'" + binder + "' is '" + size + "'").str(),
-         "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize)});
-  return Failure::usage(
-      {("the tile size of '" + binder + "' is '" + size + "'").str(),
-       "a tile size is a whole number from 1 to " + std::to_string(ir::maxTileSize)});
+        {what, "a schedule's numbers are from 1 to " + std::to_string(ir::maxTileSize)});
+  return Failure::usage({"the tile size of " + what, "a tile size is a whole number from 1 to " +
+                                                         std::to_string(ir::maxTileSize)});
 }
 
 Outcome<std::monostate> tile::frontend::checkSize(StringRef binder, int64_t size) {
   if (size >= 1 && size <= ir::maxTileSize)
     return Done{};
-  return badSize(binder, Twine(size));
+  return badSize(binder, std::to_string(size));
 }
 
 Outcome<std::monostate> TileSizes::parse(StringRef text) {
@@ -53,7 +52,7 @@ Outcome<std::monostate> TileSizes::parse(StringRef text) {
   if (binder.empty())
     std::swap(kernel, binder);
   if (binder.empty() || !text.contains('='))
-    return Failure::usage({"'" + text.str() + "' gives no tile size",
+    return Failure::usage({runtime::quote(text) + " gives no tile size",
                            "write BINDER=SIZE or KERNEL.BINDER=SIZE, such as i=64"});
   int64_t size;
   if (number.getAsInteger(10, size))
@@ -62,7 +61,7 @@ Outcome<std::monostate> TileSizes::parse(StringRef text) {
     return badSize(name, number);
   ByBinder &sizes = kernel.empty() ? everywhere : byKernel[kernel.str()];
   if (!sizes.try_emplace(binder.str(), size).second)
-    return Failure::usage({"the tile size of '" + name.str() + "' is given twice", ""});
+    return Failure::usage({"the tile size of " + runtime::quote(name) + " is given twice", ""});
   return Done{};
 }
 

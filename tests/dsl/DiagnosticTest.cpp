@@ -151,7 +151,9 @@ TEST(Diagnostics, NearestName) {
   EXPECT_EQ(nearestName("q", names), std::nullopt);
   EXPECT_EQ(nearestName("", names), std::nullopt);
   EXPECT_EQ(nearestName(std::string(100000, 'k'), names), std::nullopt);
-  EXPECT_EQ(nearestName("kernel", names), std::nullopt); // it is one
+  EXPECT_EQ(nearestName("kernel", names), std::nullopt);          // it is one
+  EXPECT_EQ(nearestName("sm_90", {"sm_80", "sm_90a"}), "sm_90a"); // goes on where it ends
+  EXPECT_EQ(nearestName("sm_90", {"sm_90a", "sm_80"}), "sm_90a");
 }
 
 } // namespace

@@ -14,3 +14,7 @@ for number in 9223372036854775807 -9223372036854775808 140737488355329 351843720
   done
   tilec run $KERNELS/softmax.tile --in x=ones:1x2:f32 --dim N=$number > /dev/null
 done
+# A size that is a long text is quoted in part.
+python3 -c 'print("{\"i\": \"" + "a" * 50000 + "\"}")' > long.json
+tilec compile $KERNELS/softmax.tile --schedule long.json
+tilec compile $KERNELS/softmax.tile --set "i=$(tr -d " {}:" < long.json)"
