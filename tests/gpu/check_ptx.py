@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Makes PTX of every kernel of the given folders for every GPU target, and assembles it.
 
-    check_ptx.py TILEC WORK FOLDER…     fails on an error, a spill that tilec doesn't tell of, or a remark of
+    check_ptx.py TILEC WORK FOLDER|FILE…
+                                        fails on an error, a spill that tilec doesn't tell of, or a remark of
                                         ptxas on wgmma or setmaxnreg
 
 All dimensions are bound to one odd number, so that every mask is needed. Kernels of products are compiled for other
-lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types. Of some
-samples, whose rows go in chunks where they are long, the code in artifacts is assembled as well: for lengths that aren't
+lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types; those of
+bench/gpu_kernels.tile for long rows alone. Of some samples, whose rows go in chunks where they are long, the code in artifacts is assembled as well: for lengths that aren't
 known, all variants. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
 ptxas the PTX goes unassembled, which the last line says.
 """
@@ -27,6 +28,8 @@ PRODUCTS = ["dots", "orders", "products", "05-matmul-bias", "32-grouped-matmul"]
 WARP_LENGTHS = ["4096", "1000", "512", "4095 K=4096"]
 PRODUCT_LENGTHS = {"sm_80": WARP_LENGTHS, "sm_89": WARP_LENGTHS,
                    "sm_90a": ["4096", "1000", "4095 K=4096", "4096 N=256 K=1024"]}
+# Rows that no block of threads holds whole, and sums of as many elements.
+LONG_ROWS = {"bench/gpu_kernels.tile": ("sm_90a", "77 N=70000 P=70000")}
 # What tilec says of a kernel that holds more than registers have room for, such as whole axes that are long.
 TOLD = "registers a thread for what a loop carries"
 CHOSEN = 16  # bytes
@@ -122,12 +125,16 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     jobs, variants, results = [], [], []
     for folder in folders:
-        for path in sorted(pathlib.Path(folder).rglob("*.tile")):
-            if f"{path.parent.name}/{path.name}" in WITH_VARIANTS:
+        folder = pathlib.Path(folder)
+        for path in [folder] if folder.is_file() else sorted(folder.rglob("*.tile")):
+            title = f"{path.parent.name}/{path.name}"
+            if title in WITH_VARIANTS:
                 variants += variants_of(tilec, work, path)
             for name, dims, types, problem in kernels_of(tilec, path):
                 if dims is None:
                     results.append(("failed", f"{path}:{name}", problem))
+                elif title in LONG_ROWS:
+                    jobs += [(tilec, work, path, name, dims, *LONG_ROWS[title], bound) for bound in types or [""]]
                 else:
                     jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS]
                     if path.parent.name in PRODUCTS:
