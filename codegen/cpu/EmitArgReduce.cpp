@@ -1,9 +1,13 @@
 //===- EmitArgReduce.cpp - where the best element is ----------------------===//
 //
-// A state is the best element so far and how far it is along the axis, −1 for none. Where lanes are
-// coordinates of the axis, each has a state of its own, and so has each copy of an unrolled loop.
-// Each sees its elements in order, so that the first of equal ones stays; only where states meet
-// are places compared.
+// Where lanes are coordinates of the axis, a chunk of it that the first cache holds is gone through
+// for its best element, as `max` does; only where that is better than all before is it gone through
+// again, up to the first place that has it.
+//
+// Else, and where elements are too dear to be computed twice, a state is the best element so far
+// and how far it is along the axis, −1 for none. Lanes have states of their own, and so has each
+// copy of an unrolled loop. Each sees its elements in order, so that the first of equal ones stays;
+// only where states meet are places compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,24 +54,146 @@ static CodeBuilder::Values joinStates(CodeBuilder &b, CombineKind kind, ValueRan
   return {b.select(takes, y[0], x[0]), b.select(takes, y[1], x[1])};
 }
 
-/// The best of a vector's lanes, and in which lanes it is. NaN is seen apart, and zeros are alike,
-/// so that halves of a vector meet in one instruction.
-std::pair<Value, Value> BodyLowering::bestOfLanes(CombineKind kind, Value x) {
-  bool isFloat = isa<FloatType>(elementOf(x.getType()));
+//===-- Along lanes -------------------------------------------------------===//
+
+/// The best of two numbers and whether NaN has been seen, which is apart so that two meet in one
+/// instruction. Zeros are alike.
+static CodeBuilder::Values joinBest(CodeBuilder &b, CombineKind kind, ValueRange x, ValueRange y) {
+  if (!isa<FloatType>(elementOf(x[0].getType())))
+    return {b.select(isBetterInteger(b, kind, y[0], x[0]), y[0], x[0])};
   CmpFPredicate better = kind == CombineKind::max ? CmpFPredicate::OGT : CmpFPredicate::OLT;
-  auto join = [&](ValueRange x, ValueRange y) {
-    Value wins =
-        isFloat ? compareFloats(b, better, x[0], y[0]) : isBetterInteger(b, kind, x[0], y[0]);
-    return Values(1, b.select(wins, x[0], y[0]));
-  };
-  Value best = horizontal(Values(1, x), join)[0], all = b.splat(best, widthOf(x));
-  if (!isFloat)
-    return {best, b.compare(CmpIPredicate::eq, x, all)};
-  Value isNaN = compareFloats(b, CmpFPredicate::UNO, x, x), hasNaN = b.any(isNaN);
-  Value nan = b.number(best.getType(), std::numeric_limits<double>::quiet_NaN());
-  Value isBest = compareFloats(b, CmpFPredicate::OEQ, x, all);
-  return {b.select(hasNaN, nan, best), b.select(hasNaN, isNaN, isBest)};
+  return {b.select(compareFloats(b, better, y[0], x[0]), y[0], x[0]), b.either(x[1], y[1])};
 }
+
+static CodeBuilder::Values stateOf(CodeBuilder &b, Value x) {
+  if (!isa<FloatType>(elementOf(x.getType())))
+    return {x};
+  return {x, compareFloats(b, CmpFPredicate::UNO, x, x)};
+}
+
+/// The best of all lanes' states: NaN where there has been any.
+Value BodyLowering::bestOfLanes(CombineKind kind, Values state) {
+  bool isFloat = state.size() > 1;
+  Value isNaN = b.i1(false);
+  auto join = [&](ValueRange x, ValueRange y) {
+    SmallVector<Value, 2> first(x), second(y);
+    if (isFloat) {
+      first.push_back(isNaN);
+      second.push_back(isNaN);
+    }
+    return Values{joinBest(b, kind, first, second)[0]};
+  };
+  Value best = horizontal({state[0]}, join)[0];
+  if (!isFloat)
+    return best;
+  Value nan = b.number(best.getType(), std::numeric_limits<double>::quiet_NaN());
+  return b.select(b.any(state[1]), nan, best);
+}
+
+/// Where elements are the best one of all that were asked.
+static Value areBest(CodeBuilder &b, Value x, Value best) {
+  best = b.splat(best, widthOf(x));
+  if (!isa<FloatType>(elementOf(x.getType())))
+    return b.compare(CmpIPredicate::eq, x, best);
+  // If one is NaN, that is the best.
+  return b.either(compareFloats(b, CmpFPredicate::OEQ, x, best),
+                  compareFloats(b, CmpFPredicate::UNO, x, x));
+}
+
+Value BodyLowering::numberOf(ArgReduceOp op, int width) {
+  auto element = getElementTypeOrSelf(op.getInput().getType());
+  Value x = emit(op.getInput());
+  if (isNarrowFloat(element))
+    x = widenToF32(b, target, x, cast<FloatType>(element));
+  return b.splat(x, width);
+}
+
+Value BodyLowering::bestBetween(ArgReduceOp op, Value worst, Value from, Value to) {
+  StringAttr axis = op.getAxisAttr();
+  Axes all = axesOf(op.getInput().getType());
+  int width = lanesAlong(axis);
+  auto join = [&](ValueRange x, ValueRange y) { return joinBest(b, op.getKind(), x, y); };
+  auto step = [&](ValueRange state) {
+    Value x = b.splat(b.select(domainMask(all), numberOf(op, width), worst), width);
+    return join(state, stateOf(b, x));
+  };
+  Values start = {b.splat(worst, width)};
+  if (isa<FloatType>(worst.getType()))
+    start.push_back(b.splat(b.i1(false), width));
+  Unroll unroll = {copiesFor(op.getInput(), axis, axis), start, join};
+  Values found;
+  apart([&] { found = level(axis, from, to, width, start, step, &unroll); });
+  return bestOfLanes(op.getKind(), found);
+}
+
+Value BodyLowering::firstWhere(ArgReduceOp op, Value best, Value from, Value to) {
+  constexpr int64_t together = 64; // places, a bit each
+  StringAttr axis = op.getAxisAttr();
+  Axes all = axesOf(op.getInput().getType());
+  int width = lanesAlong(axis);
+  Type i64 = b.getI64Type();
+  Value zero = b.i64(0), none = b.i64(-1);
+  auto placeIn = [&](Value first, Value end) {
+    auto step = [&](ValueRange state) {
+      Value x = numberOf(op, width);
+      Value isThere = b.splat(b.both(areBest(b, x, best), domainMask(all)), width);
+      Value bits = LLVM::BitcastOp::create(b, b.getIntegerType(width), isThere);
+      bits = b.fold<arith::ExtUIOp>(i64, bits);
+      bits = b.fold<arith::ShLIOp>(bits, b.sub(coordinateOf(axis).value, first));
+      return Values{b.fold<arith::OrIOp>(state[0], bits)};
+    };
+    auto join = [&](ValueRange x, ValueRange y) {
+      return Values{b.fold<arith::OrIOp>(x[0], y[0])};
+    };
+    int copies = std::min<int>(copiesFor(op.getInput(), axis, axis), together / width);
+    Unroll unroll = {copies, zero, join};
+    Value bits;
+    apart([&] { bits = level(axis, first, end, width, zero, step, &unroll)[0]; });
+    Value place = b.add(first, math::CountTrailingZerosOp::create(b, bits));
+    return b.select(b.compare(CmpIPredicate::ne, bits, zero), place, none);
+  };
+  int64_t extent = extentOf(axis);
+  if (!ShapedType::isDynamic(extent) && extent <= together)
+    return placeIn(from, to);
+  Value length = b.maxS(b.sub(to, from), zero);
+  Value rest = b.add(from, b.fold<arith::AndIOp>(length, b.i64(-together)));
+  auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, zero); };
+  auto goesOn = [&](ValueRange state) {
+    Value isOpen = b.both(isNone(state[1]), b.compare(CmpIPredicate::slt, state[0], rest));
+    return std::pair(isOpen, Values(state));
+  };
+  auto look = [&](ValueRange state) {
+    Value end = b.add(state[0], b.i64(together));
+    return Values{end, placeIn(state[0], end)};
+  };
+  Value place = b.repeat({from, none}, goesOn, look, {i64, i64})[1];
+  return b.branch(
+      isNone(place), [&] { return Values{placeIn(rest, to)}; }, [&] { return Values{place}; })[0];
+}
+
+/// The first coordinate of the best element, −1 where there is none.
+Value BodyLowering::seekBest(ArgReduceOp op, Value worst) {
+  constexpr int64_t chunk = 4096; // elements, which the first cache holds
+  auto [lo, hi] = rangeOf(op.getAxisAttr());
+  int64_t extent = extentOf(op.getAxisAttr());
+  if (!ShapedType::isDynamic(extent) && extent <= chunk)
+    return firstWhere(op, bestBetween(op, worst, lo, hi), lo, hi);
+  auto goThrough = [&, hi = hi](Value from, ValueRange before) {
+    Value to = b.minS(b.add(from, b.i64(chunk)), hi);
+    Value best = bestBetween(op, worst, from, to);
+    Value takes = b.either(isBetter(b, op.getKind(), best, before[0]),
+                           b.compare(CmpIPredicate::slt, before[1], b.i64(0)));
+    return b.branch(
+        takes,
+        [&] {
+          return Values{best, firstWhere(op, best, from, to)};
+        },
+        [&] { return Values(before); });
+  };
+  return b.loop(lo, hi, b.i64(chunk), {worst, b.i64(-1)}, goThrough)[1];
+}
+
+//===-- Across lanes ------------------------------------------------------===//
 
 void BodyLowering::emitArgReduce(ArgReduceOp op) {
   ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
@@ -76,23 +202,22 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
   Type element = getElementTypeOrSelf(op.getInput().getType());
   Buffer *into = reducedBuffer(op.getResult());
   StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, into);
-  auto asNumber = [&](Value x) {
-    return isNarrowFloat(element) ? widenToF32(b, target, x, cast<FloatType>(element)) : x;
-  };
   auto ofOuter = [&] { return vectorAxis == axis ? 1 : widthAt(outer); };
   // Where all elements are inside, what is as bad as can be need not win against none: if nothing
   // has been better, the first element is the first of the best.
   bool hasConditions = !domains.restrictsOn(all).empty();
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Value none = b.integer(i32, -1);
-  Value worst = asNumber(emitConstant(b, identityOf(kind, element)));
+  Value worst = emitConstant(b, identityOf(kind, element));
+  if (isNarrowFloat(element))
+    worst = widenToF32(b, target, worst, cast<FloatType>(element));
   auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
   // The best is found among all lanes' states, then the first of the places that have it: of one
   // vector, that of the first lane.
   auto firstOfBest = [&](Values state, Value isOneVector) {
     int lanes = widthOf(state[0]);
-    auto [best, isBest] = bestOfLanes(kind, state[0]);
-    auto firstLane = [&, isBest = isBest] {
+    Value best = bestOfLanes(kind, stateOf(b, state[0])), isBest = areBest(b, state[0], best);
+    auto firstLane = [&] {
       Value isThere = b.compare(CmpIPredicate::ne, state[1], b.splat(none, lanes));
       Value mask = hasConditions ? b.both(isBest, isThere) : isBest;
       Value bits = b.fold<arith::ExtUIOp>(
@@ -104,7 +229,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     auto least = [&](ValueRange x, ValueRange y) {
       return Values(1, arith::MinUIOp::create(b, x[0], y[0]));
     };
-    auto firstPlace = [&, isBest = isBest] {
+    auto firstPlace = [&] {
       return horizontal({b.select(isBest, state[1], b.splat(none, lanes))}, least);
     };
     return Values{best, b.branch(isOneVector, firstLane, firstPlace)[0]};
@@ -115,7 +240,7 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     int width = vectorAxis == axis ? lanesAlong(axis) : ofOuter();
     Values start = {b.splat(worst, width), b.splat(none, width)};
     auto step = [&](ValueRange state) {
-      Value x = b.splat(asNumber(emit(op.getInput())), width);
+      Value x = numberOf(op, width);
       Value wins = isBetter(b, kind, x, state[0]);
       if (hasConditions)
         wins = b.either(wins, b.compare(CmpIPredicate::eq, state[1], none));
@@ -136,8 +261,15 @@ void BodyLowering::emitArgReduce(ArgReduceOp op) {
     return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
   };
 
+  bool seeks = vectorAxis == axis && lanesAlong(axis) > 1 && isCheapTwice(op.getInput());
   Value result;
   nest(withLast(outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
+    if (seeks) {
+      result = seekBest(op, worst);
+      if (into)
+        writeBuffer(*into, result);
+      return Values();
+    }
     auto [lo, hi] = rangeOf(axis);
     // Places of 32 bits: of an axis that may be longer, so much at a time.
     constexpr int64_t most = int64_t(1) << 30;

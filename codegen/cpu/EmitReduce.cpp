@@ -143,8 +143,10 @@ void BodyLowering::emitReduction(const Reduction &reduction, ArrayRef<Fold> fold
   });
 }
 
-/// What a step may cost whose code is there once more: less than a function.
-static constexpr int cheapTwice = 15;
+bool BodyLowering::isCheapTwice(Value value) const {
+  constexpr int most = 15; // less than a function
+  return plan.costOf(value) <= most;
+}
 
 int BodyLowering::copiesFor(Value pulled, Axes inner, StringAttr vectorAxis) {
   StringAttr last = withLast(inner, vectorAxis).back();
@@ -187,8 +189,7 @@ BodyLowering::Reduction BodyLowering::reductionOf(Operation *op, Axes all, Axes 
   reduction.copies = pinned ? static_cast<int>(std::max<int64_t>(1, pinned->copies))
                             : copiesFor(pulled[0], inner, reduction.vectorAxis);
   reduction.vectors = vectorsFor(reduction.vectorAxis, pulled);
-  reduction.isDear =
-      llvm::any_of(pulled, [&](Value value) { return plan.costOf(value) > cheapTwice; });
+  reduction.isDear = !llvm::all_of(pulled, [&](Value value) { return isCheapTwice(value); });
   reduction.chain = pinned ? pinned->chain : chainOf(reduction);
   orders[op] = orderOf(reduction);
   reduction.pulled.assign(pulled.begin(), pulled.end());
@@ -308,7 +309,7 @@ void BodyLowering::keepAndReduce(Value value, Buffer *into) {
                         vectorAxis,
                         copiesFor(value, inner, vectorAxis),
                         vectorsFor(vectorAxis, value),
-                        plan.costOf(value) > cheapTwice};
+                        !isCheapTwice(value)};
     reduction.chain = chainOf(reduction);
     llvm::append_range(reduction.pulled, value.getDefiningOp()->getOperands());
     return reduction;

@@ -493,7 +493,14 @@ private:
   void emitAtomic(ir::AtomicOp op);
   void emitReduce(ir::ReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
-  std::pair<mlir::Value, mlir::Value> bestOfLanes(ir::CombineKind kind, mlir::Value x);
+  mlir::Value bestOfLanes(ir::CombineKind kind, Values state);
+  /// The input's element, of narrow floats as f32.
+  mlir::Value numberOf(ir::ArgReduceOp op, int width);
+  /// The best of the elements between two coordinates of the axis, and the first coordinate where
+  /// it is, −1 for none.
+  mlir::Value bestBetween(ir::ArgReduceOp op, mlir::Value worst, mlir::Value from, mlir::Value to);
+  mlir::Value firstWhere(ir::ArgReduceOp op, mlir::Value best, mlir::Value from, mlir::Value to);
+  mlir::Value seekBest(ir::ArgReduceOp op, mlir::Value worst);
   void emitCountOp(ir::CountOp op);
   void emitScan(ir::ScanOp op);
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
@@ -585,6 +592,8 @@ private:
   /// CodeBuilder::loop, for such sums, too.
   Values loopOfChains(mlir::Value lower, mlir::Value upper, mlir::Value step, Values inits,
                       const CarriedSums &sums, CodeBuilder::LoopBody body);
+  /// Whether what is computed of each element may be computed twice, or its code be there twice.
+  bool isCheapTwice(mlir::Value value) const;
   /// How often to unroll a nest that folds this value over these axes.
   int copiesFor(mlir::Value pulled, Axes inner, mlir::StringAttr vectorAxis);
   /// The nest of a reduction or dot that adds up these values: in an order that is given, else in
