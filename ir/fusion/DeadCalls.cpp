@@ -11,10 +11,10 @@ using namespace tile::ir;
 bool tile::ir::hasEffects(Operation *callee) {
   return callee
       ->walk([&](Operation *op) {
-        bool speaks = isa<AssertOp, PrintOp>(op);
+        bool isSeen = isa<AssertOp, PrintOp, MayNotEndOp>(op);
         if (auto call = dyn_cast<CallOp>(op))
-          speaks = hasEffects(SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr()));
-        return speaks ? WalkResult::interrupt() : WalkResult::advance();
+          isSeen = hasEffects(SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr()));
+        return isSeen ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -12,9 +12,9 @@ class Pass;
 
 namespace tile::ir {
 
-/// Whether a kernel, or a kernel that a graph calls, says more than its outputs: it asserts or
-/// prints. Random numbers are no effect: a draw is a function of seed, stream and counter, and
-/// those are values like any other.
+/// Whether of a kernel, or of a kernel that a graph calls, more is seen than its outputs: it
+/// asserts, prints, or may not end. Random numbers are no effect: a draw is a function of seed,
+/// stream and counter, and those are values like any other.
 bool hasEffects(mlir::Operation *callee);
 
 /// Erases calls of kernels whose results nobody uses and that have no effects, those first that
