@@ -67,7 +67,7 @@ class Bench:
             for name in ("", "_columns"):
                 self.report(f"1000x1000 {kind}{name.replace('_', ' ')}", "argmax", "max",
                             lambda: (self.ours("best" + name, spec), self.ours("most" + name, spec)))
-        for shape in ("100000x10", "30000x33"):
+        for shape in ("100000x10", "100000x16", "30000x33", "20000x64", "10000x100"):
             spec = f"randn:{shape}:f32:1"
             self.report(f"{shape} f32", "argmax", "max",
                         lambda: (self.ours("best", spec), self.ours("most", spec)))

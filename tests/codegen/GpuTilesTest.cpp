@@ -307,6 +307,32 @@ TEST_F(GpuTilesTest, WhatIsStoredAcrossTakesNoRoom) {
   }
 }
 
+/// What the compiler makes no pipeline of gets no blocks of one: half of a contraction, as it ends
+/// inside the tensor, and operands that are computed.
+TEST_F(GpuTilesTest, BlocksOfAPipelineAreOnlyForOne) {
+  auto changed = [](std::initializer_list<std::pair<std::string, std::string>> changes) {
+    std::string text = product("bf16");
+    for (const auto &[from, to] : changes)
+      text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  std::string half = changed({{"  tile.parallel", R"(  %c2 = arith.constant 2 : i64
+  %half = arith.divsi %K, %c2 : i64
+  tile.parallel)"},
+                              {"\"k\" %c0 to %K", "\"k\" %c0 to %half"}});
+  std::string negated =
+      changed({{"      %next", R"(      %n = arith.negf %x : tensor<?x?xbf16, #tile.axes<"i", "k">>
+      %next)"},
+               {"tile.dot %x", "tile.dot %n"}});
+  auto blocks = [&](const std::string &text) {
+    auto sizes = choose(text, {8192, 8192, 8192});
+    return std::array<int64_t, 3>{sizes["i"], sizes["j"], sizes["k"]};
+  };
+  EXPECT_EQ(blocks(product("bf16")), (std::array<int64_t, 3>{128, 256, 64}));
+  EXPECT_NE(blocks(half), blocks(product("bf16")));
+  EXPECT_NE(blocks(negated), blocks(product("bf16")));
+}
+
 TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {
   std::string schedule = ", schedule = {i = [32, 64], j = [48, 256], k = [16, 64]}";
   auto sizes = choose(product("f16", schedule), {4096, 4096, 4096});

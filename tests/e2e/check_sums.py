@@ -138,6 +138,8 @@ def check_sums(runs, options, folder):
                 outputs = {output: folder / f"{output}.npy" for output, _, _ in terms_of(x[:1, :1])}
                 for output, path in outputs.items():
                     command += ["--out", f"{output}={path}"]
+                if options.device == "cpu" and n <= LONGEST["interp"][1]:
+                    command.append("--check")  # a wrong tolerance is an exit code, too
                 ran = runs.run(command, folder)
                 what = f"{name} {shape[0]}x{shape[1]} {make.__name__}"
                 if ran.returncode != 0:
@@ -170,8 +172,12 @@ def check_large(runs, options, folder):
 
 
 def check_variance(runs, options, folder):
-    """Two passes: a large mean takes no digits from the variance."""
+    """Two passes: a large mean takes no digits from the variance, nor does --check ask for more."""
     problems = []
+    for kernel, spec in ("average", "full:0.1:1x1000000:f32"), ("variance", "uniform:1x200000:f32:3:1000:1001"):
+        ran = runs.run(["run", f"{SOURCE}:{kernel}", "--device", options.device, "--in", f"x={spec}", "--check"], folder)
+        if ran.returncode != 0:
+            problems.append(f"{kernel} of {spec} with --check: exit code {ran.returncode}\n{ran.stderr}")
     for n in [1000, 100_003] + [2_000_000] * (options.device != "interp"):
         x = (1e4 + np.random.default_rng(n).standard_normal((2, n))).astype(np.float32)
         np.save(folder / "x.npy", x)
