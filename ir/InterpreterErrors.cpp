@@ -195,6 +195,7 @@ void TermSum::add(double term, Bound bound) {
   lowestBit = std::min(lowestBit, lowestBitOf(term));
   repeated += size == last;
   last = size;
+  lanes[count % lanes.size()] += term;
   ++count;
 }
 
@@ -230,6 +231,8 @@ void TermSum::begin(double value, Bound bound) {
 void TermSum::append(const TermSum &of, double factor) {
   if ((of.count == 0 && of.start == 0) || factor == 0 || !std::isfinite(factor))
     return;
+  for (size_t lane = 0; lane < lanes.size(); ++lane)
+    lanes[(count + lane) % lanes.size()] += factor * of.lanes[lane];
   count += of.count + (of.start != 0);
   repeated += of.repeated;
   total += factor * of.total;
@@ -249,6 +252,7 @@ void TermSum::cutLast(double term, const TermSum &of, double factor) {
     return;
   double exact = total;
   count -= term != 0;
+  lanes[count % lanes.size()] -= term;
   squares -= term * term;
   magnitude -= std::fabs(term);
   append(of, factor);
@@ -274,20 +278,26 @@ Bound TermSum::errorsOfTerms(bool isShared) const {
           roundUp(deviation)};
 }
 
+double TermSum::squareOfTerms() const {
+  double terms = total - start, ofLanes = 0;
+  for (double lane : lanes)
+    ofLanes += lane * lane;
+  // Terms of either sign at random make `squares` of it, give or take a third.
+  return std::max(terms * terms, double(lanes.size()) * (ofLanes - 2 * squares));
+}
+
 double TermSum::sizeOfPartialSums() const {
   // In any order, a partial sum of k of n terms has a mean square of k²/n² · sum² + k/n · squares
   // or less; over a chain of n these make n/3 · sum² + n/2 · squares.
-  double n = double(count), terms = total - start;
+  double n = double(count), terms = squareOfTerms();
   if (coarseness > 0)
-    return std::sqrt(n * start * start + n / 3 * terms * terms + n / 2 * squares);
+    return std::sqrt(n * start * start + n / 3 * terms + n / 2 * squares);
   // Of n/c chains each sums up c/n of all, and the first one has the start in it. Level by level,
   // the tree above has 2 · sum² + squares · log₂ n/c or less.
   double chain = std::min(n, runs > 0 ? std::max(longestChain, n / runs) : longestChain),
          levels = std::log2(std::max(n / chain, 1.0));
-  double ofChains =
-      chain * start * start + chain * chain / n / 3 * terms * terms + chain / 2 * squares;
-  return std::sqrt(ofChains + (levels > 0 ? 2 : 0) * terms * terms +
-                   (levels + hasProducts) * squares);
+  double ofChains = chain * start * start + chain * chain / n / 3 * terms + chain / 2 * squares;
+  return std::sqrt(ofChains + (levels > 0 ? 2 : 0) * terms + (levels + hasProducts) * squares);
 }
 
 Bound TermSum::roundingError(Number number) const {

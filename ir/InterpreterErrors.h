@@ -20,6 +20,7 @@
 
 #include "ir/InterpreterNumbers.h"
 
+#include <array>
 #include <limits>
 
 namespace tile::ir::interpreter {
@@ -122,6 +123,9 @@ private:
   double sizeOfPartialSums() const;
 
   void noteSign(double term);
+  /// The square of the sum of all, or of what lanes that take every so-manieth term have between
+  /// them, if that is more, as where signs alternate.
+  double squareOfTerms() const;
 
   /// `magnitude` is that of the finite terms, and `infinite` the sum of the others, all with the
   /// start.
@@ -130,6 +134,8 @@ private:
   Bound startBound;
   /// Of terms other than 0; those as large as the one before.
   int64_t count = 0, repeated = 0;
+  /// The sums of every `lanes.size()`-th term.
+  std::array<double, 16> lanes = {};
   int lowestBit = std::numeric_limits<int>::max();
   /// 0 for a cascade.
   float coarseness = 0;

@@ -413,6 +413,19 @@ TEST_F(ToleranceTest, TermsThatAreAlikeAreRoundedAlike) {
   }
 }
 
+/// Their sum is small, but lanes have terms of one sign each.
+TEST_F(ToleranceTest, TermsMayAlternate) {
+  for (int64_t period : {2, 4, 8})
+    for (int64_t length : {1001, 10003}) {
+      auto x = normal(DType::F32, {1, length});
+      for (int64_t n = 0; n < length; ++n)
+        x->setDouble(n, x->getDouble(n) + (n % period < period / 2 ? 1e4 : -1e4));
+      run("kernel total(x: f32[M, N]) -> (y: f32[M]) {\n  parallel i in tiles(M) { y[i] = sum(x[i, "
+          ":], N) }\n}\n",
+          {x});
+    }
+}
+
 TEST_F(ToleranceTest, ProductsAndSumsMayLeaveTheRangeInSomeOrders) {
   auto tensor = normal(DType::F32, {1, 4});
   for (auto numbers :
