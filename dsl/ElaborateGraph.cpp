@@ -286,8 +286,10 @@ void GraphElaborator::statement(const Stmt &stmt) {
   }
   assigned.insert(name);
   std::optional<GraphValue> value = evaluate(*stmt.value);
-  if (!value || !value->value)
+  if (!value || !value->value) {
+    names.try_emplace(name); // what reads it has no slip of its own
     return;
+  }
   if (results.count(name))
     error(stmt.range, quoted(name) + " is assigned twice")
         .hints.push_back("give what comes before a name of its own, with `let`");

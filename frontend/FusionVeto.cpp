@@ -5,6 +5,7 @@
 #include "frontend/Execution.h"
 #include "frontend/FusionCost.h"
 #include "frontend/FusionPlan.h"
+#include "frontend/JsonFile.h"
 #include "ir/Specialize.h"
 #include "ir/fusion/GraphCosts.h"
 
@@ -53,7 +54,7 @@ static std::vector<ir::FusionVeto> findVetoes(runtime::Cache &cache, const runti
   auto known = cache.find(key);
   if (!known)
     return {};
-  auto value = llvm::json::parse({reinterpret_cast<const char *>(known->data()), known->size()});
+  auto value = parseJson({reinterpret_cast<const char *>(known->data()), known->size()});
   if (!value) {
     llvm::consumeError(value.takeError());
     return {};

@@ -21,6 +21,10 @@ for flags in "-I lib" "-I away" "-I ." --allow-imports-outside; do
   tilec check $flags in/main.tile
   echo "$flags: exit code: $?"
 done
+# Let in from anywhere are regular files, too.
+write /dev/zero > in/main.tile
+timeout 20 tilec check --allow-imports-outside in/main.tile
+echo "exit code: $?"
 # From standard input, the folder is the current one.
 write sub/mine.tile > in/text
 cd in
