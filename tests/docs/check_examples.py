@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks every example of docs/language.md with `tilec check`.
+"""Checks every example of a document, such as docs/language.md, with `tilec check`.
 
 A block fenced as ```tile has to pass. One fenced as ```tile error has to fail, and the line after
 it, `> error: message`, is the first error printed. `--update` writes those lines anew.
