@@ -193,105 +193,90 @@ Value BodyLowering::seekBest(ArgReduceOp op, Value worst) {
   return b.loop(lo, hi, b.i64(chunk), {worst, b.i64(-1)}, goThrough)[1];
 }
 
-//===-- Across lanes ------------------------------------------------------===//
+//===-- Across lanes, or of what is dear ----------------------------------===//
+
+/// The best between two coordinates, not too far from each other, and how far it is from the first.
+CodeBuilder::Values BodyLowering::walkToBest(ArgReduceOp op, StringAttr vectorAxis, Value worst,
+                                             Value from, Value to) {
+  StringAttr axis = op.getAxisAttr();
+  Axes all = axesOf(op.getInput().getType());
+  CombineKind kind = op.getKind();
+  int lanes = vectorAxis == axis ? lanesAlong(axis) : 1;
+  int width = std::max(lanes, widthAt(axesOf(op.getType())));
+  Type i32 = b.getI32Type();
+  Value none = b.integer(i32, -1);
+  // Where all elements are inside, what is as bad as can be need not win against none: if nothing
+  // has been better, the first element is the first of the best.
+  bool hasConditions = !domains.restrictsOn(all).empty();
+  Values start = {b.splat(worst, width), b.splat(none, width)};
+  auto step = [&](ValueRange state) {
+    Value x = numberOf(op, width);
+    Value wins = isBetter(b, kind, x, state[0]);
+    if (hasConditions)
+      wins = b.either(wins, b.compare(CmpIPredicate::eq, state[1], none));
+    wins = b.both(wins, domainMask(all));
+    Value place = b.fold<arith::TruncIOp>(i32, b.sub(coordinateOf(axis).value, from)); // lane 0's
+    return Values{b.splat(b.select(wins, x, state[0]), width),
+                  b.splat(b.select(wins, b.splat(place, width), state[1]), width)};
+  };
+  auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
+  Unroll unroll = {copiesFor(op.getInput(), axis, vectorAxis), start, join};
+  Values found = level(axis, from, to, lanes, start, step, &unroll);
+  if (lanes > 1) {
+    Value lane = b.fold<arith::TruncIOp>(lanesOf(i32, lanes), b.iota(lanes));
+    Value isNone = b.compare(CmpIPredicate::eq, found[1], none);
+    found[1] = b.select(isNone, found[1], b.add(found[1], lane));
+    // The best of all lanes' states, and the first of the places that have it.
+    Value best = bestOfLanes(kind, stateOf(b, found[0]));
+    Value places = b.select(areBest(b, found[0], best), found[1], b.splat(none, lanes));
+    auto least = [&](ValueRange x, ValueRange y) {
+      return Values{arith::MinUIOp::create(b, x[0], y[0])};
+    };
+    found = {best, horizontal({places}, least)[0]};
+  }
+  return {found[0], b.fold<arith::ExtSIOp>(lanesOf(b.getI64Type(), widthOf(found[1])), found[1])};
+}
+
+Value BodyLowering::placeOfBest(ArgReduceOp op, StringAttr vectorAxis, Value worst) {
+  auto [lo, hi] = rangeOf(op.getAxisAttr());
+  // Places of 32 bits: of an axis that may be longer, so much at a time.
+  constexpr int64_t most = int64_t(1) << 30;
+  int64_t extent = extentOf(op.getAxisAttr());
+  int width = vectorAxis == op.getAxisAttr() ? 1 : widthAt(axesOf(op.getType()));
+  auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, b.i64(0)); };
+  auto walkFar = [&, lo = lo, hi = hi](Value from, ValueRange before) {
+    Values part = walkToBest(op, vectorAxis, worst, from, b.minS(b.add(from, b.i64(most)), hi));
+    Value place = b.add(part[1], b.sub(from, lo));
+    Value takes = b.either(isBetter(b, op.getKind(), part[0], before[0]), isNone(before[1]));
+    takes = b.both(takes, b.compare(CmpIPredicate::sge, part[1], b.i64(0)));
+    return Values{b.select(takes, part[0], before[0]), b.select(takes, place, before[1])};
+  };
+  Value place;
+  if (!ShapedType::isDynamic(extent) && extent <= most)
+    place = walkToBest(op, vectorAxis, worst, lo, hi)[1];
+  else
+    place =
+        b.loop(lo, hi, b.i64(most), {b.splat(worst, width), b.splat(b.i64(-1), width)}, walkFar)[1];
+  bool hasConditions = !domains.restrictsOn(axesOf(op.getInput().getType())).empty();
+  Value isEmpty = hasConditions ? b.i1(true) : b.compare(CmpIPredicate::sge, lo, hi);
+  return b.select(isNone(place), b.select(isEmpty, b.i64(-1), lo), b.add(place, lo));
+}
+
+//===-- arg_reduce --------------------------------------------------------===//
 
 void BodyLowering::emitArgReduce(ArgReduceOp op) {
   ArrayRef<StringAttr> all = axesOf(op.getInput().getType()), outer = axesOf(op.getType());
   StringAttr axis = op.getAxisAttr();
-  CombineKind kind = op.getKind();
   Type element = getElementTypeOrSelf(op.getInput().getType());
   Buffer *into = reducedBuffer(op.getResult());
   StringAttr vectorAxis = chooseVectorAxis(all, op.getInput(), std::nullopt, into);
-  auto ofOuter = [&] { return vectorAxis == axis ? 1 : widthAt(outer); };
-  // Where all elements are inside, what is as bad as can be need not win against none: if nothing
-  // has been better, the first element is the first of the best.
-  bool hasConditions = !domains.restrictsOn(all).empty();
-  Type i32 = b.getI32Type(), i64 = b.getI64Type();
-  Value none = b.integer(i32, -1);
-  Value worst = emitConstant(b, identityOf(kind, element));
+  Value worst = emitConstant(b, identityOf(op.getKind(), element));
   if (isNarrowFloat(element))
     worst = widenToF32(b, target, worst, cast<FloatType>(element));
-  auto join = [&](ValueRange x, ValueRange y) { return joinStates(b, kind, x, y); };
-  // The best is found among all lanes' states, then the first of the places that have it: of one
-  // vector, that of the first lane.
-  auto firstOfBest = [&](Values state, Value isOneVector) {
-    int lanes = widthOf(state[0]);
-    Value best = bestOfLanes(kind, stateOf(b, state[0])), isBest = areBest(b, state[0], best);
-    auto firstLane = [&] {
-      Value isThere = b.compare(CmpIPredicate::ne, state[1], b.splat(none, lanes));
-      Value mask = hasConditions ? b.both(isBest, isThere) : isBest;
-      Value bits = b.fold<arith::ExtUIOp>(
-          i32, LLVM::BitcastOp::create(b, b.getIntegerType(lanes), mask).getResult());
-      Value lane = math::CountTrailingZerosOp::create(b, bits);
-      Value isAny = b.compare(CmpIPredicate::ne, bits, b.integer(i32, 0));
-      return Values(1, b.select(isAny, lane, none));
-    };
-    auto least = [&](ValueRange x, ValueRange y) {
-      return Values(1, arith::MinUIOp::create(b, x[0], y[0]));
-    };
-    auto firstPlace = [&] {
-      return horizontal({b.select(isBest, state[1], b.splat(none, lanes))}, least);
-    };
-    return Values{best, b.branch(isOneVector, firstLane, firstPlace)[0]};
-  };
-  // The best between two coordinates, not too far from each other, and how far it is from the
-  // first.
-  auto walk = [&](Value from, Value to) {
-    int width = vectorAxis == axis ? lanesAlong(axis) : ofOuter();
-    Values start = {b.splat(worst, width), b.splat(none, width)};
-    auto step = [&](ValueRange state) {
-      Value x = numberOf(op, width);
-      Value wins = isBetter(b, kind, x, state[0]);
-      if (hasConditions)
-        wins = b.either(wins, b.compare(CmpIPredicate::eq, state[1], none));
-      wins = b.both(wins, domainMask(all));
-      Value place = b.fold<arith::TruncIOp>(i32, b.sub(coordinateOf(axis).value, from)); // lane 0's
-      return Values{b.splat(b.select(wins, x, state[0]), width),
-                    b.splat(b.select(wins, b.splat(place, width), state[1]), width)};
-    };
-    Unroll unroll = {copiesFor(op.getInput(), axis, vectorAxis), start, join};
-    int lanes = vectorAxis == axis ? width : 1;
-    Values found = level(axis, from, to, lanes, start, step, &unroll);
-    if (lanes > 1) {
-      Value lane = b.fold<arith::TruncIOp>(lanesOf(i32, lanes), b.iota(lanes));
-      Value isNone = b.compare(CmpIPredicate::eq, found[1], none);
-      found[1] = b.select(isNone, found[1], b.add(found[1], lane));
-      found = firstOfBest(found, b.compare(CmpIPredicate::sle, b.sub(to, from), b.i64(lanes)));
-    }
-    return Values{found[0], b.fold<arith::ExtSIOp>(lanesOf(i64, ofOuter()), found[1])};
-  };
-
   bool seeks = vectorAxis == axis && lanesAlong(axis) > 1 && isCheapTwice(op.getInput());
   Value result;
   nest(withLast(outer, vectorAxis), vectorAxis, {}, [&](ValueRange) {
-    if (seeks) {
-      result = seekBest(op, worst);
-      if (into)
-        writeBuffer(*into, result);
-      return Values();
-    }
-    auto [lo, hi] = rangeOf(axis);
-    // Places of 32 bits: of an axis that may be longer, so much at a time.
-    constexpr int64_t most = int64_t(1) << 30;
-    int64_t extent = cast<SpanType>(domains.spanOf(axis).getType()).getExtent();
-    Values start = {b.splat(worst, ofOuter()), b.splat(b.i64(-1), ofOuter())};
-    auto walkFar = [&, lo = lo, hi = hi](Value from, ValueRange before) {
-      Values part = walk(from, b.minS(b.add(from, b.i64(most)), hi));
-      auto joined = [&] {
-        auto isNone = [&](Value place) { return b.compare(CmpIPredicate::slt, place, b.i64(0)); };
-        Value place = b.add(part[1], b.sub(from, lo));
-        Value takes = b.either(isBetter(b, kind, part[0], before[0]), isNone(before[1]));
-        takes = b.both(takes, b.compare(CmpIPredicate::sge, part[1], b.i64(0)));
-        return Values{b.select(takes, part[0], before[0]), b.select(takes, place, before[1])};
-      };
-      return b.branch(
-          b.compare(CmpIPredicate::eq, from, lo), [&] { return part; }, joined);
-    };
-    bool isShort = !ShapedType::isDynamic(extent) && extent <= most;
-    Value place = isShort ? walk(lo, hi)[1] : b.loop(lo, hi, b.i64(most), start, walkFar)[1];
-    Value isNone = b.compare(CmpIPredicate::slt, place, b.i64(0));
-    Value isEmpty = hasConditions ? b.i1(true) : b.compare(CmpIPredicate::sge, lo, hi);
-    result = b.select(isNone, b.select(isEmpty, b.i64(-1), lo), b.add(place, lo));
+    result = seeks ? seekBest(op, worst) : placeOfBest(op, vectorAxis, worst);
     if (into)
       writeBuffer(*into, result);
     return Values();

@@ -501,6 +501,9 @@ private:
   mlir::Value bestBetween(ir::ArgReduceOp op, mlir::Value worst, mlir::Value from, mlir::Value to);
   mlir::Value firstWhere(ir::ArgReduceOp op, mlir::Value best, mlir::Value from, mlir::Value to);
   mlir::Value seekBest(ir::ArgReduceOp op, mlir::Value worst);
+  Values walkToBest(ir::ArgReduceOp op, mlir::StringAttr vectorAxis, mlir::Value worst,
+                    mlir::Value from, mlir::Value to);
+  mlir::Value placeOfBest(ir::ArgReduceOp op, mlir::StringAttr vectorAxis, mlir::Value worst);
   void emitCountOp(ir::CountOp op);
   void emitScan(ir::ScanOp op);
   Values alongAxis(mlir::StringAttr axis, bool reverse, mlir::ValueRange carried,
