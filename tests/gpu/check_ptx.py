@@ -162,4 +162,5 @@ def main():
     return 1 if counts["failed"] or not counts["made"] else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
