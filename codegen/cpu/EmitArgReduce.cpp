@@ -56,13 +56,20 @@ static CodeBuilder::Values joinStates(CodeBuilder &b, CombineKind kind, ValueRan
 
 //===-- Along lanes -------------------------------------------------------===//
 
-/// The best of two numbers and whether NaN has been seen, which is apart so that two meet in one
-/// instruction. Zeros are alike.
-static CodeBuilder::Values joinBest(CodeBuilder &b, CombineKind kind, ValueRange x, ValueRange y) {
-  if (!isa<FloatType>(elementOf(x[0].getType())))
-    return {b.select(isBetterInteger(b, kind, y[0], x[0]), y[0], x[0])};
+/// Gives the better of two numbers in one instruction: zeros are alike, and a y that is NaN loses.
+static Value betterOf(CodeBuilder &b, CombineKind kind, Value x, Value y) {
   CmpFPredicate better = kind == CombineKind::max ? CmpFPredicate::OGT : CmpFPredicate::OLT;
-  return {b.select(compareFloats(b, better, y[0], x[0]), y[0], x[0]), b.either(x[1], y[1])};
+  Value wins = isa<FloatType>(elementOf(x.getType())) ? compareFloats(b, better, y, x)
+                                                      : isBetterInteger(b, kind, y, x);
+  return b.select(wins, y, x);
+}
+
+/// Joins two states, of the best number and, of floats, whether NaN has been seen.
+static CodeBuilder::Values joinBest(CodeBuilder &b, CombineKind kind, ValueRange x, ValueRange y) {
+  CodeBuilder::Values joined = {betterOf(b, kind, x[0], y[0])};
+  if (x.size() > 1)
+    joined.push_back(b.either(x[1], y[1]));
+  return joined;
 }
 
 static CodeBuilder::Values stateOf(CodeBuilder &b, Value x) {
@@ -73,18 +80,9 @@ static CodeBuilder::Values stateOf(CodeBuilder &b, Value x) {
 
 /// The best of all lanes' states: NaN where there has been any.
 Value BodyLowering::bestOfLanes(CombineKind kind, Values state) {
-  bool isFloat = state.size() > 1;
-  Value isNaN = b.i1(false);
-  auto join = [&](ValueRange x, ValueRange y) {
-    SmallVector<Value, 2> first(x), second(y);
-    if (isFloat) {
-      first.push_back(isNaN);
-      second.push_back(isNaN);
-    }
-    return Values{joinBest(b, kind, first, second)[0]};
-  };
+  auto join = [&](ValueRange x, ValueRange y) { return Values{betterOf(b, kind, x[0], y[0])}; };
   Value best = horizontal({state[0]}, join)[0];
-  if (!isFloat)
+  if (state.size() == 1)
     return best;
   Value nan = b.number(best.getType(), std::numeric_limits<double>::quiet_NaN());
   return b.select(b.any(state[1]), nan, best);

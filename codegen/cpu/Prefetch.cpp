@@ -29,8 +29,8 @@ static constexpr int64_t maxRowBytes = 256 << 10;
 static constexpr int64_t maxApartBytes = 1 << 10;
 
 /// Much is computed of an element from one function on, which counts for so many rough additions.
-/// Of 16 multiply-adds a line a core (Intel, AVX-512) reads as fast by itself as where it is asked
-/// for, of 30 half as fast (docs/performance.md).
+/// A core (Intel, AVX-512) that makes 16 multiply-adds of each line reads as fast by itself as
+/// where it is asked to, one that makes 30 up to 2.4 times slower (docs/performance.md).
 static constexpr int muchBehind = 16;
 /// This far ahead it is asked for then: 32 lines, on which such arithmetic works for 140 ns or
 /// more.
