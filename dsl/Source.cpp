@@ -111,7 +111,7 @@ std::optional<std::string> nearestName(std::string_view name,
       std::swap(before, previous);
       std::swap(previous, row);
     }
-    // Of names as far away one that goes on where this one ends is likelier meant.
+    // A candidate that begins with the whole name is likelier meant than others as far away.
     auto goesOn = [&](const std::string &other) { return other.starts_with(name); };
     const bool isNearer = previous[m] < bestDistance || (best && previous[m] == bestDistance &&
                                                          goesOn(candidate) && !goesOn(*best));

@@ -18,8 +18,6 @@ graph unread(x: f32[M]) -> (z: f32[M]) {
     let y = k(x)
     z = twice(x)
 }
-END
-cat >> k.tile <<'END'
 graph read(x: f32[M]) -> (z: f32[M]) {
     z = twice(k(x))
 }
