@@ -79,6 +79,13 @@ LoadedFile *Program::load(std::string name, std::string text) {
   return load(std::move(name), std::move(place), std::move(text), 0);
 }
 
+LoadedFile &Program::keep(std::string name, std::string text) {
+  LoadedFile &file =
+      *files.emplace_back(std::make_unique<LoadedFile>(std::move(name), std::move(text)));
+  file.place = placeOf(file.source.name());
+  return file;
+}
+
 LoadedFile *Program::load(std::string name, std::string place, std::string text, unsigned depth) {
   bytes += text.size();
   LoadedFile &file =

@@ -52,6 +52,9 @@ public:
   /// Parses a text and all it imports. Errors go to the engine; what parsed is there.
   LoadedFile *load(std::string name, std::string text);
 
+  /// Keeps a text that is not of this language, for diagnostics that stand in it.
+  LoadedFile &keep(std::string name, std::string text);
+
   /// The declaration a name means in a file; reports an ambiguous one at `use`.
   DeclRef lookup(LoadedFile &from, std::string_view name, Range use, DiagnosticEngine &diags) const;
   /// All names a file sees, for suggestions.

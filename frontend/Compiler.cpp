@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/ShortDims.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/TileSizes.h"
 #include "frontend/CrashReport.h"
 #include "frontend/Interface.h"
@@ -13,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -55,6 +57,8 @@ static void remarkOnSmallerTiles(ir::KernelOp kernel,
 OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindings &bindings) {
   CrashReport::Scope scope("compiling kernel " + source.getSymName().str(), source);
   OwningOpRef<ir::KernelOp> kernel(source.clone());
+  if (codegen::isOnGpuLevel(source))
+    return kernel;
   for (const PipelinePass &pass : tilePipeline()) {
     PassManager manager(source.getContext(), ir::KernelOp::getOperationName());
     manager.addPass(pass.create(bindings));
@@ -77,25 +81,44 @@ static void take(const Schedule *tuned, ir::Bindings &bindings) {
       bindings.sizes.try_emplace(name, size);
 }
 
+/// Takes sizes that were chosen for binders, but for those that the kernel's text has sizes for.
+template <typename Sizes>
+static void takeChosen(ir::KernelOp kernel, const Sizes &chosen, ir::Bindings &bindings) {
+  llvm::StringSet<> fixed;
+  kernel.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ir::ForOp>(op); loop && !ShapedType::isDynamic(loop.getSize()))
+      fixed.insert(loop.getName());
+    if (auto parallel = dyn_cast<ir::ParallelOp>(op))
+      for (auto [name, size] :
+           llvm::zip(parallel.getNames().getAsValueRange<StringAttr>(), parallel.getSizes()))
+        if (!ShapedType::isDynamic(size))
+          fixed.insert(name);
+  });
+  for (const auto &[binder, size] : chosen)
+    if (!fixed.contains(binder))
+      bindings.sizes.try_emplace(binder, size);
+}
+
 void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef<int64_t> dims,
                            int threads, const Schedule *tuned) {
   take(tuned, bindings);
-  auto chosen =
-      codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads));
-  for (const auto &[binder, size] : chosen)
-    bindings.sizes.try_emplace(binder, size);
+  takeChosen(
+      kernel,
+      codegen::chooseTiles(kernel, dims, bindings.sizes, codegen::CpuMachine::native(threads)),
+      bindings);
   codegen::bindShortDims(kernel, dims, bindings);
 }
 
 std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                   ArrayRef<int64_t> dims, StringRef target,
                                                   bool fixed, const Schedule *tuned) {
+  if (codegen::isOnGpuLevel(kernel))
+    return {};
   std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
   take(tuned, bindings);
   auto model = codegen::gpu::GpuModel::of(target);
-  for (const auto &[binder, size] :
-       codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model, fixed))
-    bindings.sizes.try_emplace(binder, size);
+  takeChosen(kernel, codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model, fixed),
+             bindings);
   return open;
 }
 
@@ -105,7 +128,7 @@ SmallVector<std::pair<std::string, int64_t>> Compiler::fittingSizes(ir::KernelOp
                                                                     MakeGpuCode make) {
   ScopedDiagnosticHandler quiet(source.getContext(), [](Diagnostic &) { return success(); });
   auto unseen = std::exchange(observer, nullptr);
-  auto restore = llvm::make_scope_exit([&] { observer = std::move(unseen); });
+  auto restore = llvm::scope_exit([&] { observer = std::move(unseen); });
   std::map<std::string, int64_t> sizes;
   while (shortage) {
     std::vector<std::string> all;

@@ -4,6 +4,7 @@
 
 #include "codegen/Reports.h"
 #include "codegen/cpu/ShortDims.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/CrashReport.h"
 #include "frontend/DeviceDescription.h"
@@ -236,7 +237,8 @@ Outcome<Executor::Compiled *> Executor::compiled(ir::KernelOp kernel, ArrayRef<i
   if (device == Device::Cuda) {
     if (auto opened = openCuda(); !opened)
       return opened.takeFailure();
-    codegen::gpu::bindDims(kernel, dims, bindings);
+    if (!codegen::isOnGpuLevel(kernel))
+      codegen::gpu::bindDims(kernel, dims, bindings);
     open = Compiler::chooseGpuTiles(kernel, bindings, dims, cuda->codeTarget(), false, tuned);
     divisors = codegen::gpu::divisorsOf(kernel, dims);
   }

@@ -23,27 +23,10 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "TileDialect.td"
 include "TileInterfaces.td"
 
-def Tile_Dialect : Dialect {
-  let name = "tile";
-  let cppNamespace = "::tile::ir";
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
-  let hasConstantMaterializer = 1;
-  let hasCanonicalizer = 1;
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::scf::SCFDialect"];
-}
-
 //===-- Attributes and types ----------------------------------------------===//
-
-def Tile_AxesAttr : AttrDef<Tile_Dialect, "Axes", [Tile_AxesEncoding]> {
-  let mnemonic = "axes";
-  let summary = "The axes of a tile, in the order of its dimensions";
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
-  let assemblyFormat = "`<` $names `>`";
-}
 
 def Tile_SpanType : TypeDef<Tile_Dialect, "Span"> {
   let mnemonic = "span";
@@ -55,20 +38,6 @@ def Tile_SpanType : TypeDef<Tile_Dialect, "Span"> {
   let parameters = (ins "::mlir::StringAttr":$name,
                         DefaultValuedParameter<"int64_t", "::mlir::ShapedType::kDynamic">:$extent);
   let assemblyFormat = "`<` $name (`,` $extent^)? `>`";
-}
-
-// Who combines how. `max` and `min` propagate NaN, `fmax` and `fmin` ignore it;
-// `umax` and `umin` are for unsigned integers.
-def Tile_CombineKind : I32EnumAttr<"CombineKind", "an associative combination", [
-    I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"mul", 1>, I32EnumAttrCase<"max", 2>,
-    I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
-    I32EnumAttrCase<"fmax", 6>, I32EnumAttrCase<"fmin", 7>, I32EnumAttrCase<"andi", 8, "and">,
-    I32EnumAttrCase<"ori", 9, "or">, I32EnumAttrCase<"xori", 10, "xor">]> {
-  let cppNamespace = "::tile::ir";
-  let genSpecializedAttr = 0;
-}
-def Tile_CombineKindAttr : EnumAttr<Tile_Dialect, Tile_CombineKind, "combine"> {
-  let assemblyFormat = "`<` $value `>`";
 }
 
 // What a load does outside its tensor: `exact` has been proved to stay inside,

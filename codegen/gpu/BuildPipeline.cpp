@@ -190,7 +190,7 @@ RolesOp PipelineBuilder::makeRoles() {
 }
 
 Value PipelineBuilder::firstItem() {
-  Value turn = TurnOp::create(b, loc, b.getI64Type());
+  Value turn = WorkItemOp::create(b, loc, b.getI64Type());
   return arith::MulIOp::create(b, loc, turn, blocks);
 }
 

@@ -77,14 +77,6 @@ void KernelLowering::makeOutboxes(RolesOp roles) {
   mostShared = std::max(mostShared, sharedFloor);
 }
 
-/// Two elements of 16 bits as a word, the first one low.
-static Value packed(CodeBuilder &b, Value first, Value second) {
-  Value pair = LLVM::PoisonOp::create(b, VectorType::get(2, first.getType()));
-  pair = LLVM::InsertElementOp::create(b, pair, first, b.i64(0));
-  pair = LLVM::InsertElementOp::create(b, pair, second, b.i64(1));
-  return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
-}
-
 void KernelLowering::fillOutbox(SendOp op, Value outbox, int64_t row, int64_t column) {
   Type i32 = b.getI32Type();
   auto c = [&](int64_t value) { return b.integer(i32, value); };
@@ -115,7 +107,7 @@ void KernelLowering::fillOutbox(SendOp op, Value outbox, int64_t row, int64_t co
                                             : address(inRow, b.add(piece, c(j / 8)), Value())};
       for (int64_t next : {0, 8})
         for (int64_t r : {0, 8})
-          operands.push_back(packed(b, at(r, j + next), at(r, j + next + 1)));
+          operands.push_back(packPair(b, at(r, j + next), at(r, j + next + 1)));
       inlineAsm(b, Type(), operands, text + " [$0], {$1, $2, $3, $4};", "r,r,r,r,r,~{memory}",
                 true);
     }

@@ -334,6 +334,23 @@ void KernelLowering::emitReduce(ReduceOp op) {
   bind(op.getResult(), result);
 }
 
+void KernelLowering::emitPartialReduce(PartialReduceOp op) {
+  Tile input = tile(op.getInput());
+  Type element = getElementTypeOrSelf(op.getInput().getType());
+  SmallVector<unsigned> kept;
+  for (auto [n, axis] : llvm::enumerate(input.axes))
+    if (axis != op.getAxisAttr())
+      kept.push_back(n);
+  auto combine = [&](ValueRange x, ValueRange y) {
+    return Values{emitCombine(b, target, op.getKind(), element, x[0], y[0])};
+  };
+  Values own;
+  for (const Values &state :
+       foldRegisters(input.layout, input.layout.project(kept), {input.registers}, kept, combine))
+    own.push_back(state[0]);
+  bind(op.getResult(), own);
+}
+
 void KernelLowering::emitCountOp(CountOp op) {
   SmallVector<StringAttr> axes(axesOf(op.getResult().getType()));
   SmallVector<unsigned> kept = llvm::to_vector(llvm::seq<unsigned>(0, axes.size()));

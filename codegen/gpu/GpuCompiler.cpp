@@ -130,7 +130,7 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
                                                         const gpu::GpuModel &model,
                                                         std::string *why = nullptr) {
   if (!model.hasPipelines || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
-      kernel->hasAttr(gpu::warpsAttrName))
+      isOnGpuLevel(kernel))
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
   gpu::normalizeKernel(*copy);
@@ -159,7 +159,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   while (true) {
     OwningOpRef<KernelOp> copy(kernel.clone());
     gpu::numberSites(*copy, options.sanitizes);
-    if ((*copy)->hasAttr(gpu::warpsAttrName)) // it is there already
+    if (isOnGpuLevel(*copy)) // it is there already
       return copy;
     gpu::normalizeKernel(*copy);
     gpu::makeRoom(*copy);
@@ -177,6 +177,12 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     // Conversions stay within a block, and blocks fold all together, once.
     model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan.blocks / 2;
   }
+}
+
+bool tile::codegen::isOnGpuLevel(KernelOp kernel) { return kernel->hasAttr(gpu::warpsAttrName); }
+
+void tile::codegen::loadGpuDialect(MLIRContext &context) {
+  context.loadDialect<gpu::TileGpuDialect>();
 }
 
 bool GpuCompiler::becomesPipeline(KernelOp kernel) const {

@@ -22,6 +22,11 @@ inline constexpr llvm::StringLiteral gpuTargets[] = {"sm_80", "sm_89", "sm_90a",
 
 /// An attribute of kernels: powers of two that divide dimensions, by name. The code that is made
 /// relies on them, and on tensors that begin at multiples of 16 bytes.
+/// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
+/// to decide. Only GPUs run it.
+bool isOnGpuLevel(ir::KernelOp kernel);
+/// Lets a context read the tile_gpu level as text.
+void loadGpuDialect(mlir::MLIRContext &context);
 inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
 
 /// An attribute of kernels: the most that dimensions come to, by name. Whole axes of unknown length

@@ -151,6 +151,25 @@ Layout Layout::project(llvm::ArrayRef<unsigned> axes) const {
   return result;
 }
 
+Layout Layout::partial(unsigned axis) const {
+  Layout result(rank());
+  int64_t place = 1;
+  for (unsigned n = 0; n < numParts; ++n) {
+    auto part = static_cast<Part>(n);
+    for (Coords step : bases(part)) {
+      if (part == Part::Register)
+        step[axis] = 0;
+      else if (step[axis] != 0)
+        step[axis] = std::exchange(place, 2 * place);
+      if (part != Part::Register || llvm::any_of(step, [](int64_t x) { return x != 0; }))
+        result.addBasis(part, std::move(step));
+    }
+  }
+  for (unsigned other = 0; other < rank(); ++other)
+    result.setRepeat(other, other == axis ? 1 : theRepeats[other]);
+  return result;
+}
+
 int64_t Layout::contiguity(unsigned axis) const {
   int64_t count = 1;
   for (const Coords &step : bases(Part::Register)) {

@@ -100,6 +100,10 @@ public:
   /// The layout of a tile with these axes alone, in this order: each element stays where it is,
   /// once. Register bits without a step go away.
   Layout project(llvm::ArrayRef<unsigned> axes) const;
+  /// The layout of what threads have when each has folded what it holds along an axis: in the place
+  /// of that one an axis with an element for each thread that had a part, in the order of `project`
+  /// without the axis.
+  Layout partial(unsigned axis) const;
   /// How many registers from number 0 on are neighbours along an axis: a power of two. Every
   /// aligned group of so many registers are.
   int64_t contiguity(unsigned axis) const;

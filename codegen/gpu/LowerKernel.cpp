@@ -214,6 +214,11 @@ void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
     return blocks > 1 ? b.fold<arith::ShRUIOp>(number, shift) : number;
   };
   Value block = inClusters(readSpecial(b, "ctaid.x"));
+  positions.clear();
+  Values start = {b.i64(0)}; // programs before, then the channels' positions
+  for (Operation &op : body)
+    if (auto advance = dyn_cast<AdvanceOp>(op))
+      start.push_back(positions[advance.getChannel()] = b.i64(0));
   if (!kernel->hasAttr(persistentAttrName)) {
     program = b.fold<arith::ExtUIOp>(b.getI64Type(), block);
     bindProgram(op, block);
@@ -221,16 +226,21 @@ void KernelLowering::emitPrograms(ParallelOp op, Block &body) {
     return emitBlock(body);
   }
   Type i64 = b.getI64Type();
-  Value start = b.fold<arith::ExtUIOp>(i64, block);
+  Value first = b.fold<arith::ExtUIOp>(i64, block);
   Value step = b.fold<arith::ExtUIOp>(i64, inClusters(readSpecial(b, "nctaid.x")));
-  b.loop(start, programCount(op), step, {b.i64(0)}, [&](Value number, ValueRange carried) {
+  b.loop(first, programCount(op), step, start, [&](Value number, ValueRange carried) {
     turn = carried[0];
+    for (auto [position, value] : llvm::zip_equal(positions, carried.drop_front()))
+      position.second = value;
     program = number;
     watchProgram();
     bindLater = [&] { bindProgram(op, b.fold<arith::TruncIOp>(b.getI32Type(), number)); };
     emitBlock(body);
     bindLater = nullptr;
-    return Values{b.add(carried[0], b.i64(1))};
+    Values next = {b.add(carried[0], b.i64(1))};
+    for (const auto &position : positions)
+      next.push_back(position.second);
+    return next;
   });
   turn = b.i64(0);
 }
@@ -309,7 +319,8 @@ static bool needsProgram(Operation &op) {
     if (llvm::any_of(inner->getOperands(), isOfProgram))
       return WalkResult::interrupt();
     bool isPipeline = isa<scf::SCFDialect, arith::ArithDialect>(inner->getDialect()) ||
-                      isa<TurnOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp, MmaWaitOp,
+                      isa<WorkItemOp, PositionOp, GetOp, ReleaseOp, MmaFreshOp, MmaBeginOp, MmaOp,
+                          MmaWaitOp, ReadOp, AwaitTurnOp, PassTurnOp,
                           BroadcastOp>(inner) ||
                       (isa<MmaEndOp>(inner) && inner != &op); // of a turn
     return isPipeline ? WalkResult::advance() : WalkResult::interrupt();
@@ -409,7 +420,13 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](GetOp get) { emitGet(get); })
       .Case([&](ReleaseOp release) { emitRelease(release); })
       .Case([&](SendOp send) { emitSend(send); })
-      .Case([&](TurnOp op) { scalars[op.getResult()] = turn; })
+      .Case([&](WorkItemOp op) { scalars[op.getResult()] = turn; })
+      .Case([&](PositionOp op) { scalars[op.getResult()] = positions.lookup(op.getChannel()); })
+      .Case([&](AdvanceOp op) {
+        Value &position = positions[op.getChannel()];
+        position = b.add(position, scalar(op.getCount()));
+      })
+      .Case<AwaitTurnOp, PassTurnOp>([&](auto op) { emitTurn(isa<AwaitTurnOp>(op)); })
       .Case([&](RankOp op) {
         scalars[op.getResult()] = b.fold<arith::ExtUIOp>(b.getI64Type(), blockRank);
       })
@@ -424,8 +441,11 @@ void KernelLowering::emitOp(Operation *op) {
       .Case([&](MmaWaitOp wait) {
         bind(wait.getResult(), waitForMma(tile(wait.getAcc()).registers, wait.getPending()));
       })
-      .Case(
-          [&](MmaEndOp end) { bind(end.getResult(), waitForMma(tile(end.getAcc()).registers, 0)); })
+      .Case([&](MmaEndOp end) {
+        bind(end.getResult(), waitForMma(tile(end.getAcc()).registers, end.getPending()));
+      })
+      .Case([&](ReadOp read) { emitRead(read); })
+      .Case([&](PartialReduceOp reduce) { emitPartialReduce(reduce); })
       .Case([&](PhiloxOp philox) { emitPhiloxOp(philox); })
       .Case([&](ScanOp scan) { emitScan(scan); })
       .Case([&](SortOp sort) { emitSort(sort); })

@@ -274,7 +274,43 @@ void KernelLowering::emitRelease(ReleaseOp op) {
 
 //===-- Roles -------------------------------------------------------------===//
 
+/// Turns are barriers of the hardware's, one a warpgroup, behind those of the roles. The group that
+/// waits and the one that lets it go on meet there; the latter doesn't wait.
+static void meetAt(CodeBuilder &b, Value group, unsigned firstBarrier, bool waits) {
+  Value number = b.add(group, b.integer(b.getI32Type(), firstBarrier));
+  inlineAsm(b, Type(), {number},
+            std::string(waits ? "barrier.sync" : "barrier.arrive") + " $0, 256;", "r,~{memory}",
+            true);
+}
+
+void KernelLowering::emitTurn(bool waits) {
+  Type i32 = b.getI32Type();
+  Value group = b.fold<arith::ShRUIOp>(warp, b.integer(i32, 2));
+  if (!waits) {
+    Value next = b.add(group, b.integer(i32, 1));
+    group = b.select(b.compare(CmpIPredicate::eq, next, b.integer(i32, warps / 4)),
+                     b.integer(i32, 0), next);
+  }
+  meetAt(b, group, firstTurnBarrier, waits);
+}
+
+/// The last warpgroup gives the first one its first turn.
+void KernelLowering::giveFirstTurn(Region &body) {
+  if (!takesTurns(body))
+    return;
+  Type i32 = b.getI32Type();
+  Value isLast = b.compare(CmpIPredicate::uge, warp, b.integer(i32, warps - 4));
+  b.branch(
+      isLast,
+      [&] {
+        meetAt(b, b.integer(i32, 0), firstTurnBarrier, /*waits=*/false);
+        return Values();
+      },
+      [&] { return Values(); });
+}
+
 void KernelLowering::emitRoles(ParallelOp parallel, RolesOp roles) {
+  firstTurnBarrier = roles.getBodies().size() + 1;
   makeOutboxes(roles);
   unsigned last = roles.getBodies().size() - 1, end = 0;
   SmallVector<unsigned> ends;
@@ -344,6 +380,7 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
     inlineAsm(b, Type(), {}, "bar.warp.sync -1;", "~{memory}",
               true); // barriers that follow are for whole warps
   } else {
+    giveFirstTurn(body);
     emitPrograms(parallel, body.front());
   }
   // Blocks meet where sums are combined, all of their warps.

@@ -116,6 +116,8 @@ bool foldsItself(ir::KernelOp kernel);
 
 /// Whether it is the integer of a binder that has just one value, in all programs.
 bool isOnlyOne(mlir::Value value);
+/// Two elements of 16 bits as a word, the first one low.
+mlir::Value packPair(CodeBuilder &b, mlir::Value first, mlir::Value second);
 /// A special register of this name, as i32.
 mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 
@@ -517,6 +519,7 @@ private:
   /// A reduction's input, with the identity for what is not inside.
   Values identityOutside(ir::ReduceOp op);
   void emitReduce(ir::ReduceOp op);
+  void emitPartialReduce(PartialReduceOp op);
   void emitArgReduce(ir::ArgReduceOp op);
   void emitCountOp(ir::CountOp op);
   void emitDot(ir::DotOp op);
@@ -606,7 +609,12 @@ private:
   void emitRelease(ReleaseOp op);
   void emitRoles(ir::ParallelOp parallel, RolesOp roles);
   void emitRole(ir::ParallelOp parallel, RolesOp roles, unsigned number);
-  /// Two matrices in shared memory, and how their product is in registers.
+  /// Waits for the warpgroup's turn, or passes it on.
+  void emitTurn(bool waits);
+  void giveFirstTurn(mlir::Region &role);
+  void emitRead(ReadOp op);
+  /// Two matrices, the first one in shared memory or in registers, and how their product is in
+  /// registers.
   struct MmaSource {
     mlir::Value a, b;
     bool aByColumns, bByColumns;
@@ -683,8 +691,12 @@ private:
   /// Copies from a warp's outboxes that were emitted for a program.
   int64_t numSent = 0;
   Value turn;
+  /// Numbers of the items that the program's role puts or gets next, by channel.
+  llvm::MapVector<Value, Value> positions;
   /// Which of the hardware's barriers the warps use that run this.
   unsigned barrierNumber = 0;
+  /// From which one on they are those of warpgroups' turns.
+  unsigned firstTurnBarrier = 0;
   /// What is taken of shared memory: for good, or for all turns of a loop.
   int64_t sharedFloor = 0;
   int64_t room; // of shared memory

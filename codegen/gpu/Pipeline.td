@@ -141,10 +141,50 @@ def TileGpu_RolesOp : Op<TileGpu_Dialect, "roles", [NoTerminator, HasParent<"::t
   let hasVerifier = 1;
 }
 
-def TileGpu_TurnOp : Op<TileGpu_Dialect, "turn", [Pure]> {
-  let summary = "How many programs this block of threads has run before";
+def TileGpu_WorkItemOp : Op<TileGpu_Dialect, "work_item", [Pure]> {
+  let summary = "How many programs this CTA has run before";
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
+}
+
+def TileGpu_PositionOp : Op<TileGpu_Dialect, "position", []> {
+  let summary = "The number of the first item of a channel that this program puts or gets";
+  let description = [{
+    0, and from program to program what the role's `advance` of the channel adds: programs of a
+    persistent kernel may differ in how many items they have.
+  }];
+  let arguments = (ins TileGpu_ChannelType:$channel);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$channel attr-dict `:` type($channel)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_AdvanceOp : Op<TileGpu_Dialect, "advance", []> {
+  let summary = "Says how many items of a channel this program has put or got";
+  let description = [{
+    Stands in the body of a role itself, once for a channel. All roles of a channel advance it by
+    the same number in a program.
+  }];
+  let arguments = (ins TileGpu_ChannelType:$channel, I64:$count);
+  let assemblyFormat = "$channel `by` $count attr-dict `:` type($channel)";
+  let hasVerifier = 1;
+}
+
+def TileGpu_AwaitTurnOp : Op<TileGpu_Dialect, "await_turn", []> {
+  let summary = "Waits until it is this warpgroup's turn";
+  let description = [{
+    The warpgroups (four warps) of a role take turns in the order of their numbers, over and over; the
+    first turn is that of number 0. All warpgroups of the role run as many `await_turn` as
+    `pass_turn`, by turns, and the same number of them. At most one role of a kernel has turns.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def TileGpu_PassTurnOp : Op<TileGpu_Dialect, "pass_turn", []> {
+  let summary = "Gives the turn to the next warpgroup, and doesn't wait";
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def TileGpu_RankOp : Op<TileGpu_Dialect, "rank", [Pure]> {
@@ -154,6 +194,37 @@ def TileGpu_RankOp : Op<TileGpu_Dialect, "rank", [Pure]> {
 }
 
 //===-- Tensor cores ------------------------------------------------------===//
+
+def TileGpu_ReadOp : Op<TileGpu_Dialect, "read", []> {
+  let summary = "Reads a matrix in shared memory into registers, as `mma` takes its first operand";
+  let description = [{
+    Elements of 16 bits. The result has the matrix' rows along its first axis, its columns along the
+    second one (`by_columns`: the other way round), and `mmaLayout` of its shape. When the op is done
+    the matrix has been read: the stage may be released.
+  }];
+  let arguments = (ins TileGpu_SharedType:$matrix, UnitAttr:$by_columns);
+  let results = (outs TileGpu_Tile:$result);
+  let assemblyFormat = [{
+    $matrix (`by_columns` $by_columns^)? attr-dict `:` type($matrix) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGpu_PartialReduceOp : Op<TileGpu_Dialect, "partial_reduce", [Pure]> {
+  let summary = "Reduces what each thread has of a tile along an axis";
+  let description = [{
+    The result has the axis `into` in the place of `axis`, with one element for each thread that has
+    a part of it: `partialLayout` (codegen/gpu/Layout.h). What a loop adds up needs no exchange
+    between threads until the loop is done: a `tile.reduce` over `into` then gives the rest.
+    All elements of the tile count, inside of the domain or not.
+  }];
+  let arguments = (ins Tile_CombineKindAttr:$kind, TileGpu_Tile:$input, StrAttr:$axis, StrAttr:$into);
+  let results = (outs TileGpu_Tile:$result);
+  let assemblyFormat = [{
+    $kind $input `over` $axis `into` $into attr-dict `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
 
 def TileGpu_MmaBeginOp : Op<TileGpu_Dialect, "mma_begin", [Pure]> {
   let summary = "Hands a tile's registers to the tensor cores";
@@ -170,16 +241,20 @@ def TileGpu_MmaFreshOp : Op<TileGpu_Dialect, "mma_fresh", [Pure]> {
 }
 
 def TileGpu_MmaOp : Op<TileGpu_Dialect, "mma", [AllTypesMatch<["acc", "result"]>]> {
-  let summary = "Starts acc + a · b of two matrices in shared memory";
+  let summary = "Starts acc + a · b, of a matrix in shared memory or in registers and one in shared memory";
   let description = [{
-    `a` has the rows of the result along its rows and what is contracted along its
+    In registers `a` is a tile of 16-bit floats with `mmaLayout`, which an accumulator's is, too: what
+    was made of one product is the operand of the next. Its registers are the tensor cores' until the
+    op's group is done.
+    In shared memory `a` has the rows of the result along its rows and what is contracted along its
     columns, `b` the columns of the result along its rows and what is contracted along its
     columns; with `a_by_columns`, `b_by_columns` the other way round (elements of 16 bits). Of a cluster
     each block has its own rows of the result in its `a`.
     The result's layout is `mmaLayout` of its shape (codegen/gpu/Mma.h). All that is started
     by one op is one group. Where `adds` is false, acc counts as zeros.
   }];
-  let arguments = (ins TileGpu_SharedType:$a, TileGpu_SharedType:$b, TileGpu_PendingType:$acc,
+  let arguments = (ins AnyTypeOf<[TileGpu_SharedType, TileGpu_Tile]>:$a, TileGpu_SharedType:$b,
+                       TileGpu_PendingType:$acc,
                        Optional<I1>:$adds, UnitAttr:$a_by_columns, UnitAttr:$b_by_columns);
   let results = (outs TileGpu_PendingType:$result);
   let assemblyFormat = [{
@@ -229,10 +304,11 @@ def TileGpu_MmaWaitOp : Op<TileGpu_Dialect, "mma_wait", [AllTypesMatch<["acc", "
 }
 
 def TileGpu_MmaEndOp : Op<TileGpu_Dialect, "mma_end", []> {
-  let summary = "Waits for all groups, and gives the tile";
-  let arguments = (ins TileGpu_PendingType:$acc);
+  let summary = "Waits until at most so many groups run (0), and gives the tile";
+  let description = [{ Those that may still run add to other tiles, and have been started later. }];
+  let arguments = (ins TileGpu_PendingType:$acc, DefaultValuedAttr<I64Attr, "0">:$pending);
   let results = (outs TileGpu_Tile:$result);
-  let assemblyFormat = "$acc attr-dict `:` type($acc) `to` type($result)";
+  let assemblyFormat = "$acc (`pending` $pending^)? attr-dict `:` type($acc) `to` type($result)";
   let hasVerifier = 1;
 }
 

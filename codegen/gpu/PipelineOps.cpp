@@ -182,11 +182,22 @@ bool tile::codegen::gpu::puts(Region &role) {
   return role.walk([](PutOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+AdvanceOp tile::codegen::gpu::advanceOf(Region &role, Value channel) {
+  for (AdvanceOp op : role.getOps<AdvanceOp>())
+    if (op.getChannel() == channel)
+      return op;
+  return {};
+}
+
+bool tile::codegen::gpu::takesTurns(Region &role) {
+  return role.walk([](AwaitTurnOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// Whether one thread can't do it by itself.
 static bool takesWarps(Operation *op) {
   auto isTile = [](Type type) { return isa<RankedTensorType, PendingType>(type); };
-  return isa<GetOp, ReleaseOp, CombineOp>(op) || llvm::any_of(op->getOperandTypes(), isTile) ||
-         llvm::any_of(op->getResultTypes(), isTile);
+  return isa<GetOp, ReleaseOp, CombineOp, AwaitTurnOp, PassTurnOp>(op) ||
+         llvm::any_of(op->getOperandTypes(), isTile) || llvm::any_of(op->getResultTypes(), isTile);
 }
 
 LogicalResult RolesOp::verify() {
@@ -213,6 +224,8 @@ LogicalResult RolesOp::verify() {
                           })
                           .wasInterrupted())
       return emitOpError("a role that puts is one thread's: it gets nothing, and has no tiles");
+  if (llvm::count_if(getBodies(), [](Region &role) { return takesTurns(role); }) > 1)
+    return emitOpError("has more than one role whose warpgroups take turns");
   auto given = (*this)->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(warpsAttrName);
   if (given && given.getInt() != warps)
     return emitOpError("has ") << warps << " warps, and the kernel " << given.getInt();
@@ -228,7 +241,82 @@ int64_t tile::codegen::gpu::numWarpsOf(Operation *op) {
   return given ? given.getInt() : 0;
 }
 
+LogicalResult PositionOp::verify() {
+  RolesOp roles = rolesOver(*this);
+  if (!roles || advanceOf(roles.getBodies()[roleOf(roles, *this)], getChannel()))
+    return success();
+  return emitOpError("is known in a role that advances the channel");
+}
+
+LogicalResult AdvanceOp::verify() {
+  if (!isa<RolesOp>((*this)->getParentOp()))
+    return emitOpError("stands in the body of a role");
+  if (advanceOf(*(*this)->getParentRegion(), getChannel()) != *this)
+    return emitOpError("advances a channel that the role has advanced before");
+  return success();
+}
+
+static LogicalResult checkTurn(Operation *op) {
+  // One barrier a warpgroup, of the hardware's 16.
+  if (rolesOver(op) && numWarpsOf(op) >= 8)
+    return success();
+  return op->emitOpError("stands in a role of 8 or 16 warps");
+}
+
+LogicalResult AwaitTurnOp::verify() { return checkTurn(*this); }
+LogicalResult PassTurnOp::verify() { return checkTurn(*this); }
+
 //===-- Tensor cores ------------------------------------------------------===//
+
+/// The number of warps of a role, where warpgroups can multiply in it; or else 0.
+static int64_t warpsOfRole(Operation *op) {
+  return rolesOver(op) && numBlocks(op->getParentOfType<KernelOp>()) == 1 ? numWarpsOf(op) : 0;
+}
+
+/// Whether a tile is the first operand of `mma` in registers, for so many warps.
+static bool isOperand(RankedTensorType tile, int64_t warps) {
+  return tile.getRank() == 2 && tile.hasStaticShape() &&
+         (tile.getElementType().isBF16() || tile.getElementType().isF16()) && warps % 4 == 0 &&
+         warps > 0 && tile.getDimSize(0) % (warps * 16) == 0 && tile.getDimSize(1) % 16 == 0 &&
+         layoutOf(tile) == mmaLayout(tile.getDimSize(0), tile.getDimSize(1), warps);
+}
+
+LogicalResult ReadOp::verify() {
+  auto tile = cast<RankedTensorType>(getResult().getType());
+  SharedType matrix = getMatrix().getType();
+  int64_t rows = matrix.getRows(), columns = matrix.getColumns();
+  if (getByColumns())
+    std::swap(rows, columns);
+  if (tile.getRank() != 2 || tile.getDimSize(0) != rows || tile.getDimSize(1) != columns ||
+      tile.getElementType() != matrix.getElement())
+    return emitOpError("gives a tile of ") << rows << " × " << columns << ", of the same elements";
+  if (!isOperand(tile, warpsOfRole(*this)))
+    return emitOpError(
+        "reads 16-bit floats as `mma` takes its first operand, in a role of programs "
+        "that are no clusters");
+  return success();
+}
+
+LogicalResult PartialReduceOp::verify() {
+  auto from = cast<RankedTensorType>(getInput().getType());
+  auto to = cast<RankedTensorType>(getResult().getType());
+  SmallVector<StringAttr> axes(axesOf(from));
+  auto at = llvm::find(axes, getAxisAttr());
+  if (at == axes.end())
+    return emitOpError("the tile has no axis ") << getAxisAttr();
+  if (llvm::is_contained(axes, getIntoAttr()))
+    return emitOpError("the tile has the axis ") << getIntoAttr() << " already";
+  unsigned axis = at - axes.begin();
+  *at = getIntoAttr();
+  Layout layout = layoutOf(from).partial(axis);
+  SmallVector<int64_t> shape(from.getShape());
+  shape[axis] = layout.extent(axis);
+  if (from.getElementType() != to.getElementType() || to.getShape() != ArrayRef(shape) ||
+      axesOf(to) != ArrayRef(axes) || layoutOf(to) != layout)
+    return emitOpError("gives ") << shape[axis] << " elements along " << getIntoAttr() << ", with "
+                                 << layout.str();
+  return success();
+}
 
 LogicalResult MmaBeginOp::verify() {
   if (getResult().getType().getTile() != getInput().getType())
@@ -237,6 +325,8 @@ LogicalResult MmaBeginOp::verify() {
 }
 
 LogicalResult MmaEndOp::verify() {
+  if (getPending() > 7)
+    return emitOpError("waits until 0 to 7 groups run");
   if (getAcc().getType().getTile() != getResult().getType())
     return emitOpError("changes the tile");
   return success();
@@ -302,15 +392,20 @@ LogicalResult MmaWaitOp::verify() {
 }
 
 LogicalResult MmaOp::verify() {
-  SharedType a = getA().getType(), b = getB().getType();
+  auto shared = dyn_cast<SharedType>(getA().getType());
+  SharedType b = getB().getType();
   RankedTensorType acc = getAcc().getType().getTile();
-  Type element = a.getElement();
+  auto a = shared ? shared.getMatrix() : cast<RankedTensorType>(getA().getType());
+  Type element = a.getElementType();
   if (element != b.getElement() || !canMultiply(element, acc.getElementType()))
     return emitOpError("multiplies bf16, f16, f8 or tf32 and adds to f32, or i8 and adds to i32");
   bool aTurned = getAByColumns(), bTurned = getBByColumns();
-  int64_t rows = aTurned ? a.getColumns() : a.getRows();
+  if (!shared && (aTurned || !isOperand(a, warpsOfRole(*this))))
+    return emitOpError("takes a first operand in registers of 16-bit floats, with mmaLayout, in a "
+                       "role of programs that are no clusters");
+  int64_t rows = a.getDimSize(aTurned ? 1 : 0);
   int64_t columns = bTurned ? b.getColumns() : b.getRows();
-  int64_t depth = aTurned ? a.getRows() : a.getColumns();
+  int64_t depth = a.getDimSize(aTurned ? 0 : 1);
   if (depth != (bTurned ? b.getRows() : b.getColumns()))
     return emitOpError("contracts different extents");
   if (depth * bytesOf(element) % mmaDepthBytes != 0)

@@ -33,7 +33,7 @@ struct GpuShortage {
   bool isTold = false;
   /// Set by who asks for code a last time, and wants to have the shortage reported: sizes that are
   /// known to fit, for a hint.
-  std::optional<llvm::SmallVector<std::pair<std::string, int64_t>>> fitting;
+  std::optional<llvm::SmallVector<std::pair<std::string, int64_t>>> fitting = {};
 
   explicit operator bool() const { return !what.empty(); }
   /// An error, or a remark, where the schedule says the size, or at the op. Fails in either case.

@@ -42,6 +42,10 @@ int64_t numWarpsOf(mlir::Operation *op);
 unsigned roleOf(RolesOp roles, mlir::Operation *op);
 /// Whether a role starts copies. Such a role is one thread's.
 bool puts(mlir::Region &role);
+/// What advances a channel in a role; null: nothing does.
+AdvanceOp advanceOf(mlir::Region &role, mlir::Value channel);
+/// Whether its warpgroups take turns.
+bool takesTurns(mlir::Region &role);
 /// How many blocks make one program, as a cluster: an attribute of kernels; without it one.
 inline constexpr llvm::StringLiteral blocksAttrName = "tile_gpu.blocks";
 unsigned numBlocks(ir::KernelOp kernel);

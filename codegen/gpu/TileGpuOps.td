@@ -9,6 +9,7 @@
 #ifndef TILE_GPU_OPS
 #define TILE_GPU_OPS
 
+include "ir/TileDialect.td"
 include "ir/TileInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"

@@ -14,6 +14,7 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
+#include "frontend/cli/IrSource.h"
 #include "frontend/cli/TargetList.h"
 #include "ir/AffineEval.h"
 #include "ir/Spelling.h"
@@ -64,6 +65,7 @@ private:
   Outcome<dsl::LoadedFile *> load(const std::string &path);
   Outcome<std::vector<dsl::DeclRef>> declarations(dsl::LoadedFile &file, const std::string &name);
   Outcome<std::monostate> elaborate(dsl::LoadedFile &file, const std::string &name);
+  Outcome<std::monostate> loadIr(const std::string &path, const std::string &name);
   Outcome<std::vector<dsl::TypeBindings>> instances(dsl::DeclRef decl);
   Outcome<std::monostate> checkTypes(llvm::ArrayRef<dsl::DeclRef> decls) const;
   Outcome<std::monostate> checkDims();
@@ -444,6 +446,8 @@ Outcome<std::string> Compile::emitArtifact() {
     if (!chosen)
       return chosen.takeFailure();
     auto &[path, name] = *chosen;
+    if (namesIr(path))
+      return Failure::usage({"'" + path + "' is IR, and an artifact is made of sources", ""});
     auto file = load(path);
     if (!file)
       return file.takeFailure();
@@ -513,6 +517,25 @@ Outcome<dsl::LoadedFile *> Compile::load(const std::string &path) {
   return file;
 }
 
+/// A kernel of IR, which is a template or on the tile_gpu level.
+Outcome<std::monostate> Compile::loadIr(const std::string &path, const std::string &name) {
+  if (options.emit == "ast")
+    return Failure::usage({"'" + path + "' is IR, and has no syntax tree", ""});
+  auto kernel = loadIrKernel(session, path, name);
+  if (!kernel)
+    return kernel.takeFailure();
+  bool isOnGpu = codegen::isOnGpuLevel(session.module().lookupSymbol<ir::KernelOp>(kernel->symbol));
+  if (isOnGpu && !isForGpu() && options.emit != "tile")
+    return Failure::usage(
+        {"`" + kernel->decl.decl->name.text + "` is on the tile_gpu level, which only GPUs run",
+         "--emit=gpu, ptx, cubin or sass, or a GPU's --target"});
+  if (isOnGpu && options.schedule.isGiven())
+    return Failure::usage({"`" + kernel->decl.decl->name.text +
+                               "` is on the tile_gpu level: its text has the tile sizes",
+                           "leave out --set and --schedule"});
+  return Done{};
+}
+
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
@@ -549,13 +572,18 @@ Outcome<std::string> Compile::compile() {
   if (!chosen)
     return chosen.takeFailure();
   auto &[path, name] = *chosen;
-  auto file = load(path);
-  if (!file)
-    return file.takeFailure();
-  if (options.emit == "ast")
-    return dsl::printAst((*file)->module);
-  if (auto done = elaborate(**file, name); !done)
-    return done.takeFailure();
+  if (namesIr(path)) {
+    if (auto done = loadIr(path, name); !done)
+      return done.takeFailure();
+  } else {
+    auto file = load(path);
+    if (!file)
+      return file.takeFailure();
+    if (options.emit == "ast")
+      return dsl::printAst((*file)->module);
+    if (auto done = elaborate(**file, name); !done)
+      return done.takeFailure();
+  }
   if (auto checked = checkDims(); !checked)
     return checked.takeFailure();
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());

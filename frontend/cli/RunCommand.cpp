@@ -1,5 +1,6 @@
 //===- RunCommand.cpp - tilec run -----------------------------------------===//
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/CrashReport.h"
 #include "frontend/FusionPlan.h"
 #include "frontend/FusionVeto.h"
@@ -7,6 +8,7 @@
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
+#include "frontend/cli/IrSource.h"
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
@@ -41,6 +43,9 @@ public:
 private:
   Outcome<std::monostate> execute();
   Outcome<std::monostate> prepare();
+  Outcome<std::monostate> loadEntry();
+  Outcome<std::monostate> loadReference();
+  Outcome<std::monostate> checkGpuLevel();
   Outcome<std::monostate> parseOutputs();
   Outcome<std::monostate> saveInputs();
   Outcome<std::monostate> fuse(Executor &executor);
@@ -57,8 +62,8 @@ private:
   const RunOptions &options;
   Session session;
   dsl::DeclRef decl;
-  /// As the source has it, and what runs in its place.
-  std::string symbol, running;
+  /// As the source has it, what runs in its place, and what the results are compared with.
+  std::string symbol, running, reference;
   Inputs inputs;
   Interface interface;
   Device device = Device::Cpu;
@@ -102,16 +107,8 @@ Outcome<std::monostate> Run::prepare() {
   if (!given)
     return given.takeFailure();
   sizes = *std::move(given);
-  auto chosen = chosenEntry(options.file, options.entry);
-  if (!chosen)
-    return chosen.takeFailure();
-  auto file = session.load(chosen->first);
-  if (!file)
-    return file.takeFailure();
-  auto entry = session.entry(**file, chosen->second);
-  if (!entry)
-    return entry.takeFailure();
-  decl = *entry;
+  if (auto done = loadEntry(); !done)
+    return done;
   if (auto done = parseOutputs(); !done)
     return done;
   auto read = readInputs(session, decl, options.inputs, options.types);
@@ -120,13 +117,98 @@ Outcome<std::monostate> Run::prepare() {
   inputs = *std::move(read);
   if (auto done = targets.check(options.saveInputs, inputs.files); !done)
     return done;
-  auto elaborated = session.elaborate(decl, inputs.types);
+  if (symbol.empty()) {
+    auto elaborated = session.elaborate(decl, inputs.types);
+    if (!elaborated)
+      return elaborated.takeFailure();
+    symbol = *elaborated;
+  }
+  interface = interfaceOf(session.module().lookupSymbol(symbol));
+  running = reference = symbol;
+  if (auto done = checkGpuLevel(); !done)
+    return done;
+  if (auto done = loadReference(); !done)
+    return done;
+  return sizes.check(kernelsOf(session.module(), symbol));
+}
+
+/// Finds what runs: its declaration, and of IR the symbol.
+Outcome<std::monostate> Run::loadEntry() {
+  auto chosen = chosenEntry(options.file, options.entry);
+  if (!chosen)
+    return chosen.takeFailure();
+  const auto &[path, name] = *chosen;
+  if (namesIr(path)) {
+    auto kernel = loadIrKernel(session, path, name);
+    if (!kernel)
+      return kernel.takeFailure();
+    decl = kernel->decl;
+    symbol = kernel->symbol;
+    return Done{};
+  }
+  auto file = session.load(path);
+  if (!file)
+    return file.takeFailure();
+  auto entry = session.entry(**file, name);
+  if (!entry)
+    return entry.takeFailure();
+  decl = *entry;
+  return Done{};
+}
+
+/// A kernel whose schedule is in its text runs as it stands, on a GPU.
+Outcome<std::monostate> Run::checkGpuLevel() {
+  auto kernel = llvm::dyn_cast<ir::KernelOp>(session.module().lookupSymbol(symbol));
+  if (!kernel || !codegen::isOnGpuLevel(kernel))
+    return Done{};
+  std::string what = "`" + decl.decl->name.text + "` is on the tile_gpu level";
+  if (device != Device::Cuda)
+    return Failure::usage({what + ", which only GPUs run", "add --device=cuda"});
+  if (options.schedule.isGiven() || options.sweep)
+    return Failure::usage(
+        {what + ": its text has the tile sizes", "leave out --set, --schedule and --sweep-tiles"});
+  if (options.check && options.against.empty())
+    return Failure::usage({what + ", which the interpreter doesn't run",
+                           "say what it computes: --against FILE.tile:KERNEL"});
+  return Done{};
+}
+
+/// What computes the same in other words takes and gives the same.
+Outcome<std::monostate> Run::loadReference() {
+  if (options.against.empty())
+    return Done{};
+  if (!options.check)
+    return Failure::usage({"nothing is compared with --against", "add --check"});
+  auto [path, name] = splitEntry(options.against);
+  auto file = session.load(path);
+  if (!file)
+    return file.takeFailure();
+  auto entry = session.entry(**file, name);
+  if (!entry)
+    return entry.takeFailure();
+  auto read = readInputs(session, *entry, options.inputs, options.types, ReadInputs::OnlyShapes);
+  if (!read)
+    return read.takeFailure();
+  auto elaborated = session.elaborate(*entry, read->types);
   if (!elaborated)
     return elaborated.takeFailure();
-  symbol = *elaborated;
-  interface = interfaceOf(session.module().lookupSymbol(symbol));
-  running = symbol;
-  return sizes.check(kernelsOf(session.module(), symbol));
+  reference = *elaborated;
+  Interface other = interfaceOf(session.module().lookupSymbol(reference));
+  auto differs = [](const Port &left, const Port &right) {
+    return left.name != right.name || left.type != right.type || left.isTensor != right.isTensor;
+  };
+  auto listed = [](const std::vector<Port> &ports) {
+    return llvm::join(llvm::map_range(ports, [](const Port &port) { return port.str(); }), ", ");
+  };
+  for (auto [ours, theirs] :
+       {std::pair(&interface.inputs, &other.inputs), std::pair(&interface.outputs, &other.outputs)})
+    if (ours->size() != theirs->size() || llvm::any_of(llvm::zip(*ours, *theirs), [&](auto pair) {
+          return differs(std::get<0>(pair), std::get<1>(pair));
+        }))
+      return Failure::usage({"`" + interface.name + "` has " + listed(*ours) + ", and `" +
+                                 other.name + "` of --against has " + listed(*theirs),
+                             "both need the same names and types, in the same order"});
+  return Done{};
 }
 
 /// A plan is the whole of what is chosen for the kernels of a graph.
@@ -291,7 +373,9 @@ Outcome<std::monostate> Run::consultOracle() {
       device == Device::Interp ? "the programs run in reverse order" : "the interpreter";
   if (isFast)
     report.checkedWith += ", fused";
-  Outcome<Outputs> outputs = launch(*oracle, isFast ? running : symbol);
+  if (reference != symbol)
+    report.checkedWith += ", of " + options.against;
+  Outcome<Outputs> outputs = launch(*oracle, isFast ? running : reference);
   if (!outputs)
     return outputs.takeFailure();
   expected = *std::move(outputs);
@@ -381,7 +465,8 @@ static std::string checkTolerance(const std::string &text) {
 static void addOptions(CLI::App &command, RunOptions &options) {
   command
       .add_option("FILE[:NAME]", options.file,
-                  "A source or an artifact, and the kernel or graph to run; - is standard input")
+                  "A source, an artifact or IR (.mlir), and the kernel or graph to run;\n- is "
+                  "standard input")
       ->required();
   addEntryOption(command, options.entry, "The kernel or graph to run");
   command
@@ -405,6 +490,11 @@ static void addOptions(CLI::App &command, RunOptions &options) {
                   "call alone, with its tile sizes and orders of sums; both give the same bits")
       ->type_name("PLAN");
   command.add_flag("--check", options.check, "Compare with the reference interpreter");
+  command
+      .add_option(
+          "--against", options.against,
+          "What --check interprets instead: a kernel or graph with the same inputs and outputs")
+      ->type_name("FILE[:NAME]");
   command.add_flag("--sanitize", options.sanitize,
                    "Watch each access: bounds, elements nobody wrote, races; slow");
   command
@@ -470,13 +560,18 @@ Command tile::frontend::cli::addRunCommand(CLI::App &app) {
       "compiler:\n"
       "--check, --sanitize, --sweep-tiles, --set, --schedule and --device=interp need the source.\n"
       "--device=cuda takes one that was compiled for GPUs, too: --target=native,sm_90a.\n\n"
+      "Of IR a kernel runs as the text has it: of the tile level, as tilec compile prints it, or "
+      "of "
+      "the\n"
+      "tile_gpu level with its schedule, on a GPU alone (docs/gpu.md).\n\n"
       "--out may name a .npy file that an input comes from: it is read first. Nothing else that "
       "is\n"
       "written may replace what was read or written by the same run.\n\n"
       "Examples:\n"
       "  tilec run softmax.tile --in x=randn:1823x781:f32:7 --check\n"
       "  tilec run matmul.tile:layer --in x=x.npy --in w=net.safetensors:w1 --out y=y.npy\n"
-      "  tilec run attention.tile --in q=randn:1x4x97x32:f16 … --set i=32 --repeat 10");
+      "  tilec run attention.tile --in q=randn:1x4x97x32:f16 … --set i=32 --repeat 10\n"
+      "  tilec run relu_matmul.mlir --device=cuda --in … --check --against relu_matmul.tile");
   return {command, [options] {
             return namesArtifact(options->file) ? runArtifact(*options) : Run(*options).run();
           }};

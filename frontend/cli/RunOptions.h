@@ -8,7 +8,7 @@
 namespace tile::frontend::cli {
 
 struct RunOptions {
-  std::string file, entry, device = "cpu", saveInputs, pin;
+  std::string file, entry, against, device = "cpu", saveInputs, pin;
   std::string fuse = nameOf(defaultFuseMode).str();
   std::vector<std::string> inputs, outputs, dims, types;
   ScheduleOptions schedule;

@@ -8,7 +8,7 @@
 All dimensions are bound to one odd number, so that every mask is needed. Kernels of products are compiled for other
 lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types; those of
 bench/gpu_kernels.tile for long rows alone. Of some samples, whose rows go in chunks where they are long, the code in artifacts is assembled as well: for lengths that aren't
-known, all variants. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
+known, all variants. Kernels of IR (.mlir) have their schedule, for sm_90a. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
 ptxas the PTX goes unassembled, which the last line says.
 """
 
@@ -35,6 +35,7 @@ TOLD = "registers a thread for what a loop carries"
 CHOSEN = 16  # bytes
 WITH_VARIANTS = ["03-softmax/softmax.tile", "04-layer-norm/layer_norm.tile", "12-cross-entropy/cross_entropy.tile"]
 VARIANTS_TARGET = "sm_90a"
+HAND_WRITTEN = "sm_90a"
 PTXAS = shutil.which("ptxas") or next(
     (str(p) for p in sorted(pathlib.Path("/usr/local").glob("cuda*/bin/ptxas"))), None)
 
@@ -77,6 +78,14 @@ def check(job):
         refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
         return "refused" if refused else "failed", title, refused[0] if refused else made.stderr
     return assemble(output, target, title, may_spill=TOLD in made.stderr)
+
+
+def check_ir(job):
+    """A kernel of IR with its schedule, which is for one target."""
+    tilec, work, path = job
+    output, title = work / f"{path.stem}.ptx", f"{path.parent.name}/{path.name}"
+    made = run([tilec, "compile", str(path), "--emit=ptx", f"--target={HAND_WRITTEN}", "-o", str(output)], ALONE)
+    return assemble(output, HAND_WRITTEN, title) if made.returncode == 0 else ("failed", title, made.stderr)
 
 
 def assemble(output, target, title, may_spill=False):
@@ -123,9 +132,10 @@ def variants_of(tilec, work, path):
 def main():
     tilec, work, folders = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
     work.mkdir(parents=True, exist_ok=True)
-    jobs, variants, results = [], [], []
+    jobs, variants, results, texts = [], [], [], []
     for folder in folders:
         folder = pathlib.Path(folder)
+        texts += [(tilec, work, path) for path in ([] if folder.is_file() else sorted(folder.rglob("*.mlir")))]
         for path in [folder] if folder.is_file() else sorted(folder.rglob("*.tile")):
             title = f"{path.parent.name}/{path.name}"
             if title in WITH_VARIANTS:
@@ -144,6 +154,7 @@ def main():
                                  for choice in itertools.product(lengths, fast)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results += pool.map(check, jobs)
+        results += pool.map(check_ir, texts)
         results += pool.map(lambda variant: assemble(*variant), variants)
     refusals = {}
     for kind, title, text in results:

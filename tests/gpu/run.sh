@@ -12,6 +12,7 @@ FOLDER (gpu-results). A step that can't run here is skipped, with the reason in 
   driver      the tests of the runtime on this machine's driver
   faults      a kernel that reads where nothing is: told, and survived by what comes after it
   samples     samples and tests/e2e on the GPU, against NumPy and the interpreter; needs NumPy
+  ir          kernels written by hand on the tile_gpu level (samples/33-hand-written)
   artifacts   the same from artifacts, without the compiler, where those have code for GPUs; needs NumPy
   fusion      graphs as they are and fused: kernels, bytes and results, and all bits under a plan; needs NumPy
   graphs      random graphs (docs/testing.md), as they are and fused
@@ -31,7 +32,7 @@ Exit codes: 0 all that ran has passed; 1 something failed; 2 a wrong call; 77 th
 EOT
 }
 
-all_steps=(driver faults samples artifacts fusion graphs losses sums types reports memcheck racecheck initcheck synccheck bench compare)
+all_steps=(driver faults samples ir artifacts fusion graphs losses sums types reports memcheck racecheck initcheck synccheck bench compare)
 results=gpu-results jobs=$(nproc) steps=()
 wrong() {
   usage >&2
@@ -75,7 +76,7 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 # missing STEP: what this machine lacks for it; nothing if it can run.
 missing() {
   case $1 in
-    bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
+    ir | bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
     faults | samples | artifacts | fusion | sums | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"
@@ -94,6 +95,7 @@ perform() {
     faults) timeout 300 "$python" tests/gpu/check_faults.py ./tilec ./tile_command_server ${sanitizer:+"$sanitizer"} ;;
     samples)
       timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device cuda --jobs "$jobs" --server ./tile_command_server ;;
+    ir) timeout 900 "$python" tests/gpu/check_ir.py ./tilec ;;
     artifacts)
       timeout 3000 "$python" tests/e2e/run_samples.py ./tilec --device artifact-cuda --jobs "$jobs" --server ./tile_command_server ;;
     fusion)

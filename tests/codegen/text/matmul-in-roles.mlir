@@ -57,8 +57,8 @@ tile.kernel @matmul(
   tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 256) {
     tile_gpu.roles "load" warps 4 registers 40 {
       // Items go on from program to program.
-      %turn = tile_gpu.turn
-      %first = arith.muli %turn, %blocks : i64
+      %item = tile_gpu.work_item
+      %first = arith.muli %item, %blocks : i64
       scf.for %k = %c0 to %blocks step %c1 : i64 {
         %n = arith.addi %first, %k : i64
         tile_gpu.put %items[%n] from %a, %b
@@ -66,8 +66,8 @@ tile.kernel @matmul(
           : !items from memref<?x?xbf16>, memref<?x?xbf16> at !tile.span<"i", 128>, !tile.span<"j", 256>, i64
       }
     }, "multiply" warps 8 registers 232 {
-      %turn = tile_gpu.turn
-      %first = arith.muli %turn, %blocks : i64
+      %item = tile_gpu.work_item
+      %first = arith.muli %item, %blocks : i64
       %zeros = tile.broadcast %zero : f32 to !sum
       %begun = tile_gpu.mma_begin %zeros : !sum to !tile_gpu.pending<!sum>
       %sum = scf.for %k = %c0 to %blocks step %c1 iter_args(%acc = %begun) -> (!tile_gpu.pending<!sum>) : i64 {
