@@ -124,6 +124,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, functions);
 }
 
+/// Whether its schedule is that of roles.
+static bool hasRoles(KernelOp kernel) {
+  return kernel->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// The kernel as a pipeline on the tensor cores; null where it has no product for them.
 /// Or else, maybe, why.
 static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const GpuOptions &options,
@@ -159,8 +164,14 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   while (true) {
     OwningOpRef<KernelOp> copy(kernel.clone());
     gpu::numberSites(*copy, options.sanitizes);
-    if (isOnGpuLevel(*copy)) // it is there already
+    if (isOnGpuLevel(*copy)) { // it is there already
+      if (!model.hasPipelines && hasRoles(*copy))
+        return kernel.emitError("`")
+               << nameInSource(kernel.getSymName())
+               << "` has roles, for the bulk copies and tensor cores of sm_90a, which "
+               << options.target << " doesn't have";
       return copy;
+    }
     gpu::normalizeKernel(*copy);
     gpu::makeRoom(*copy);
     gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
@@ -389,7 +400,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     function->addParamAttr(function->arg_size() - 1 - n,
                            llvm::Attribute::get(*result.context, "nvvm.grid_constant"));
   // Roles share out the registers of a multiprocessor: the whole of one is theirs.
-  if (onGpu->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted())
+  if (hasRoles(onGpu))
     function->addFnAttr("nvvm.minctasm", "1");
   if (lowered->hasStart)
     code.start = makeEntry(gpu::LoweredKernel::startSuffix, GpuCode::threadsOfStart);

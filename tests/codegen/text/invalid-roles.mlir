@@ -260,3 +260,149 @@ tile.kernel @both(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.
   }
   tile.return
 }
+
+// -----
+
+#row = #tile_gpu.layout<["i", "j"], register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], warp = [[1, 0], [2, 0], [4, 0]], repeat = [8, 1]>
+#acc = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @reads(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %M = tile.dim "M"
+  %j = tile.axis %c0 to %c64 : !tile.span<"j", 64>
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %t = tile_gpu.get %items[%c0] : !items to !part
+      // expected-error@+1 {{reads 16-bit floats as `mma` takes its first operand}}
+      %x = tile_gpu.read %t : !part to tensor<64x64xbf16, #row>
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+tile.kernel @extents(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %c32 = arith.constant 32 : i64
+  %M = tile.dim "M"
+  %j = tile.axis %c0 to %c32 : !tile.span<"j", 32>
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %t = tile_gpu.get %items[%c0] : !items to !part
+      // expected-error@+1 {{gives a tile of 64 × 64, of the same elements}}
+      %x = tile_gpu.read %t : !part to tensor<64x32xbf16, #acc>
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+!part = !tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>
+!items = !tile_gpu.channel<2, [!part]>
+!acc = tensor<64x64xf32, #acc>
+tile.kernel @single(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %j = tile.axis %c0 to %c64 : !tile.span<"j", 64>
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "multiply" warps 4 registers 232 {
+      %t = tile_gpu.get %items[%c0] : !items to !part
+      %zeros = tile.broadcast %zero : f32 to !acc
+      %begun = tile_gpu.mma_begin %zeros : !acc to !tile_gpu.pending<!acc>
+      // expected-error@+1 {{multiplies bf16, f16, f8 or tf32 and adds to f32, or i8 and adds to i32}}
+      %done = tile_gpu.mma %zeros, %t, %begun : !acc, !part, !tile_gpu.pending<!acc>
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+tile.kernel @parts(%c: memref<?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %c4 = arith.constant 4 : i64
+  %c16 = arith.constant 16 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %j = tile.axis %c0 to %c16 : !tile.span<"j", 16>
+  %lane = tile.axis %c0 to %c4 : !tile.span<"lane", 4>
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    %x = tile.broadcast %zero : f32 to tensor<64x16xf32, #acc>
+    // expected-error@+1 {{gives 4 elements along "lane", with register = [[8, 0]], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]]}}
+    %s = tile_gpu.partial_reduce <add> %x over "j" into "lane" : tensor<64x16xf32, #acc> -> tensor<64x16xf32, #acc>
+  }
+  tile.return
+}
+
+// -----
+
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @unknown(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "read" warps 4 registers 40 {
+      // expected-error@+1 {{is known in a role that advances the channel}}
+      %n = tile_gpu.position %items : !items
+      tile_gpu.release %items[%n] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @again(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "read" warps 4 registers 40 {
+      tile_gpu.release %items[%c0] : !items
+      tile_gpu.advance %items by %c0 : !items
+      // expected-error@+1 {{advances a channel that the role has advanced before}}
+      tile_gpu.advance %items by %c0 : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @turns(%a: memref<?xf32> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m] -> (m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "work" warps 4 registers 40 {
+      // expected-error@+1 {{stands in a role of 8 or 16 warps}}
+      tile_gpu.await_turn
+    }
+  }
+  tile.return
+}
