@@ -19,6 +19,8 @@ static llvm::cl::opt<std::string> cpu("cpu", llvm::cl::desc("The CPU to make cod
 
 /// Of all kernels, one after the other.
 static LogicalResult translate(ModuleOp module, llvm::raw_ostream &out, bool toLlvm) {
+  if (!GpuTarget::find(target))
+    return module.emitError("there is no target ") << target.getValue();
   GpuCompiler compiler({target});
   for (auto kernel : module.getOps<tile::ir::KernelOp>()) {
     FailureOr<std::string> text;

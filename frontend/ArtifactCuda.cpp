@@ -326,9 +326,9 @@ Outcome<std::vector<runtime::CudaVariant>>
 tile::frontend::cudaVariants(Compiler &compiler, ir::KernelOp kernel, const ir::Bindings &bindings,
                              const CudaTargets &targets) {
   VariantMaker maker(compiler, kernel, bindings, targets.cubins);
-  for (StringRef target : llvm::reverse(codegen::gpuTargets))
-    if (llvm::is_contained(targets.names, target))
-      if (auto added = maker.addTarget(target); !added)
+  for (const runtime::GpuTarget &target : llvm::reverse(runtime::gpuTargets))
+    if (llvm::is_contained(targets.names, target.name))
+      if (auto added = maker.addTarget(target.name); !added)
         return added.takeFailure();
   return std::move(maker.variants);
 }

@@ -16,7 +16,7 @@
 namespace tile::frontend {
 
 struct CudaTargets {
-  /// Of codegen::gpuTargets, each once.
+  /// Names of runtime::GpuTargets, each once.
   std::vector<std::string> names;
   /// Machine code beside PTX, by ptxas or the driver of a device that is here.
   bool cubins = false;

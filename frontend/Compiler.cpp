@@ -116,8 +116,8 @@ std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindi
     return {};
   std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
   take(tuned, bindings);
-  auto model = codegen::gpu::GpuModel::of(target);
-  takeChosen(kernel, codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, model, fixed),
+  const runtime::GpuTarget &limits = runtime::GpuTarget::of(target);
+  takeChosen(kernel, codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, limits, fixed),
              bindings);
   return open;
 }

@@ -79,7 +79,7 @@ public:
   /// known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads, const Schedule *tuned = nullptr);
-  /// For GPUs of a target, as codegen::gpuTargets names it; for dims that are `fixed`, blocks are
+  /// For GPUs of a target, the name of a runtime::GpuTarget; for dims that are `fixed`, blocks are
   /// no longer than their axes need. Gives the binders whose sizes nobody asked for:
   /// `compileForGpu` may choose smaller ones.
   static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,

@@ -95,7 +95,7 @@ public:
   /// its key is made of the template and what it is compiled for.
   Outcome<CudaKernel> load(Compiler &compiler, ir::KernelOp kernel,
                            const CudaSpecialization &to) const;
-  /// What it compiles for, as codegen::gpuTargets names it.
+  /// What it compiles for, the name of a runtime::GpuTarget.
   const std::string &codeTarget() const { return target; }
   /// Launches, and waits. An assertion that failed is in the report; then the outputs hold
   /// anything.

@@ -200,9 +200,9 @@ DeviceDescription describe(const Json &json) {
   result.isGpu = kind == "gpu";
   if (result.isGpu) {
     result.target = text(json, "target");
-    if (!llvm::is_contained(codegen::gpuTargets, result.target))
+    if (!runtime::GpuTarget::find(result.target))
       throw Wrong{"\"target\" is " + runtime::quote(result.target) + ", which no code is made for",
-                  "the targets are " + llvm::join(llvm::ArrayRef(codegen::gpuTargets), ", ")};
+                  "the targets are " + llvm::join(runtime::GpuTarget::names(), ", ")};
   } else if (json.contains("target")) {
     throw Wrong{"\"target\" is for GPUs", "leave it out"};
   }

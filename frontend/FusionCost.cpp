@@ -163,7 +163,7 @@ codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t>
 /// as there is.
 unsigned FusionCost::ctasByShared(const Work &work, const codegen::gpu::KernelShape &shape) const {
   auto isPipeline = [](const auto &one) { return one.path == ir::ContractionPath::Pipeline; };
-  double bytes = static_cast<double>(codegen::gpu::GpuModel::of(device.target).sharedBytes);
+  double bytes = static_cast<double>(runtime::GpuTarget::of(device.target).sharedBytes);
   return work.contractedBytes < 1 || llvm::any_of(shape.contractions, isPipeline)
              ? shape.ctasAtATime
              : static_cast<unsigned>(std::max(1.0, bytes / work.contractedBytes));
@@ -191,7 +191,7 @@ double FusionCost::contractionRate(const Work::Contraction &contraction,
     return shareOfPlainThreads(shape.reads) * device.operations(Unit::Vector, contraction.type) /
            shape.copies;
   bool isByWarps = shape.path == Path::WarpMma && contraction.type != runtime::DType::F64 &&
-                   codegen::gpu::GpuModel::of(device.target).hasPipelines;
+                   runtime::GpuTarget::of(device.target).hasWarpgroupMma;
   double share = isByWarps ? shareOfWarpMma * (shape.isOneByOne ? shareOneByOne : 1) : 1;
   return share * fastest(contraction);
 }

@@ -21,7 +21,7 @@ std::string findToolkitProgram(llvm::StringRef name);
 
 /// What the machine has to make code for.
 struct GpuChoice {
-  /// One of codegen::gpuTargets.
+  /// The name of a runtime::GpuTarget.
   std::string target;
   /// The device, where the code is to be for just this one (`--target=native`).
   std::optional<runtime::cuda::DeviceProperties> device;

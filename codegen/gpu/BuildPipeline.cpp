@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace tile::ir;
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
 GivenLayout tile::codegen::gpu::layoutFor(const Product &product) {
@@ -34,9 +35,9 @@ static int64_t groupOf(KernelOp kernel, const Product &product) {
 }
 
 LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &product,
-                                                const GpuModel &model) {
+                                                const GpuTarget &target) {
   ProductBlock block = product.block();
-  int64_t most = slotsFor(block, product.elementBytes(), model);
+  int64_t most = slotsFor(block, product.elementBytes(), target);
   int64_t least = leastSlots(block, product.elementBytes());
   if (auto stages = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "stages"));
       stages && most >= least && (stages.getInt() < least || stages.getInt() > most)) {
@@ -57,8 +58,8 @@ LogicalResult tile::codegen::gpu::checkSchedule(KernelOp kernel, const Product &
 namespace {
 class PipelineBuilder {
 public:
-  PipelineBuilder(KernelOp kernel, const Product &product, const GpuModel &model)
-      : parallel(kernel.getParallel()), kernel(kernel), product(product), model(model), b(kernel),
+  PipelineBuilder(KernelOp kernel, const Product &product, const GpuTarget &target)
+      : parallel(kernel.getParallel()), kernel(kernel), product(product), target(target), b(kernel),
         loc(ForOp(product.loop).getLoc()) {}
   std::string run();
 
@@ -92,7 +93,7 @@ private:
   ParallelOp parallel;
   KernelOp kernel;
   Product product;
-  const GpuModel &model;
+  const GpuTarget &target;
   OpBuilder b;
   Location loc;
   ChannelType type;
@@ -455,7 +456,7 @@ std::string PipelineBuilder::run() {
   SmallVector<Type> parts = {partOf(product.rows, block.heldRows() / ofRows),
                              partOf(product.columns, block.columns)};
   int64_t bytes = product.elementBytes(), moved = bytesOfConversions(kernel);
-  int64_t slots = slotsFor(block, bytes, model, moved), asked = numberOf(kernel, "stages");
+  int64_t slots = slotsFor(block, bytes, target, moved), asked = numberOf(kernel, "stages");
   int64_t least = std::max(asked, leastSlots(block, bytes));
   if (slots < least)
     return "shared memory has room for " + std::to_string(std::max<int64_t>(0, slots)) +
@@ -487,8 +488,8 @@ std::string PipelineBuilder::run() {
 }
 
 std::string tile::codegen::gpu::buildPipeline(KernelOp kernel, Product product,
-                                              const GpuModel &model) {
-  return PipelineBuilder(kernel, product, model).run();
+                                              const GpuTarget &target) {
+  return PipelineBuilder(kernel, product, target).run();
 }
 
 namespace {
@@ -515,11 +516,11 @@ public:
           found.op->emitRemark("no tensor cores for it: ") << found.reason;
         return;
       }
-      if (failed(checkSchedule(kernel, *found.product, GpuModel())) ||
+      if (failed(checkSchedule(kernel, *found.product, GpuTarget::of(usualGpuTarget))) ||
           failed(assignLayouts(kernel, warpsOf(*found.product), blocksOf(*found.product),
                                layoutFor(*found.product))))
         return signalPassFailure();
-      std::string refusal = buildPipeline(kernel, *found.product, GpuModel());
+      std::string refusal = buildPipeline(kernel, *found.product, GpuTarget::of(usualGpuTarget));
       if (!refusal.empty()) {
         kernel.emitError("no pipeline: ") << refusal;
         signalPassFailure();

@@ -24,11 +24,11 @@ GivenLayout layoutFor(const Product &product);
 /// Whether the kernel's schedule asks for what a pipeline can have: `stages`, 2 or more; `order`,
 /// rowmajor or grouped(n). Otherwise an error at the kernel says what would fit.
 mlir::LogicalResult checkSchedule(ir::KernelOp kernel, const Product &product,
-                                  const GpuModel &model);
+                                  const GpuTarget &target);
 
 /// Of a kernel with layouts, `layoutFor(product)` among them, and a schedule that was checked.
 /// Gives, and changes nothing, why there can't be one: empty if there is now.
-std::string buildPipeline(ir::KernelOp kernel, Product product, const GpuModel &model);
+std::string buildPipeline(ir::KernelOp kernel, Product product, const GpuTarget &target);
 
 /// For tile-opt: `tile-gpu-build-pipeline`, for a device of compute capability 9.0.
 void registerPipelinePasses();

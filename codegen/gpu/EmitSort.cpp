@@ -19,9 +19,6 @@ using namespace tile::codegen::gpu;
 using arith::CmpIPredicate;
 using Values = CodeBuilder::Values;
 
-/// Of the devices that have most: what one long line may take.
-static constexpr int64_t mostSharedOfDevice = 227 << 10;
-
 /// One sort while it is emitted.
 struct KernelLowering::Sorting {
   SortOp op;
@@ -223,12 +220,12 @@ void KernelLowering::emitSort(SortOp op) {
   sorting.together =
       std::min(sorting.lines, (mostSharedOfOp - 4 * dump) / slotBytes / sorting.length);
   // A single line may take what the largest devices have; of others the compiler knows.
-  if (sorting.together < 1 && sorting.length * slotBytes <= mostSharedOfDevice - 4 * dump)
+  if (sorting.together < 1 && sorting.length * slotBytes <= GpuTarget::maxSharedBytes() - 4 * dump)
     sorting.together = 1;
   if (sorting.together < 1) {
     // Of the tile: the layout covers more.
     int64_t elements = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(axis);
-    uint64_t slots = (mostSharedOfDevice - 4 * dump) / slotBytes;
+    uint64_t slots = (GpuTarget::maxSharedBytes() - 4 * dump) / slotBytes;
     return fail(op, "the GPU backend does not have `" + op.getWord() + "` of " + Twine(elements) +
                         " elements of " + Twine(bits) + " bits yet, only of " +
                         Twine(llvm::bit_floor(slots)));

@@ -132,9 +132,9 @@ static bool hasRoles(KernelOp kernel) {
 /// The kernel as a pipeline on the tensor cores; null where it has no product for them.
 /// Or else, maybe, why.
 static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const GpuOptions &options,
-                                                        const gpu::GpuModel &model,
+                                                        const GpuTarget &target,
                                                         std::string *why = nullptr) {
-  if (!model.hasPipelines || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
+  if (!target.hasWarpgroupMma || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
       isOnGpuLevel(kernel))
     return OwningOpRef<KernelOp>();
   OwningOpRef<KernelOp> copy(kernel.clone());
@@ -143,11 +143,11 @@ static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const G
   if (!found.product)
     return OwningOpRef<KernelOp>();
   gpu::Product product = *found.product;
-  if (failed(gpu::checkSchedule(*copy, product, model)) ||
+  if (failed(gpu::checkSchedule(*copy, product, target)) ||
       failed(gpu::assignLayouts(*copy, gpu::warpsOf(product), gpu::blocksOf(product),
                                 gpu::layoutFor(product))))
     return failure();
-  std::string refusal = gpu::buildPipeline(*copy, product, model);
+  std::string refusal = gpu::buildPipeline(*copy, product, target);
   if (why)
     *why = refusal;
   return refusal.empty() ? std::move(copy) : OwningOpRef<KernelOp>();
@@ -157,15 +157,15 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
   if (failed(checkIsSpecialized(kernel)) || failed(ir::checkSettings(kernel)))
     return failure();
-  gpu::GpuModel model = gpu::GpuModel::of(options.target);
-  FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, model);
+  GpuTarget target = GpuTarget::of(options.target);
+  FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, target);
   if (failed(pipeline) || *pipeline)
     return pipeline;
   while (true) {
     OwningOpRef<KernelOp> copy(kernel.clone());
     gpu::numberSites(*copy, options.sanitizes);
     if (isOnGpuLevel(*copy)) { // it is there already
-      if (!model.hasPipelines && hasRoles(*copy))
+      if (!target.hasWarpgroupMma && hasRoles(*copy))
         return kernel.emitError("`")
                << nameInSource(kernel.getSymName())
                << "` has roles, for the bulk copies and tensor cores of sm_90a, which "
@@ -174,7 +174,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     }
     gpu::normalizeKernel(*copy);
     gpu::makeRoom(*copy);
-    gpu::ProgramPlan plan = gpu::planProgram(*copy, model);
+    gpu::ProgramPlan plan = gpu::planProgram(*copy, target);
     gpu::applyPlan(*copy, plan);
     if (failed(gpu::assignLayouts(*copy, plan.warps, plan.blocks)))
       return failure();
@@ -182,11 +182,11 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     copy->walk([&](gpu::ConvertOp) { moves = true; });
     copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsInCluster(reduce); });
     if (plan.blocks == 1 || (!moves && folds)) {
-      gpu::limitKeptChunks(*copy, model);
+      gpu::limitKeptChunks(*copy, target);
       return copy;
     }
     // Conversions stay within a block, and blocks fold all together, once.
-    model.mostBlocks = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan.blocks / 2;
+    target.maxClusterSize = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan.blocks / 2;
   }
 }
 
@@ -199,7 +199,7 @@ void tile::codegen::loadGpuDialect(MLIRContext &context) {
 bool GpuCompiler::becomesPipeline(KernelOp kernel) const {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
-  auto pipeline = lowerToPipeline(kernel, options, gpu::GpuModel::of(options.target));
+  auto pipeline = lowerToPipeline(kernel, options, GpuTarget::of(options.target));
   return succeeded(pipeline) && *pipeline;
 }
 
@@ -225,15 +225,6 @@ struct CompiledModule {
   GpuCode code;
 };
 } // namespace
-
-int64_t tile::codegen::sharedBytesOf(StringRef target) {
-  constexpr int64_t kib = 1024;
-  return llvm::StringSwitch<int64_t>(target)
-      .Case("sm_80", 163 * kib) // 8.6 has less: its driver says so
-      .Case("sm_89", 99 * kib)
-      .Cases({"sm_90a", "sm_100a"}, 227 * kib)
-      .Default(0);
-}
 
 /// PTX has names of its own, `_` and `WARP_SZ` among them, and so has what kernels call, `tile_…`.
 static std::string functionName(StringRef kernel) {
@@ -271,12 +262,12 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
       lacks(gpu::findScanShortage(**onGpu)) || lacks(gpu::findCarriedShortage(**onGpu)))
     return failure();
   loadLoweringDialects(*kernel.getContext());
-  int64_t room = sharedBytesOf(options.target);
-  gpu::GpuModel model = gpu::GpuModel::of(options.target);
-  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, model, room);
+  const GpuTarget &target = GpuTarget::of(options.target);
+  int64_t room = target.sharedBytes;
+  FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, target, room);
   // Without operands of turns to come there may be room.
   if (succeeded(lowered) && lowered->sharedBytes > room && !gpu::settingOf(**onGpu, "stages"))
-    lowered = gpu::lowerKernel(**onGpu, model, 0);
+    lowered = gpu::lowerKernel(**onGpu, target, 0);
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
                                                        lowered->largestOfShared, options.target)))
     return failure();
@@ -327,13 +318,13 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   });
   if (numWarpDots > 0 && remarkOnPlainDots(*this, kernel, options))
     return;
-  gpu::GpuModel model = gpu::GpuModel::of(options.target);
-  if (!model.hasPipelines || numDots == 0 || numWarpDots < numDots)
+  const GpuTarget &target = GpuTarget::of(options.target);
+  if (!target.hasWarpgroupMma || numDots == 0 || numWarpDots < numDots)
     return;
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (found.product) {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, model, &found.reason);
+    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, target, &found.reason);
     if (failed(made) || *made)
       return;
     found.op = found.product->dot;
@@ -356,11 +347,13 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   result.module = translateToLlvm(*lowered->module, *result.context, kernel.getSymName());
   if (!result.module)
     return failure();
-  // Blocks of a cluster send to each other, and Ada converts f8, which PTX has from version 8.1 on:
-  // CUDA 12.1.
-  bool needsSends = lowered->blocks > 1 && StringRef(options.target).starts_with("sm_90");
-  bool needsCasts = StringRef(options.target).starts_with("sm_89") && convertsF8(*result.module);
-  auto machine = createMachine(options.target, needsSends || needsCasts ? "+ptx81" : "");
+  const GpuTarget &target = GpuTarget::of(options.target);
+  StringRef feature;
+  if (lowered->blocks > 1)
+    feature = target.clusterFeature;
+  else if (convertsF8(*result.module))
+    feature = target.f8Feature;
+  auto machine = createMachine(options.target, feature);
   if (!machine)
     return kernel.emitError("cannot make code for the GPU: ")
            << llvm::toString(machine.takeError());

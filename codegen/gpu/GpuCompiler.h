@@ -11,22 +11,16 @@
 #include "codegen/gpu/Shortage.h"
 #include "ir/TileOps.h"
 #include "runtime/artifact/CudaCode.h"
+#include "runtime/artifact/GpuTarget.h"
 
 #include <string>
 
 namespace tile::codegen {
-
-/// The GPUs that code is made for; `sm_90a` runs on Hopper alone, the others on their generation
-/// and later ones.
-inline constexpr llvm::StringLiteral gpuTargets[] = {"sm_80", "sm_89", "sm_90a", "sm_100a"};
+using runtime::GpuTarget, runtime::usualGpuTarget, runtime::registersOfMultiprocessor,
+    runtime::maxRegistersOfThread;
 
 /// An attribute of kernels: powers of two that divide dimensions, by name. The code that is made
 /// relies on them, and on tensors that begin at multiples of 16 bytes.
-/// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
-/// to decide. Only GPUs run it.
-bool isOnGpuLevel(ir::KernelOp kernel);
-/// Lets a context read the tile_gpu level as text.
-void loadGpuDialect(mlir::MLIRContext &context);
 inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
 
 /// An attribute of kernels: the most that dimensions come to, by name. Whole axes of unknown length
@@ -38,13 +32,15 @@ inline constexpr llvm::StringLiteral limitsAttrName = "tile.limits";
 /// else they do. That takes time; rows have to fit into the registers of one block.
 inline constexpr llvm::StringLiteral fixedOrderAttrName = "tile.fixed_order";
 
-/// The shared memory that a program may have on any device that runs a target's code; 0 where there
-/// is no such target.
-int64_t sharedBytesOf(llvm::StringRef target);
+/// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
+/// to decide. Only GPUs run it.
+bool isOnGpuLevel(ir::KernelOp kernel);
+/// Lets a context read the tile_gpu level as text.
+void loadGpuDialect(mlir::MLIRContext &context);
 
 struct GpuOptions {
-  /// One of gpuTargets.
-  std::string target = "sm_90a";
+  /// The name of a GpuTarget.
+  std::string target = std::string(runtime::usualGpuTarget);
   /// Every access is told to the launch; it is carried out if it is inside.
   bool sanitizes = false;
   /// Refused are tiles of which a thread holds more. A program whose threads hold more than there

@@ -17,6 +17,7 @@
 
 using namespace mlir;
 using namespace tile::ir;
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
 using tile::codegen::ReduceCopies;
@@ -82,7 +83,7 @@ llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayR
                                                          const llvm::StringMap<int64_t> &given,
                                                          StringRef target) {
   llvm::StringMap<int64_t> sizes = given;
-  for (const auto &[name, size] : chooseTiles(kernel, dims, given, GpuModel::of(target)))
+  for (const auto &[name, size] : chooseTiles(kernel, dims, given, GpuTarget::of(target)))
     sizes.try_emplace(name, size);
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   if (auto all = tileSizes(kernel, {{}, sizes}); succeeded(all))
@@ -261,26 +262,26 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
                                             const llvm::StringMap<int64_t> &sizes,
                                             StringRef target) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-  GpuModel model = GpuModel::of(target);
+  GpuTarget limits = GpuTarget::of(target);
   KernelShape shape;
   OwningOpRef<KernelOp> copy = asCompiled(kernel, dims, sizes);
   if (!copy)
     return shape;
-  auto product = model.hasPipelines ? findProduct(*copy).product : std::nullopt;
+  auto product = limits.hasWarpgroupMma ? findProduct(*copy).product : std::nullopt;
   if (product && GpuCompiler({.target = target.str()}).becomesPipeline(*copy)) {
     shape.contractions = {{.path = ContractionPath::Pipeline}};
     shape.warps = warpsOf(*product) + 4; // those that load
     shape.ctas = blocksOf(*product);
     return shape;
   }
-  ProgramPlan plan = planProgram(*copy, model);
+  ProgramPlan plan = planProgram(*copy, limits);
   shape.copies = outputCopies(kernel, *copy, dims, sizes, plan.warps);
   // Layouts decide whether blocks of a cluster can share a program.
   if (plan.blocks > 1)
     if (auto onGpu = GpuCompiler({.target = target.str()}).lowerToTileGpu(*copy);
         succeeded(onGpu) && numBlocks(**onGpu) < plan.blocks) {
-      model.mostBlocks = numBlocks(**onGpu);
-      plan = planProgram(*copy, model);
+      limits.maxClusterSize = numBlocks(**onGpu);
+      plan = planProgram(*copy, limits);
     }
   llvm::SmallPtrSet<Block *, 4> loops;
   Domains domains(*copy);

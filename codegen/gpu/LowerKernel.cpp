@@ -71,13 +71,13 @@ void KernelLowering::bind(ValueRange values, ValueRange registers) {
 //===-- Parameters and programs -------------------------------------------===//
 
 KernelLowering::KernelLowering(CodeBuilder &b, KernelOp kernel, LLVM::LLVMFuncOp function,
-                               const GpuModel &model, int64_t room)
+                               const GpuTarget &gpuTarget, int64_t room)
     : b(b), kernel(kernel), function(function), domains(kernel), divisors(kernel, domains),
       prologue(&function.getBody().front()), room(room) {
   target.vectorBits = 32;
   target.isThread = target.hasRareCalls = true;
   target.hasF16c = target.hasBf16Rounding = target.hasFma = true;
-  target.hasF8Conversions = model.hasF8Conversions;
+  target.hasF8Conversions = gpuTarget.hasF8Conversions;
   warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   copies = copiesOf(kernel);
   blocks = numBlocks(kernel);
@@ -670,8 +670,8 @@ static LLVM::LLVMFuncOp createFunction(CodeBuilder &b, KernelOp kernel, const Tw
   return function;
 }
 
-FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const GpuModel &model,
-                                                         int64_t room) {
+FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel,
+                                                         const GpuTarget &gpuTarget, int64_t room) {
   if (failed(verifyLayouts(kernel)) || failed(checkFinishes(kernel)))
     return failure();
   LoweredKernel result;
@@ -684,7 +684,7 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const 
     return createFunction(b, kernel, suffix, result);
   };
   LLVM::LLVMFuncOp function = create("");
-  KernelLowering lowering(b, kernel, function, model, room);
+  KernelLowering lowering(b, kernel, function, gpuTarget, room);
   if (failed(lowering.run()))
     return failure();
   result.function = function;
@@ -697,9 +697,9 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel, const 
   result.hasFinish = !result.copies.empty();
   result.foldsItself = result.hasFinish && foldsItself(kernel);
   if (result.hasStart)
-    KernelLowering(b, kernel, create(LoweredKernel::startSuffix), model).runStart();
+    KernelLowering(b, kernel, create(LoweredKernel::startSuffix), gpuTarget).runStart();
   if (result.hasFinish)
-    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix), model).runFinish();
+    KernelLowering(b, kernel, create(LoweredKernel::finishSuffix), gpuTarget).runFinish();
   result.threads = 32 * kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
   result.blocks = numBlocks(kernel);
   result.sharedBytes = lowering.sharedBytes();

@@ -355,7 +355,7 @@ void KernelLowering::emitRole(ParallelOp parallel, RolesOp roles, unsigned numbe
   }
   barrierNumber = number + 1;
   // The kernel starts with the same number for all.
-  int64_t given = 65536 / (allWarps * 32) / 8 * 8, wanted = roles.getRegisters()[number];
+  int64_t given = registersAtStart(allWarps), wanted = roles.getRegisters()[number];
   if (wanted != given)
     inlineAsm(b, Type(), {},
               std::string("setmaxnreg.") + (wanted < given ? "dec" : "inc") + ".sync.aligned.u32 " +

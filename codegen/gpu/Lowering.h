@@ -22,8 +22,6 @@
 
 namespace tile::codegen::gpu {
 
-struct GpuModel;
-
 /// What a lowered kernel needs of its launch.
 struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -55,7 +53,7 @@ struct LoweredKernel {
 /// grid, or cluster n, the last binder fastest; there are fewer than 2^31. Fails, with an error at
 /// the op, where the backend lacks it. `room` is the shared memory that blocks of turns to come may
 /// have; 0: there are none.
-mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel, const GpuModel &model,
+mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel, const GpuTarget &gpuTarget,
                                            int64_t room = mostSharedOfOp);
 
 /// A function's name in the module, which no function that kernels call has.
@@ -153,7 +151,7 @@ class KernelLowering {
 public:
   /// `room`: the shared memory that a block may have.
   KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function,
-                 const GpuModel &model, int64_t room = mostSharedOfOp);
+                 const GpuTarget &gpuTarget, int64_t room = mostSharedOfOp);
   mlir::LogicalResult run();
   /// Emits another function of the kernel, which fills `reduce` outputs with their identities, or
   /// folds the copies of those that have some.

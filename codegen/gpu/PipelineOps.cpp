@@ -1,5 +1,6 @@
 //===- PipelineOps.cpp - what roles, channels and tensor cores agree on ---===//
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/TileGpuOps.h"
 
@@ -8,6 +9,7 @@
 
 using namespace mlir;
 using namespace tile::ir;
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
 //===-- Types -------------------------------------------------------------===//
@@ -178,6 +180,10 @@ void RolesOp::print(OpAsmPrinter &printer) {
                                 {getNamesAttrName(), getWarpsAttrName(), getRegistersAttrName()});
 }
 
+int64_t tile::codegen::gpu::registersAtStart(int64_t warps) {
+  return registersOfMultiprocessor / (32 * warps) / 8 * 8;
+}
+
 bool tile::codegen::gpu::puts(Region &role) {
   return role.walk([](PutOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -216,8 +222,10 @@ LogicalResult RolesOp::verify() {
   }
   if (warps > 32)
     return emitOpError("a program has at most 32 warps");
-  if (registers > 65536)
-    return emitOpError("asks for ") << registers << " registers; a multiprocessor has 65536";
+  // A CTA's roles share out what its threads start with; who asks for more waits for ever.
+  if (int64_t pool = registersAtStart(warps) * 32 * warps; registers > pool)
+    return emitOpError("asks for ")
+           << registers << " registers; a CTA of " << warps << " warps has " << pool;
   for (Region &role : getBodies())
     if (puts(role) && role.walk([](Operation *op) {
                             return takesWarps(op) ? WalkResult::interrupt() : WalkResult::advance();

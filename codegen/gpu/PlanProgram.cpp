@@ -20,24 +20,9 @@
 
 using namespace mlir;
 using namespace tile::ir;
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
-
-GpuModel GpuModel::of(StringRef target) {
-  if (target.starts_with("sm_80"))
-    return {.multiprocessors = 108,
-            .sharedBytes = 163 << 10,
-            .mostBlocks = 1,
-            .hasPipelines = false,
-            .hasF8Conversions = false};
-  if (target.starts_with("sm_89"))
-    return {
-        .multiprocessors = 142, .sharedBytes = 99 << 10, .mostBlocks = 1, .hasPipelines = false};
-  // Blackwell has other instructions.
-  if (target.starts_with("sm_100"))
-    return {.multiprocessors = 148, .hasPipelines = false};
-  return {};
-}
 
 /// Whether blocks of a cluster can share programs: elements move between them in reductions alone,
 /// and what a program reports one block does.
@@ -308,7 +293,7 @@ static constexpr int64_t mostJoined = 256;
 static constexpr unsigned warpsForJoins = 8;
 
 static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const LoopedAxis &looped,
-                     const GpuModel &model, bool isWarpsGiven) {
+                     const GpuTarget &target, bool isWarpsGiven) {
   plan.looped = axis;
   if (!isWarpsGiven)
     plan.warps = 16;
@@ -331,7 +316,7 @@ static void planLoop(ProgramPlan &plan, KernelOp kernel, AxisOp axis, const Loop
     return;
   int64_t bytes = looped.keptBytes * plan.chunk / plan.blocks;
   int64_t chunks = llvm::divideCeil(extent, plan.chunk);
-  plan.keptChunks = std::min(chunks, (model.sharedBytes - forFolds) / bytes);
+  plan.keptChunks = std::min(chunks, (target.sharedBytes - forFolds) / bytes);
 }
 
 void tile::codegen::gpu::makeRoom(KernelOp kernel) {
@@ -345,31 +330,30 @@ void tile::codegen::gpu::makeRoom(KernelOp kernel) {
 }
 
 /// Blocks that a multiprocessor has room for, where so many registers are live in a program.
-static int64_t ctasAtATime(const ProgramPlan &plan, int64_t live) {
-  constexpr int64_t registersOfMultiprocessor = 65536, threadsOfMultiprocessor = 2048,
-                    ctasOfMultiprocessor = 32;
+static int64_t ctasAtATime(const ProgramPlan &plan, int64_t live, const GpuTarget &target) {
   // What a thread has beside what is live, by what ptxas gives.
   int64_t threads = 32 * int64_t(plan.warps), perThread = live / (threads * plan.blocks);
-  int64_t registers = llvm::alignTo(std::min<int64_t>(255, 20 + perThread * 3 / 2), 8);
-  return std::clamp<int64_t>(registersOfMultiprocessor / (threads * registers), 1,
-                             std::min(ctasOfMultiprocessor, threadsOfMultiprocessor / threads));
+  int64_t registers = llvm::alignTo(std::min(maxRegistersOfThread, 20 + perThread * 3 / 2), 8);
+  return std::clamp<int64_t>(
+      registersOfMultiprocessor / (threads * registers), 1,
+      std::min(target.ctasOfMultiprocessor, target.threadsOfMultiprocessor / threads));
 }
 
 /// How far ahead programs ask for rows: half of those that run at a time. With more, rows are gone
 /// from the L2 cache, which holds what is written beside them, before they are read. Programs that
 /// only read never let the memory rest.
 static int64_t programsAhead(KernelOp kernel, AxisOp axis, const ProgramPlan &plan, int64_t live,
-                             const GpuModel &model) {
+                             const GpuTarget &target) {
   constexpr int64_t leastBytes = 4096;
-  bool hasBulkCopies = model.mostBlocks > 1;
-  if (!hasBulkCopies || live == 0 || kernel.isGrid() || !storesAlong(kernel, axis))
+  if (!target.hasBulkCopies || live == 0 || kernel.isGrid() || !storesAlong(kernel, axis))
     return 0;
   for (const PrefetchedRows &rows : prefetchedRows(kernel))
     if (rows.bytes / plan.blocks < leastBytes)
       return 0;
   if (!copiesOf(kernel).empty()) // a block runs one after the other
     return 1;
-  return std::max<int64_t>(1, model.multiprocessors * ctasAtATime(plan, live) / plan.blocks / 2);
+  return std::max<int64_t>(1, target.multiprocessors * ctasAtATime(plan, live, target) /
+                                  plan.blocks / 2);
 }
 
 /// One block, which goes through a row while others do; of rows that take it long, more.
@@ -382,11 +366,11 @@ static unsigned blocksForPass(int64_t elements, unsigned most) {
 }
 
 /// Warps, blocks and chunks; `live` becomes the registers that a program's tiles take.
-static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &live) {
+static ProgramPlan planAxes(KernelOp kernel, const GpuTarget &target, int64_t &live) {
   ProgramPlan plan;
   unsigned warps = chooseWarps(kernel);
   // 0: the schedule doesn't say.
-  unsigned asked = model.mostBlocks > 1 ? numberOf(kernel, "cluster") : 0;
+  unsigned asked = target.maxClusterSize > 1 ? numberOf(kernel, "cluster") : 0;
   bool isWarpsGiven = settingOf(kernel, "warps") != nullptr;
   plan.warps = isWarpsGiven ? warps : adjustWarps(kernel, warps);
   if (kernel->hasAttr(tile::codegen::fixedOrderAttrName))
@@ -395,7 +379,7 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
   if (!axis)
     return plan;
   bool isOpen = ShapedType::isDynamic(axis.getSpan().getType().getExtent());
-  unsigned most = model.mostBlocks > 1 && canCluster(kernel) ? model.mostBlocks : 1;
+  unsigned most = target.maxClusterSize > 1 && canCluster(kernel) ? target.maxClusterSize : 1;
   live = isOpen ? 0 : liveRegisters(kernel);
   if (asked)
     plan.blocks = std::min(asked, most);
@@ -424,7 +408,7 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
       (isOpen || isOnePass || isTooLong || joinsMuch || live / plan.blocks > registersForTiles)) {
     if (!asked && (isOpen || isOnePass))
       plan.blocks = isOpen ? 1 : blocksForPass(live, most);
-    planLoop(plan, kernel, axis, *looped, model, isWarpsGiven);
+    planLoop(plan, kernel, axis, *looped, target, isWarpsGiven);
     plan.phases = looped->phases;
     // A chunk at a time.
     live = std::min<int64_t>(live, plan.chunk * rowsBeside(kernel, axisOf(axis.getSpan())));
@@ -435,19 +419,19 @@ static ProgramPlan planAxes(KernelOp kernel, const GpuModel &model, int64_t &liv
     plan.warps = static_cast<unsigned>(
         std::clamp<uint64_t>(llvm::PowerOf2Ceil(ofBlock / (32 * mostPerThread)), 4, 32));
   }
-  plan.ahead = programsAhead(kernel, axis, plan, live, model);
+  plan.ahead = programsAhead(kernel, axis, plan, live, target);
   return plan;
 }
 
-ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuModel &model) {
+ProgramPlan tile::codegen::gpu::planProgram(KernelOp kernel, const GpuTarget &target) {
   int64_t live = 0;
-  ProgramPlan plan = planAxes(kernel, model, live);
+  ProgramPlan plan = planAxes(kernel, target, live);
   live = std::max(live, chainRegisters(kernel));
-  plan.ctasAtATime = static_cast<unsigned>(ctasAtATime(plan, live));
+  plan.ctasAtATime = static_cast<unsigned>(ctasAtATime(plan, live, target));
   return plan;
 }
 
-void tile::codegen::gpu::limitKeptChunks(KernelOp kernel, const GpuModel &model) {
+void tile::codegen::gpu::limitKeptChunks(KernelOp kernel, const GpuTarget &target) {
   auto kept = kernel->getAttrOfType<IntegerAttr>(keptChunksAttrName);
   int64_t bytes = 0; // of a chunk
   kernel.walk([&](LoadOp load) {
@@ -461,7 +445,7 @@ void tile::codegen::gpu::limitKeptChunks(KernelOp kernel, const GpuModel &model)
     kernel->setAttr(
         keptChunksAttrName,
         Builder(kernel.getContext())
-            .getI64IntegerAttr(std::min(kept.getInt(), (model.sharedBytes - forFolds) / bytes)));
+            .getI64IntegerAttr(std::min(kept.getInt(), (target.sharedBytes - forFolds) / bytes)));
 }
 
 void tile::codegen::gpu::applyPlan(KernelOp kernel, const ProgramPlan &plan) {
@@ -490,7 +474,7 @@ public:
         return signalPassFailure();
       normalizeKernel(kernel);
       makeRoom(kernel);
-      ProgramPlan plan = planProgram(kernel, GpuModel());
+      ProgramPlan plan = planProgram(kernel, GpuTarget::of(usualGpuTarget));
       applyPlan(kernel, plan);
       Builder builder(kernel.getContext());
       kernel->setAttr(warpsAttrName, builder.getI64IntegerAttr(plan.warps));

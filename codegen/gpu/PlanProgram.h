@@ -16,27 +16,13 @@
 #ifndef TILE_CODEGEN_GPU_PLANPROGRAM_H
 #define TILE_CODEGEN_GPU_PLANPROGRAM_H
 
+#include "codegen/gpu/GpuCompiler.h"
 #include "ir/TileOps.h"
 
 namespace tile::codegen::gpu {
 
-struct GpuModel {
-  int64_t multiprocessors = 132;
-  /// That a block can have, and the multiprocessor.
-  int64_t sharedBytes = 227 << 10;
-  /// Of a cluster; 1: there are no clusters.
-  unsigned mostBlocks = 16;
-  /// Whether bulk copies feed tensor cores that read shared memory (BuildPipeline.h).
-  bool hasPipelines = true;
-  /// Whether instructions convert 8-bit floats.
-  bool hasF8Conversions = true;
-
-  /// Of the devices that a target is for.
-  static GpuModel of(llvm::StringRef target);
-};
-
-/// Registers of a block, of 65,536, that tiles may take: half of them are for all else.
-inline constexpr int64_t registersForTiles = 32768;
+/// Registers of a CTA that tiles may take: half of them are for all else.
+inline constexpr int64_t registersForTiles = registersOfMultiprocessor / 2;
 
 /// Of a kernel: so many programs ahead each asks for rows (Prefetch.cpp).
 inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
@@ -68,14 +54,14 @@ struct ProgramPlan {
 void makeRoom(ir::KernelOp kernel);
 
 /// The plan for a specialized kernel that has passed `checkSettings`.
-ProgramPlan planProgram(ir::KernelOp kernel, const GpuModel &model);
+ProgramPlan planProgram(ir::KernelOp kernel, const GpuTarget &target);
 
 /// Cuts the axis, if the plan says so.
 void applyPlan(ir::KernelOp kernel, const ProgramPlan &plan);
 
 /// Lowers the number of chunks that are kept to what shared memory has room for, now that layouts
 /// say what a thread keeps.
-void limitKeptChunks(ir::KernelOp kernel, const GpuModel &model);
+void limitKeptChunks(ir::KernelOp kernel, const GpuTarget &target);
 
 /// For tile-opt: `tile-gpu-materialize-axes`, for a device of compute capability 9.0.
 void registerPlanPasses();

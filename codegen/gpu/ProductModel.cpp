@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
 unsigned tile::codegen::gpu::multiplyingWarps(int64_t rows) { return rows <= mmaRows ? 4 : 8; }
@@ -80,15 +81,15 @@ int64_t tile::codegen::gpu::leastSlots(const ProductBlock &block, int64_t bytes)
 }
 
 int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
-                                     const GpuModel &model, int64_t more) {
+                                     const GpuTarget &target, int64_t more) {
   // Outboxes, barriers, and what alignment takes.
   int64_t forResults = multiplyingWarps(block.rows) * outboxesOfWarp * outboxBytes + 1024;
   constexpr int64_t mostSlots = 16;
-  return std::min(mostSlots, (model.sharedBytes - forResults - more) / slotBytes(block, bytes));
+  return std::min(mostSlots, (target.sharedBytes - forResults - more) / slotBytes(block, bytes));
 }
 
 double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const ProductBlock &block,
-                                    const GpuModel &model) {
+                                    const GpuTarget &target) {
   // Of a multiprocessor and clock: multiply-adds of 16 bits; bytes through shared memory, at most,
   // and from the second-level cache. Of all and clock: bytes from and to memory, on devices of 132.
   // Measured on an H200 (docs/performance.md).
@@ -120,7 +121,7 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   double written = (rows + columns) * depth * bytes;
   double fetched = (rows + columns / blocks) * depth * bytes;
   bool isOneGroup = multiplyingWarps(block.rows) == 4;
-  double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, model)));
+  double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, target)));
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,
                           latency / std::pow(slots - 1, 1.5)});
   double groups = isOneGroup ? 1 : 2, repeats = rows / (mmaRows * groups);
@@ -132,7 +133,7 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
   step = isOneGroup ? std::max(step, leastOfOne * depth * bytes / panelBytes) : step + around;
   double programs = count(extents.rows, block.rows) * count(extents.columns, block.columns) *
                     asDouble(extents.matrices);
-  double multiprocessors = asDouble(model.multiprocessors);
+  double multiprocessors = asDouble(target.multiprocessors);
   if (block.splits > 1) {
     if (block.splits > 2)
       multiprocessors = std::floor(multiprocessors / perClustered);

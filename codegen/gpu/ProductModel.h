@@ -50,14 +50,15 @@ std::string refusalOf(const ProductBlock &block, int64_t bytes, bool rowsTurned,
 
 /// Slots of operands that fit into shared memory beside the results that are on their way out, and
 /// beside so many bytes more.
-int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuModel &model, int64_t more = 0);
+int64_t slotsFor(const ProductBlock &block, int64_t bytes, const GpuTarget &target,
+                 int64_t more = 0);
 /// Slots whose products are summed up before they are added to the sums before, where that is done.
 int64_t slotsOfTurn(const ProductBlock &block, int64_t bytes);
 /// Slots that a pipeline has at least: blocks that split what is contracted leave their sums there.
 int64_t leastSlots(const ProductBlock &block, int64_t bytes);
 
 /// Cycles of a launch.
-double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuModel &model);
+double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuTarget &target);
 
 } // namespace tile::codegen::gpu
 

@@ -118,9 +118,8 @@ GpuShortage gpu::findElementShortage(KernelOp kernel, int64_t most) {
 }
 
 int64_t gpu::registersOfThread(KernelOp kernel) {
-  constexpr int64_t registersOfBlock = 65536, mostOfThread = 255;
   int64_t warps = kernel->getAttrOfType<IntegerAttr>(warpsAttrName).getInt();
-  return std::min(mostOfThread, registersOfBlock / (32 * warps));
+  return std::min(maxRegistersOfThread, registersOfMultiprocessor / (32 * warps));
 }
 
 int64_t gpu::wordsOf(ValueRange tiles) {
@@ -227,7 +226,7 @@ GpuShortage gpu::findPlainShortage(KernelOp kernel, ArrayRef<PlainDot> dots) {
 
 GpuShortage gpu::findSharedShortage(KernelOp kernel, int64_t bytes, Operation *op,
                                     StringRef target) {
-  int64_t most = sharedBytesOf(target);
+  int64_t most = GpuTarget::of(target).sharedBytes;
   if (bytes <= most)
     return {};
   GpuShortage shortage{op ? op : kernel.getOperation(),

@@ -40,6 +40,8 @@ inline constexpr llvm::StringLiteral groupAttrName = "tile_gpu.group";
 int64_t numWarpsOf(mlir::Operation *op);
 /// The number of the role that an op stands in.
 unsigned roleOf(RolesOp roles, mlir::Operation *op);
+/// The registers that a thread has when a kernel of so many warps with roles starts.
+int64_t registersAtStart(int64_t warps);
 /// Whether a role starts copies. Such a role is one thread's.
 bool puts(mlir::Region &role);
 /// What advances a channel in a role; null: nothing does.

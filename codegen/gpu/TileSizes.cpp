@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace tile::ir;
+using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
 
@@ -44,8 +45,8 @@ struct AxisInfo {
 class Chooser {
 public:
   Chooser(KernelOp kernel, ArrayRef<int64_t> dims, const llvm::StringMap<int64_t> &given,
-          const GpuModel &model, bool fixed)
-      : kernel(kernel), dims(dims), given(given), model(model), fixed(fixed) {}
+          const GpuTarget &target, bool fixed)
+      : kernel(kernel), dims(dims), given(given), target(target), fixed(fixed) {}
   llvm::StringMap<int64_t> choose();
   bool isPipeline = false;
 
@@ -70,7 +71,7 @@ private:
   KernelOp kernel;
   ArrayRef<int64_t> dims;
   const llvm::StringMap<int64_t> &given;
-  const GpuModel &model;
+  const GpuTarget &target;
   bool fixed;
   llvm::MapVector<StringAttr, AxisInfo> axes;
   int64_t eachPrograms = 1;
@@ -310,10 +311,10 @@ bool Chooser::isProduct() {
   return compiled && findProduct(*compiled).product;
 }
 
-/// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its model.
+/// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its target.
 /// False where the kernel is none that could, or its schedule has no block for it.
 bool Chooser::chooseForProduct() {
-  if (!model.hasPipelines || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2 ||
+  if (!target.hasWarpgroupMma || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2 ||
       !whyNoPipeline(kernel).empty())
     return false;
   DotOp dot = dots[0];
@@ -393,10 +394,11 @@ bool Chooser::chooseForProduct() {
           for (int64_t s : splits) {
             ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0, isTwice};
             if (!refusalOf(block, bytes, rowsTurned, columnsTurned).empty() ||
-                slotsFor(block, extents.bytes, model) < std::max(slots, leastSlots(block, bytes)) ||
+                slotsFor(block, extents.bytes, target) <
+                    std::max(slots, leastSlots(block, bytes)) ||
                 ((blocksOfRows(block) > 1 || s > 1) && moves))
               continue;
-            double cycles = cyclesOf(extents, block, model);
+            double cycles = cyclesOf(extents, block, target);
             if (best > 0 && cycles >= best)
               continue;
             best = cycles;
@@ -518,7 +520,7 @@ void Chooser::chooseForDots() {
       largest->size /= 2;
     return largest != nullptr;
   };
-  while (programs() < model.multiprocessors && halve(least)) {
+  while (programs() < target.multiprocessors && halve(least)) {
   }
   constexpr int64_t rowsOfInstruction = 8;
   for (DotOp dot : dots)
@@ -539,7 +541,7 @@ int64_t Chooser::programs() const {
 /// Programs for every multiprocessor, several at a time, if there is anything to share.
 void Chooser::spread() {
   constexpr int64_t programsEach = 4, leastInner = 256, forCopies = 512;
-  int64_t most = programsEach * model.multiprocessors;
+  int64_t most = programsEach * target.multiprocessors;
   // Blocks with copies of an output run programs one after the other; there are 256 of them and
   // more.
   int64_t enough = updatesRows || updatesAll ? std::min(most, forCopies) : most;
@@ -590,10 +592,10 @@ llvm::StringMap<int64_t> Chooser::choose() {
 
 llvm::StringMap<int64_t> tile::codegen::gpu::chooseTiles(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
-                                                         const GpuModel &model, bool fixed,
+                                                         const GpuTarget &target, bool fixed,
                                                          bool *isPipeline) {
   auto choose = [&](KernelOp from, const llvm::StringMap<int64_t> &known) {
-    Chooser chooser(from, dims, known, model, fixed);
+    Chooser chooser(from, dims, known, target, fixed);
     llvm::StringMap<int64_t> sizes = chooser.choose();
     if (isPipeline)
       *isPipeline = chooser.isPipeline;

@@ -22,7 +22,7 @@ namespace tile::codegen::gpu {
 /// Reads the kernel alone: equal calls choose equal sizes. `isPipeline`, if it isn't null, becomes
 /// whether they are those of a pipeline (Products.h).
 llvm::StringMap<int64_t> chooseTiles(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                                     const llvm::StringMap<int64_t> &given, const GpuModel &model,
+                                     const llvm::StringMap<int64_t> &given, const GpuTarget &target,
                                      bool fixed = false, bool *isPipeline = nullptr);
 
 } // namespace tile::codegen::gpu

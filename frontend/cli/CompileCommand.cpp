@@ -85,9 +85,7 @@ private:
   bool emitsGpuCode() const {
     return llvm::is_contained({"gpu", "ptx", "cubin", "sass"}, StringRef(options.emit));
   }
-  bool isForGpu() const {
-    return llvm::is_contained(codegen::gpuTargets, options.target) || emitsGpuCode();
-  }
+  bool isForGpu() const { return runtime::GpuTarget::find(options.target) || emitsGpuCode(); }
   Outcome<std::monostate> write(const std::string &text);
   void printReport(const std::string &text, int code) const;
 
@@ -336,7 +334,7 @@ Outcome<std::string> Compile::emitForGpu() {
 
 /// What can be made for which target.
 Outcome<std::monostate> Compile::checkTarget() const {
-  bool isGpuTarget = llvm::is_contained(codegen::gpuTargets, options.target);
+  bool isGpuTarget = runtime::GpuTarget::find(options.target);
   bool isCpuCode = llvm::is_contained({"asm", "obj"}, StringRef(options.emit));
   if (options.emit == "artifact") {
     if (options.cubins && artifactTargets(options.target).gpus.names.empty())
@@ -357,7 +355,7 @@ Outcome<std::monostate> Compile::checkTarget() const {
   if (hasOther && emitsGpuCode())
     return Failure::usage(
         {"--emit=" + options.emit + " is not made for " + options.target,
-         "the targets are " + llvm::join(ArrayRef(codegen::gpuTargets), ", ") + " and native"});
+         "the targets are " + llvm::join(runtime::GpuTarget::names(), ", ") + " and native"});
   return Done{};
 }
 

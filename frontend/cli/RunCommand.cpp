@@ -180,6 +180,9 @@ Outcome<std::monostate> Run::loadReference() {
   if (!options.check)
     return Failure::usage({"nothing is compared with --against", "add --check"});
   auto [path, name] = splitEntry(options.against);
+  if (namesIr(path))
+    return Failure::usage(
+        {"'" + path + "' of --against is IR", "it takes a source: FILE.tile:KERNEL"});
   auto file = session.load(path);
   if (!file)
     return file.takeFailure();

@@ -2,8 +2,8 @@
 
 #include "frontend/cli/TargetList.h"
 
-#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/cli/Commands.h"
+#include "runtime/artifact/GpuTarget.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -13,7 +13,7 @@ using namespace tile::frontend::cli;
 
 std::vector<std::string> tile::frontend::cli::targetNames() {
   std::vector<std::string> names = {"native", "cpu", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  names.insert(names.end(), std::begin(codegen::gpuTargets), std::end(codegen::gpuTargets));
+  llvm::append_range(names, runtime::GpuTarget::names());
   return names;
 }
 
@@ -36,9 +36,9 @@ CLI::Validator tile::frontend::cli::targetList() {
 ArtifactTargets tile::frontend::cli::artifactTargets(llvm::StringRef list) {
   ArtifactTargets targets;
   llvm::SmallVector<llvm::StringRef> parts = partsOf(list.empty() ? "native" : list);
-  for (llvm::StringRef target : codegen::gpuTargets)
-    if (llvm::is_contained(parts, target))
-      targets.gpus.names.push_back(target.str());
+  for (const runtime::GpuTarget &target : runtime::gpuTargets)
+    if (llvm::is_contained(parts, llvm::StringRef(target.name)))
+      targets.gpus.names.emplace_back(target.name);
   if (llvm::is_contained(parts, "native") || llvm::is_contained(parts, "cpu"))
     targets.cpus.push_back({.cpu = "native"});
   for (const char *cpu : {"x86-64-v4", "x86-64-v3", "x86-64-v2"})

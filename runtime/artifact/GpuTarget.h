@@ -1,6 +1,6 @@
-// What is known of the GPUs that code is made for: limits of a multiprocessor, a CTA and a thread, and
-// which instructions there are. Whoever has to know asks this table; a new target is a new row of it.
-// Plain data, no dependencies.
+// What is known of the GPUs that code is made for: limits of a multiprocessor, a CTA and a thread,
+// and which instructions there are. Whoever has to know asks this table; a new target is a new row
+// of it. Plain data, no dependencies.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,9 @@ namespace tile::runtime {
 /// Registers, of 32 bits, that a multiprocessor has and a CTA can have, and that a thread can
 /// address: the same for all GPUs from compute capability 8.0 on.
 inline constexpr int64_t registersOfMultiprocessor = 65536, maxRegistersOfThread = 255;
+
+/// The target where none is named.
+inline constexpr std::string_view usualGpuTarget = "sm_90a";
 
 struct GpuTarget {
   /// As `--target` and PTX have it.
@@ -48,7 +51,7 @@ struct GpuTarget {
 
   /// The target of a name; null: there is none.
   static const GpuTarget *find(std::string_view name);
-  /// The target of a name that is one.
+  /// The target of a name that is one; of an empty name, which processors have, the usual one.
   static const GpuTarget &of(std::string_view name);
   /// The target that is nearest to a device; null: it runs the code of none.
   static const GpuTarget *nearest(int deviceMajor, int deviceMinor);
@@ -58,12 +61,9 @@ struct GpuTarget {
   static int64_t maxSharedBytes();
 };
 
-/// The target where none is named.
-inline constexpr std::string_view usualGpuTarget = "sm_90a";
-
 // Each behind those whose code its devices run, too. Limits: CUDA C++ Programming Guide, "Technical
-// Specifications per Compute Capability". Multiprocessors: those of an A100, an A40, an L40S, an H100
-// or H200 SXM, a B200 and an RTX PRO 6000.
+// Specifications per Compute Capability". Multiprocessors: those of an A100, an A40, an L40S, an
+// H100 or H200 SXM, a B200 and an RTX PRO 6000.
 inline constexpr GpuTarget gpuTargets[] = {
     {.name = "sm_80",
      .major = 8,
@@ -144,7 +144,7 @@ inline const GpuTarget *GpuTarget::find(std::string_view name) {
 }
 
 inline const GpuTarget &GpuTarget::of(std::string_view name) {
-  const GpuTarget *target = find(name);
+  const GpuTarget *target = find(name.empty() ? usualGpuTarget : name);
   assert(target && "names are checked where they come from");
   return *target;
 }

@@ -1,5 +1,6 @@
 #include "runtime/cuda/Device.h"
 #include "runtime/Text.h"
+#include "runtime/artifact/GpuTarget.h"
 
 #include <algorithm>
 #include <array>
@@ -22,14 +23,8 @@ double DeviceProperties::memoryBandwidth() const {
 }
 
 Result<std::string> targetFor(int major, int minor) {
-  if (major == 10 && minor == 0)
-    return std::string("sm_100a");
-  if (major == 9 && minor == 0)
-    return std::string("sm_90a");
-  if (major * 10 + minor >= 89)
-    return std::string("sm_89");
-  if (major >= 8)
-    return std::string("sm_80");
+  if (const GpuTarget *target = GpuTarget::nearest(major, minor))
+    return std::string(target->name);
   return Error{"devices of compute capability " + std::to_string(major) + "." +
                    std::to_string(minor) + " are not supported: 8.0 is the least",
                "use a device of the Ampere generation or newer, or --device=cpu"};

@@ -40,9 +40,8 @@ struct DeviceProperties {
   std::vector<std::string> describe() const;
 };
 
-/// The target to compile for: sm_80, sm_89, sm_90a or sm_100a, the newest whose code runs there.
-/// Those with an "a" run on just that capability; so 8.6 gets sm_80, 10.3 and 12.0 get sm_89. An
-/// error below 8.0.
+/// The target to compile for (GpuTarget): the newest whose code runs there. Those with an "a" run
+/// on just that capability; so 10.3 gets sm_90. An error below 8.0.
 Result<std::string> targetFor(int major, int minor);
 
 /// A device whose primary context is retained as long as this object lives; everything made on the

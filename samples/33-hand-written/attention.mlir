@@ -72,7 +72,7 @@ tile.kernel @attention(
   %ks = tile_gpu.channel : !twice
   %vs = tile_gpu.channel : !twice
   tile.parallel (%b = each "b" %c0 to %B, %turn = each "n" %c0 to %rowBlocks, %h = each "h" %c0 to %H) {
-    tile_gpu.roles "load" warps 4 registers 32 {
+    tile_gpu.roles "load" warps 4 registers 40 {
       // Those with most keys come first.
       %next = arith.addi %turn, %c1 : i64
       %n = arith.subi %rowBlocks, %next : i64
@@ -108,7 +108,7 @@ tile.kernel @attention(
       tile_gpu.advance %qs by %any : !once
       tile_gpu.advance %ks by %count : !twice
       tile_gpu.advance %vs by %count : !twice
-    }, "multiply" warps 8 registers 240 {
+    }, "multiply" warps 8 registers 232 {
       %next = arith.addi %turn, %c1 : i64
       %n = arith.subi %rowBlocks, %next : i64
       %start = arith.muli %n, %c128 : i64

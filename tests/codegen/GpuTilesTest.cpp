@@ -74,7 +74,8 @@ protected:
                                   const llvm::StringMap<int64_t> &given = {}, bool fixed = false) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
-    return chooseTiles(*module->getOps<KernelOp>().begin(), dims, given, GpuModel(), fixed);
+    return chooseTiles(*module->getOps<KernelOp>().begin(), dims, given,
+                       tile::codegen::GpuTarget::of(tile::codegen::usualGpuTarget), fixed);
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};

@@ -21,7 +21,9 @@ import shutil
 import subprocess
 import sys
 
-TARGETS = ["sm_80", "sm_89", "sm_90a", "sm_100a"]
+TARGETS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
+# Those whose code differs little from another one's: of the samples alone.
+LIKE_OTHERS = ["sm_86", "sm_90", "sm_120"]
 EXTENT = "77"
 PRODUCTS = ["dots", "orders", "products", "05-matmul-bias", "32-grouped-matmul"]
 # A length for all dimensions, and others for some.
@@ -146,7 +148,8 @@ def main():
                 elif title in LONG_ROWS:
                     jobs += [(tilec, work, path, name, dims, *LONG_ROWS[title], bound) for bound in types or [""]]
                 else:
-                    jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS]
+                    jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS
+                             if target not in LIKE_OTHERS or "samples" in path.parts]
                     if path.parent.name in PRODUCTS:
                         fast = [t for t in types if t != "f32"] or [""]  # which tensor cores have
                         jobs += [(tilec, work, path, name, dims, target, *choice)

@@ -24,7 +24,7 @@ SAMPLES = 'import sys; print(sys.argv[1:]); print("9 runs"); sys.exit({})'
 # What stands where, the modules that Python finds, the steps, and what is expected: exit code, verdict by step.
 CASES = [
     ("all passes", GPU, PASSED, 0, ["numpy", "torch", "cupy"], True, [], 0,
-     dict.fromkeys(["driver", "faults", "samples", "artifacts", "fusion", "graphs", "losses", "types", "reports", "memcheck",
+     dict.fromkeys(["driver", "faults", "samples", "ir", "artifacts", "fusion", "graphs", "losses", "types", "reports", "memcheck",
                     "racecheck", "initcheck", "synccheck", "bench", "compare"], "passed")),
     ("no GPU", NO_GPU, PASSED, 0, ["numpy"], True, [], 77, {}),
     ("tilec doesn't start", "exit 127", PASSED, 0, ["numpy"], True, [], 1, {}),
@@ -34,7 +34,7 @@ CASES = [
      {"driver": "passed", "samples": "FAILED"}),
     ("the test finds no device", GPU, NOT_RUN, 0, [], True, ["driver"], 1, {"driver": "FAILED"}),
     ("no NumPy", GPU, PASSED, 0, [], True, [], 0,
-     {"driver": "passed", "graphs": "passed", "losses": "passed",
+     {"driver": "passed", "ir": "passed", "graphs": "passed", "losses": "passed",
       **dict.fromkeys(["faults", "samples", "types", "reports", "memcheck", "synccheck", "compare"], "SKIPPED")}),
     ("torch alone", GPU, PASSED, 0, ["numpy", "torch"], True, ["compare"], 0, {"compare": "SKIPPED"}),
     ("no sanitizer", GPU, PASSED, 0, ["numpy"], False, ["memcheck", "samples"], 0,
@@ -59,7 +59,7 @@ def check(run_sh, place, devices, driver, code, modules, has_sanitizer, steps, e
     (bundle / "run.sh").symlink_to("tests/gpu/run.sh")
     for name in ("e2e/run_samples.py", "e2e/fusion/check_fusion.py", "e2e/fusion/check_pins.py",
                  "e2e/check_types.py", "e2e/check_sums.py", "e2e/check_reports.py",
-                 "gpu/check_faults.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py", "bench/fusion_loses.py"):
+                 "gpu/check_faults.py", "gpu/check_ir.py", "gpu/sanitize.py", "bench/compare.py", "bench/matmul.py", "bench/fusion_loses.py"):
         (bundle / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (bundle / "tests" / name).write_text(SAMPLES.format(code))
     script(bundle / "tests/gpu/bench.sh", "echo figures")

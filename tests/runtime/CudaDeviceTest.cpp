@@ -104,8 +104,8 @@ TEST_F(CudaDevice, WhatADriverLeavesOut) {
 
 TEST(CudaTarget, TheNewestWhoseCodeRunsThere) {
   const std::tuple<int, int, const char *> cases[] = {
-      {8, 0, "sm_80"},    {8, 6, "sm_80"},  {8, 7, "sm_80"},  {8, 9, "sm_89"},  {9, 0, "sm_90a"},
-      {10, 0, "sm_100a"}, {10, 3, "sm_89"}, {11, 0, "sm_89"}, {12, 0, "sm_89"}, {12, 1, "sm_89"}};
+      {8, 0, "sm_80"},    {8, 6, "sm_86"},  {8, 7, "sm_86"},  {8, 9, "sm_89"},   {9, 0, "sm_90a"},
+      {10, 0, "sm_100a"}, {10, 3, "sm_90"}, {11, 0, "sm_90"}, {12, 0, "sm_120"}, {12, 1, "sm_120"}};
   for (auto [major, minor, target] : cases)
     EXPECT_EQ(*targetFor(major, minor), target) << major << "." << minor;
   expectError(targetFor(7, 5), "compute capability 7.5 are not supported: 8.0 is the least");

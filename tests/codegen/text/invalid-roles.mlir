@@ -90,8 +90,8 @@ tile.kernel @registers() attributes {dims = ["M"], tile_gpu.warps = 12} {
   %c0 = arith.constant 0 : i64
   %M = tile.dim "M"
   tile.parallel (%i = tiles "i" %c0 to %M by 64) {
-    // expected-error@+1 {{asks for 67584 registers; a multiprocessor has 65536}}
-    tile_gpu.roles "load" warps 4 registers 48 {
+    // expected-error@+1 {{asks for 65536 registers; a CTA of 12 warps has 64512}}
+    tile_gpu.roles "load" warps 4 registers 32 {
     }, "multiply" warps 8 registers 240 {
     }
   }
