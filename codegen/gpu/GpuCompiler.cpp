@@ -170,6 +170,13 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
                << nameInSource(kernel.getSymName())
                << "` has roles, for the bulk copies and tensor cores of sm_90a, which "
                << options.target << " doesn't have";
+      if (gpu::numBlocks(*copy) > target.maxClusterSize)
+        return kernel.emitError("`")
+               << nameInSource(kernel.getSymName()) << "` has clusters of " << gpu::numBlocks(*copy)
+               << " CTAs, and " << options.target << " has "
+               << (target.maxClusterSize > 1
+                       ? "them of up to " + std::to_string(target.maxClusterSize)
+                       : std::string("none"));
       return copy;
     }
     gpu::normalizeKernel(*copy);
@@ -191,6 +198,22 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
 }
 
 bool tile::codegen::isOnGpuLevel(KernelOp kernel) { return kernel->hasAttr(gpu::warpsAttrName); }
+
+int64_t tile::codegen::warpsOf(KernelOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(gpu::warpsAttrName);
+  return warps ? warps.getInt() : 0;
+}
+
+bool tile::codegen::hasLayouts(KernelOp kernel) {
+  auto isOfLevel = [](Type type) { return gpu::hasLayout(type) || isa<gpu::PendingType>(type); };
+  return kernel
+      .walk([&](Operation *op) {
+        bool found = isa<gpu::TileGpuDialect>(op->getDialect()) ||
+                     llvm::any_of(op->getResultTypes(), isOfLevel);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 void tile::codegen::loadGpuDialect(MLIRContext &context) {
   context.loadDialect<gpu::TileGpuDialect>();

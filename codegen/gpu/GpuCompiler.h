@@ -35,6 +35,10 @@ inline constexpr llvm::StringLiteral fixedOrderAttrName = "tile.fixed_order";
 /// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
 /// to decide. Only GPUs run it.
 bool isOnGpuLevel(ir::KernelOp kernel);
+/// Returns the warps that such a kernel says it has; 0 where that is no number.
+int64_t warpsOf(ir::KernelOp kernel);
+/// Returns whether a kernel has tiles or ops of that level.
+bool hasLayouts(ir::KernelOp kernel);
 /// Lets a context read the tile_gpu level as text.
 void loadGpuDialect(mlir::MLIRContext &context);
 

@@ -102,6 +102,14 @@ LogicalResult ChannelOp::verify() {
   }
   if (filler && !isReleased)
     return emitOpError("is filled, and no role releases its items");
+  auto isAdvanced = [&](Operation *user) {
+    RolesOp roles = rolesOver(user);
+    return bool(advanceOf(roles.getBodies()[roleOf(roles, user)], getResult()));
+  };
+  auto users = llvm::make_filter_range(getResult().getUsers(),
+                                       [](Operation *user) { return !isa<CombineOp>(user); });
+  if (llvm::any_of(users, isAdvanced) && !llvm::all_of(users, isAdvanced))
+    return emitOpError("is advanced by one role, and used by another that doesn't");
   return success();
 }
 
@@ -196,7 +204,11 @@ AdvanceOp tile::codegen::gpu::advanceOf(Region &role, Value channel) {
 }
 
 bool tile::codegen::gpu::takesTurns(Region &role) {
-  return role.walk([](AwaitTurnOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return role
+      .walk([](Operation *op) {
+        return isa<AwaitTurnOp, PassTurnOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Whether one thread can't do it by itself.
@@ -234,6 +246,13 @@ LogicalResult RolesOp::verify() {
       return emitOpError("a role that puts is one thread's: it gets nothing, and has no tiles");
   if (llvm::count_if(getBodies(), [](Region &role) { return takesTurns(role); }) > 1)
     return emitOpError("has more than one role whose warpgroups take turns");
+  for (Region &role : getBodies()) {
+    bool awaits = false, passes = false;
+    role.walk([&](AwaitTurnOp) { awaits = true; });
+    role.walk([&](PassTurnOp) { passes = true; });
+    if (awaits != passes)
+      return emitOpError("has a role that awaits turns and never passes one on, or the reverse");
+  }
   auto given = (*this)->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>(warpsAttrName);
   if (given && given.getInt() != warps)
     return emitOpError("has ") << warps << " warps, and the kernel " << given.getInt();
@@ -251,9 +270,15 @@ int64_t tile::codegen::gpu::numWarpsOf(Operation *op) {
 
 LogicalResult PositionOp::verify() {
   RolesOp roles = rolesOver(*this);
-  if (!roles || advanceOf(roles.getBodies()[roleOf(roles, *this)], getChannel()))
-    return success();
-  return emitOpError("is known in a role that advances the channel");
+  if (!roles)
+    return success(); // the channel tells
+  Region &role = roles.getBodies()[roleOf(roles, *this)];
+  AdvanceOp advance = advanceOf(role, getChannel());
+  if (!advance)
+    return emitOpError("is known in a role that advances the channel");
+  if (advance->isBeforeInBlock(role.front().findAncestorOpInBlock(*getOperation())))
+    return emitOpError("stands behind the op that advances the channel");
+  return success();
 }
 
 LogicalResult AdvanceOp::verify() {
@@ -319,6 +344,13 @@ LogicalResult PartialReduceOp::verify() {
   Layout layout = layoutOf(from).partial(axis);
   SmallVector<int64_t> shape(from.getShape());
   shape[axis] = layout.extent(axis);
+  Type element = from.getElementType();
+  bool isBitwise = llvm::is_contained({CombineKind::andi, CombineKind::ori, CombineKind::xori,
+                                       CombineKind::umax, CombineKind::umin},
+                                      getKind());
+  bool ignoresNan = getKind() == CombineKind::fmax || getKind() == CombineKind::fmin;
+  if (isa<FloatType>(element) ? isBitwise : ignoresNan || !element.isInteger())
+    return emitOpError("doesn't combine elements of ") << element;
   if (from.getElementType() != to.getElementType() || to.getShape() != ArrayRef(shape) ||
       axesOf(to) != ArrayRef(axes) || layoutOf(to) != layout)
     return emitOpError("gives ") << shape[axis] << " elements along " << getIntoAttr() << ", with "

@@ -93,8 +93,9 @@ Outcome<Done> ArtifactRun::checkOptions() const {
   };
   for (const std::string &flag :
        {refuse(device.device == Device::Interp, "--device=interp"),
-        refuse(options.check, "--check"), refuse(options.sanitize, "--sanitize"),
-        refuse(options.sweep, "--sweep-tiles"), refuse(!options.schedule.sizes.empty(), "--set"),
+        refuse(options.check, "--check"), refuse(!options.against.empty(), "--against"),
+        refuse(options.sanitize, "--sanitize"), refuse(options.sweep, "--sweep-tiles"),
+        refuse(!options.schedule.sizes.empty(), "--set"),
         refuse(!options.schedule.file.empty(), "--schedule"), refuse(!options.pin.empty(), "--pin"),
         refuse(!options.pipeline.printAfter.empty(), "--print-after")})
     if (!flag.empty())

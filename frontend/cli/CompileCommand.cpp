@@ -527,10 +527,11 @@ Outcome<std::monostate> Compile::loadIr(const std::string &path, const std::stri
     return Failure::usage(
         {"`" + kernel->decl.decl->name.text + "` is on the tile_gpu level, which only GPUs run",
          "--emit=gpu, ptx, cubin or sass, or a GPU's --target"});
-  if (isOnGpu && options.schedule.isGiven())
+  if (isOnGpu && (options.schedule.isGiven() || !options.dims.empty()))
     return Failure::usage({"`" + kernel->decl.decl->name.text +
-                               "` is on the tile_gpu level: its text has the tile sizes",
-                           "leave out --set and --schedule"});
+                               "` is on the tile_gpu level: its text has the tile sizes, and code "
+                               "for all dimensions",
+                           "leave out --set, --schedule and --dim"});
   return Done{};
 }
 

@@ -144,6 +144,9 @@ Outcome<std::monostate> Run::loadEntry() {
       return kernel.takeFailure();
     decl = kernel->decl;
     symbol = kernel->symbol;
+    if (options.sweep)
+      return Failure::usage(
+          {"'" + path + "' is IR, which has its tile sizes", "--sweep-tiles is for sources"});
     return Done{};
   }
   auto file = session.load(path);

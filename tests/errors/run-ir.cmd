@@ -61,3 +61,19 @@ tile.kernel @roles(
 }
 END
 tilec compile channel.mlir --emit=ptx --target=sm_80
+# What a source guarantees, and text doesn't.
+try() { sed "$1" roles.mlir > wrong.mlir; tilec compile wrong.mlir --emit=ptx 2>&1 | head -1; }
+try 's/tile.type = "f32"/tile.type = "f64"/'
+try 's/tile.type = "f32"/tile.type = "zzz"/'
+try 's/tile.mode = "out"/tile.mode = "wat"/'
+try 's/tile.name = "y"/tile.name = "x"/'
+try 's/tile.name = "y"/tile.name = "y z"/'
+try 's/tile.name = "y"/tile.default = "q", &/'
+try 's/dims = \["N"\]/dims = ["n m"]/'
+try 's/tile_gpu.warps = 4/tile_gpu.warps = 0/'
+try 's/tile_gpu.warps = 4/tile_gpu.warps = "x"/'
+try 's/tile_gpu.warps = 4/tile_gpu.other = 4/'
+try 's/%y: memref<?xf32>/%y: memref<4xf32>/'
+head -c 3000 /dev/zero | tr '\0' '[' > deep.mlir && tilec compile deep.mlir
+tilec compile roles.mlir --emit=ptx --dim N=5
+tilec run roles.mlir $in --device=cuda --sweep-tiles

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-GPU = 'echo "cuda:0: A GPU"'
+GPU = 'echo "cuda:0: A GPU"; echo "    compute capability 9.0, --target=sm_90a"'
+OLDER = 'echo "cuda:0: A GPU"; echo "    compute capability 8.0, --target=sm_80"'
 NO_GPU = 'echo "cuda: none: there is no CUDA driver"'
 PASSED = 'echo "[  PASSED  ] 3 tests."'
 FAILED = 'echo "[  FAILED  ] 1 test, listed below:"; exit 1'
@@ -26,6 +27,7 @@ CASES = [
     ("all passes", GPU, PASSED, 0, ["numpy", "torch", "cupy"], True, [], 0,
      dict.fromkeys(["driver", "faults", "samples", "ir", "artifacts", "fusion", "graphs", "losses", "types", "reports", "memcheck",
                     "racecheck", "initcheck", "synccheck", "bench", "compare"], "passed")),
+    ("an older GPU", OLDER, PASSED, 0, ["numpy"], True, ["driver", "ir"], 0, {"driver": "passed", "ir": "SKIPPED"}),
     ("no GPU", NO_GPU, PASSED, 0, ["numpy"], True, [], 77, {}),
     ("tilec doesn't start", "exit 127", PASSED, 0, ["numpy"], True, [], 1, {}),
     ("a test fails", GPU, FAILED, 0, ["numpy"], True, ["driver", "samples"], 1,

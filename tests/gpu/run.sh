@@ -76,7 +76,10 @@ has_module() { "$python" -c "import $1" 2>/dev/null; }
 # missing STEP: what this machine lacks for it; nothing if it can run.
 missing() {
   case $1 in
-    ir | bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
+    ir)
+      if ! grep -q 'compute capability 9\.0' "$results/devices.txt"; then echo "the device isn't of compute capability 9.0"
+      elif ! command -v "$python" >/dev/null; then echo "there is no $python"; fi ;;
+    bench | losses) command -v "$python" >/dev/null || echo "there is no $python" ;;
     faults | samples | artifacts | fusion | sums | types | reports) has_module numpy || echo "$python has no NumPy" ;;
     *check)
       if ! has_module numpy; then echo "$python has no NumPy"

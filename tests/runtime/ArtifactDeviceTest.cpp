@@ -201,7 +201,7 @@ TEST_F(ArtifactDevice, SaysForWhatThereIsNoCode) {
     auto result = function("axpy").launch(here, {{"x", *here.upload(numbers(9))}});
     expectError(result, "the artifact has code of `axpy` for sm_90a and x86-64-v3; device 0, "
                         "NVIDIA A10, has compute capability 8.6");
-    EXPECT_EQ(result.error().hint, "compile it with --target=sm_80, too");
+    EXPECT_EQ(result.error().hint, "compile it with --target=sm_86, too");
   }
   data.kernels[0].cuda.pop_back(); // what runs where N <= 8 is left
   load(data);

@@ -402,7 +402,81 @@ tile.kernel @turns(%a: memref<?xf32> {tile.name = "a", tile.mode = "in", tile.sh
     tile_gpu.roles "work" warps 4 registers 40 {
       // expected-error@+1 {{stands in a role of 8 or 16 warps}}
       tile_gpu.await_turn
+      tile_gpu.pass_turn
     }
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @passes(%a: memref<?xf32> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m] -> (m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    // expected-error@+1 {{has a role that awaits turns and never passes one on, or the reverse}}
+    tile_gpu.roles "work" warps 8 registers 40 {
+      tile_gpu.pass_turn
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @alone(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 8} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  // expected-error@+1 {{is advanced by one role, and used by another that doesn't}}
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "load" warps 4 registers 40 {
+      tile_gpu.put %items[%c0] from %a at [affine_map<(i) -> (i, 0)>](%i) : !items from memref<?x?xbf16> at !tile.span<"i", 64>
+      tile_gpu.advance %items by %c0 : !items
+    }, "read" warps 4 registers 40 {
+      tile_gpu.release %items[%c0] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!items = !tile_gpu.channel<2, [!tile_gpu.shared<tensor<64x64xbf16>, swizzle = 128>]>
+tile.kernel @late(%a: memref<?x?xbf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, k] -> (m, k)>})
+    attributes {dims = ["M", "K"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %M = tile.dim "M"
+  %items = tile_gpu.channel : !items
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    tile_gpu.roles "read" warps 4 registers 40 {
+      tile_gpu.advance %items by %c0 : !items
+      // expected-error@+1 {{stands behind the op that advances the channel}}
+      %n = tile_gpu.position %items : !items
+      tile_gpu.release %items[%n] : !items
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#acc = #tile_gpu.layout<["i", "j"], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], repeat = [1, 1]>
+tile.kernel @kinds(%c: memref<?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m] -> (m)>})
+    attributes {dims = ["M"], tile_gpu.warps = 4} {
+  %c0 = arith.constant 0 : i64
+  %c16 = arith.constant 16 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %j = tile.axis %c0 to %c16 : !tile.span<"j", 16>
+  %lane = tile.axis %c0 to %c16 : !tile.span<"lane", 16>
+  tile.parallel (%i = tiles "i" %c0 to %M by 64) {
+    %x = tile.broadcast %zero : f32 to tensor<64x16xf32, #acc>
+    // expected-error@+1 {{doesn't combine elements of 'f32'}}
+    %s = tile_gpu.partial_reduce <and> %x over "j" into "lane" : tensor<64x16xf32, #acc> -> tensor<64x16xf32, #acc>
   }
   tile.return
 }
