@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 TARGETS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
-# Those whose code differs little from another one's: of the samples alone.
+# Those whose code differs little from another one's: of each sample's first kernel alone.
 LIKE_OTHERS = ["sm_86", "sm_90", "sm_120"]
 EXTENT = "77"
 PRODUCTS = ["dots", "orders", "products", "05-matmul-bias", "32-grouped-matmul"]
@@ -142,14 +142,14 @@ def main():
             title = f"{path.parent.name}/{path.name}"
             if title in WITH_VARIANTS:
                 variants += variants_of(tilec, work, path)
-            for name, dims, types, problem in kernels_of(tilec, path):
+            for number, (name, dims, types, problem) in enumerate(kernels_of(tilec, path)):
                 if dims is None:
                     results.append(("failed", f"{path}:{name}", problem))
                 elif title in LONG_ROWS:
                     jobs += [(tilec, work, path, name, dims, *LONG_ROWS[title], bound) for bound in types or [""]]
                 else:
                     jobs += [(tilec, work, path, name, dims, target, EXTENT, "") for target in TARGETS
-                             if target not in LIKE_OTHERS or "samples" in path.parts]
+                             if target not in LIKE_OTHERS or ("samples" in path.parts and number == 0)]
                     if path.parent.name in PRODUCTS:
                         fast = [t for t in types if t != "f32"] or [""]  # which tensor cores have
                         jobs += [(tilec, work, path, name, dims, target, *choice)
