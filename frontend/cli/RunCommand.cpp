@@ -132,6 +132,12 @@ Outcome<std::monostate> Run::prepare() {
   return sizes.check(kernelsOf(session.module(), symbol));
 }
 
+static Outcome<dsl::DeclRef> entryOf(Session &session, const std::string &path,
+                                     const std::string &name) {
+  auto file = session.load(path);
+  return file ? session.entry(**file, name) : file.takeFailure();
+}
+
 /// Finds what runs: its declaration, and of IR the symbol.
 Outcome<std::monostate> Run::loadEntry() {
   auto chosen = chosenEntry(options.file, options.entry);
@@ -149,10 +155,7 @@ Outcome<std::monostate> Run::loadEntry() {
           {"'" + path + "' is IR, which has its tile sizes", "--sweep-tiles is for sources"});
     return Done{};
   }
-  auto file = session.load(path);
-  if (!file)
-    return file.takeFailure();
-  auto entry = session.entry(**file, name);
+  auto entry = entryOf(session, path, name);
   if (!entry)
     return entry.takeFailure();
   decl = *entry;
@@ -186,10 +189,7 @@ Outcome<std::monostate> Run::loadReference() {
   if (namesIr(path))
     return Failure::usage(
         {"'" + path + "' of --against is IR", "it takes a source: FILE.tile:KERNEL"});
-  auto file = session.load(path);
-  if (!file)
-    return file.takeFailure();
-  auto entry = session.entry(**file, name);
+  auto entry = entryOf(session, path, name);
   if (!entry)
     return entry.takeFailure();
   auto read = readInputs(session, *entry, options.inputs, options.types, ReadInputs::OnlyShapes);

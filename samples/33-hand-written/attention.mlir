@@ -73,7 +73,7 @@ tile.kernel @attention(
   %vs = tile_gpu.channel : !twice
   tile.parallel (%b = each "b" %c0 to %B, %turn = each "n" %c0 to %rowBlocks, %h = each "h" %c0 to %H) {
     tile_gpu.roles "load" warps 4 registers 40 {
-      // Those with most keys come first.
+      // Programs with most keys come first.
       %next = arith.addi %turn, %c1 : i64
       %n = arith.subi %rowBlocks, %next : i64
       %start = arith.muli %n, %c128 : i64

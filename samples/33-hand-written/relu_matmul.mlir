@@ -55,7 +55,7 @@ tile.kernel @relu_matmul(
         %read = tile_gpu.read %ta : !a to !x
         %x = arith.maximumf %read, %floor : !x
         %started = tile_gpu.mma %x, %tb by_columns, %sum : !x, !b, !tile_gpu.pending<!acc>
-        // Until they are done, the registers of %x are the tensor cores'.
+        // The registers of %x belong to the tensor cores until these are done.
         %done = tile_gpu.mma_wait %started pending 0 : !tile_gpu.pending<!acc>
         tile_gpu.release %ab[%n] : !ab
         scf.yield %done : !tile_gpu.pending<!acc>
