@@ -7,6 +7,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/LoopFolds.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"

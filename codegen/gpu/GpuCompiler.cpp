@@ -7,7 +7,6 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/LineInfo.h"
-#include "codegen/gpu/Lowering.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
@@ -16,6 +15,7 @@
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/WarpMma.h"
 #include "codegen/gpu/Workarounds.h"
+#include "codegen/gpu/lower/LowerKernel.h"
 #include "ir/Schedule.h"
 #include "ir/Specialize.h"
 

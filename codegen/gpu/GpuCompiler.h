@@ -79,7 +79,7 @@ using ReduceCopies = runtime::CudaReduceCopies;
 struct GpuCode {
   std::string ptx;
   /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters: codegen/
-  /// gpu/Lowering.h.
+  /// gpu/lower/LowerKernel.h.
   std::string function;
   unsigned threads = 0;
   /// Of a program: more than one are a cluster.

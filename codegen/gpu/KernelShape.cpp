@@ -5,7 +5,7 @@
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/OutputCopies.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/TileSizes.h"
@@ -20,7 +20,6 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
-using tile::codegen::ReduceCopies;
 
 void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
   Operation *op = value.getDefiningOp();

@@ -1,7 +1,7 @@
 //===- LineInfo.cpp - places of the source in PTX -------------------------===//
 
 #include "codegen/gpu/LineInfo.h"
-#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/lower/LowerKernel.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"

@@ -73,16 +73,6 @@ void loopAxis(ir::AxisOp axis, int64_t chunk);
 /// nothing uses go, and axes that nothing has.
 llvm::StringMap<int64_t> loopContractions(ir::KernelOp kernel);
 
-/// Whether all that a reduction is for is to be joined with what its loop carries. Threads then
-/// fold what they have themselves in the loop, and each other's once it ends; any other reduction
-/// of a loop is done in each of its blocks.
-bool waitsForLoop(ir::ReduceOp reduce);
-/// Such a reduction, of what a loop yields for a value that it carries, and the op that joins both;
-/// or nulls.
-std::pair<ir::ReduceOp, mlir::Operation *> foldOf(mlir::Value yielded, mlir::BlockArgument carried);
-/// Whether what is carried for a reduction is sums, and behind them what these have lost.
-bool isSumOfFloats(ir::ReduceOp reduce);
-
 /// Replaces counts of whole axes without conditions by their lengths.
 void foldCounts(ir::KernelOp kernel);
 /// Makes a reduction of what a reduction of the same kind gives, and nothing else needs, one along

@@ -7,7 +7,7 @@
 #include "codegen/gpu/Divisors.h"
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/Lowering.h"
+#include "codegen/gpu/OutputCopies.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"

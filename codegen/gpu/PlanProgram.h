@@ -27,6 +27,9 @@ inline constexpr int64_t registersForTiles = registersOfMultiprocessor / 2;
 /// Of a kernel: so many programs ahead each asks for rows (Prefetch.cpp).
 inline constexpr llvm::StringLiteral prefetchAttrName = "tile_gpu.prefetch";
 
+/// What an instruction asks for ahead begins at a multiple of as many bytes, and is one.
+inline constexpr int64_t prefetchUnit = 16;
+
 /// A load of whole rows, which a program can ask for in place of another.
 struct PrefetchedRows {
   ir::LoadOp load;

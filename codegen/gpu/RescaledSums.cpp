@@ -1,8 +1,6 @@
 //===- RescaledSums.cpp - sums of exponentials in one pass ----------------===//
 
 #include "codegen/gpu/RescaledSums.h"
-#include "codegen/gpu/Lowering.h"
-#include "codegen/gpu/VerifyLayouts.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -13,8 +11,6 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using arith::CmpFPredicate;
-
-//===-- As IR -------------------------------------------------------------===//
 
 ReduceOp tile::codegen::gpu::maximumOf(ReduceOp sum) {
   auto exp = sum.getInput().getDefiningOp<math::ExpOp>();
@@ -75,51 +71,4 @@ Value tile::codegen::gpu::finishedSum(OpBuilder &builder, Location loc, Value su
     all = BroadcastOp::create(builder, loc, isLeast.getType(), hasElements);
   Value isLost = arith::AndIOp::create(builder, loc, isLeast, all);
   return arith::SelectOp::create(builder, loc, isLost, rest, sum);
-}
-
-//===-- Each thread by itself ---------------------------------------------===//
-
-/// Its reduction over the loop's blocks.
-static ReduceOp reductionOf(ForOp loop, Value yielded) {
-  for (Value operand : yielded.getDefiningOp()->getOperands())
-    if (auto reduce = operand.getDefiningOp<ReduceOp>(); reduce && reduce->getParentOp() == loop)
-      return reduce;
-  return {};
-}
-
-SmallVector<KernelLowering::Rescaled> KernelLowering::rescaledOf(ForOp loop) {
-  auto pairs = loop->getAttrOfType<DenseI64ArrayAttr>(rescaledAttrName);
-  SmallVector<Rescaled> result;
-  // Tiles that change their layout meet other threads.
-  bool moves = loop.walk([](ConvertOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (!pairs || moves || watches || !domains.restrictsOf(loop).empty())
-    return result;
-  ValueRange yielded = loop.getYield().getOperands();
-  for (size_t n = 0; n + 1 < static_cast<size_t>(pairs.size()); n += 2) {
-    auto max = static_cast<size_t>(pairs[n]), sum = static_cast<size_t>(pairs[n + 1]);
-    Rescaled pair{max, sum, reductionOf(loop, yielded[max]), reductionOf(loop, yielded[sum]),
-                  scaleOf(yielded[sum])};
-    if (!pair.maximum || !pair.added || !pair.scale)
-      return {};
-    result.push_back(pair);
-  }
-  return result;
-}
-
-std::pair<CodeBuilder::Values, CodeBuilder::Values>
-KernelLowering::joinRescaled(const Rescaled &pair, ValueRange maxima, ValueRange sums) {
-  auto joinAll = [&](ReduceOp op, ValueRange states) {
-    return joined({op, nullptr, keptAxes(op)}, states);
-  };
-  Values all = joinAll(pair.maximum, maxima), scaled;
-  for (auto [own, most, sum] : llvm::zip(maxima, all, sums)) {
-    Value stays = arith::CmpFOp::create(b, CmpFPredicate::OEQ, own, most);
-    Value difference = arith::SubFOp::create(b, own, most);
-    Value scale = emitFast(pair.scale, difference);
-    if (!scale)
-      scale = emitElementwise(b, target, pair.scale, difference);
-    Value factor = b.select(stays, b.number(difference.getType(), 1), scale);
-    scaled.push_back(arith::MulFOp::create(b, sum, factor));
-  }
-  return {std::move(all), joinAll(pair.added, scaled)};
 }

@@ -2,6 +2,7 @@
 
 #include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/LoopFolds.h"
 #include "codegen/gpu/RescaledSums.h"
 #include "codegen/gpu/TileGpuOps.h"
 

@@ -31,6 +31,9 @@ RESTRICTED = [
     ("Boost", re.compile(r"boost/"), re.compile(r"Boost::"), {"dsl"}),
 ]
 
+# Headers of the families of ops that the GPU's lowering has.
+FAMILY = re.compile(r"codegen/gpu/lower/\w+Emitter\.h$")
+
 SUFFIXES = {".h", ".hpp", ".cpp", ".td", ".inc", ".def", ".cu"}
 INCLUDE = re.compile(r'\s*#?\s*(?:include|import)\s*(["<])([^">]+)[">]')
 
@@ -59,6 +62,7 @@ def include_errors(root, path):
     """The violations of one source file, as lines `file:line: what is wrong`."""
     relative = path.relative_to(root).as_posix()
     unit = unit_of(relative)
+    family = relative if FAMILY.match(relative) else None
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
@@ -68,6 +72,11 @@ def include_errors(root, path):
         if header.startswith("."):
             yield here + f'"{header}": name headers from the root of the repository on'
             continue
+        # What puts families of ops together knows all of them, anything else one.
+        if FAMILY.match(header) and path.name != "KernelLowering.h":
+            if family not in (None, header):
+                yield here + f"a family of ops may not know another ({header})"
+            family = header
         used = unit_of(header)
         # A folder of a user's may be called ir, too; ours is what exists here.
         if used and (match[1] == '"' or (root / header).exists()) and not may_use(unit, used):
@@ -121,6 +130,10 @@ SELF_TEST_FILES = {
     "dsl/Up.cpp": ('#include "../frontend/Driver.h"', "from the root"),
     "codegen/gpu/Good.cpp": ('#include "runtime/artifact/Artifact.h"', None),
     "codegen/gpu/Bad.cpp": ('#include "runtime/Tensor.h"', "codegen may not use runtime"),
+    "codegen/gpu/lower/GoodEmitter.h": ('#include "codegen/gpu/lower/Context.h"', None),
+    "codegen/gpu/lower/BadEmitter.h": ('#include "codegen/gpu/lower/GoodEmitter.h"', "may not know another"),
+    "codegen/gpu/lower/Good.cpp": ('#include "codegen/gpu/lower/GoodEmitter.h"', None),
+    "codegen/gpu/lower/KernelLowering.h": ('#include "codegen/gpu/lower/GoodEmitter.h"', None),
     "codegen/cpu/Bad.cpp": ('#include "dsl/Ast.h"', "codegen may not use dsl"),
     "runtime/Good.cpp": ('#include "runtime/artifact/Artifact.h"', None),
     "runtime/Bad.cpp": ("#include <llvm/ADT/StringRef.h>", "runtime may not use LLVM"),
