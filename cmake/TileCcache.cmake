@@ -5,11 +5,9 @@ find_program(TILE_CCACHE ccache)
 mark_as_advanced(TILE_CCACHE)
 if(TILE_CCACHE AND (NOT CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache"))
   # A precompiled header's time stamps differ from build to build; ccache compares its content.
-  set(tile_ccache
-      "${CMAKE_COMMAND}" -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
-      "${TILE_CCACHE}")
+  set(tile_ccache "${PROJECT_BINARY_DIR}/CMakeFiles/ccache.sh")
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/ccache.sh.in" "${tile_ccache}" @ONLY
+                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   # It fails, and with it the build, where its folder cannot be written.
   set(probe "${PROJECT_BINARY_DIR}/CMakeFiles/ccache-probe.cpp")
   file(WRITE "${probe}" "")
