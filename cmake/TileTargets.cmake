@@ -13,6 +13,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(tile_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
                                                 -Wno-stringop-overread)
 endif()
+# GCC collects garbage each time that its heap has grown by a third, precompiled headers and all: a tenth of its time, for a
+# tenth of its memory.
+target_compile_options(tile_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=300>)
 target_link_options(tile_options INTERFACE -Wl,--gc-sections)
 # LLVM's linker, which comes with the library that tilec links code with (TileLLVM.cmake), takes a seventh of the time of GNU's.
 option(TILE_LLD "Link with LLVM's linker where it is" ON)

@@ -27,6 +27,6 @@ def copied(match):
 
 for entry in commands:
     command = re.sub(r"-include (\S*cmake_pch\.hxx)", copied, entry["command"])
-    entry["command"] = re.sub(r" -(Winvalid-pch|fpch-preprocess|Wno-restrict|Wno-stringop-\w+)\b", "", command)
+    entry["command"] = re.sub(r" -(Winvalid-pch|fpch-preprocess|Wno-restrict|Wno-stringop-\w+|-param=ggc\S+)\b", "", command)
 commands = [entry for entry in commands if not entry["file"].endswith(("cmake_pch.hxx", "cmake_pch.hxx.cxx"))]
 (folder / "compile_commands.json").write_text(json.dumps(commands, indent=1))
