@@ -103,6 +103,17 @@ function(tile_uses_mlir target out)
   endif()
 endfunction()
 
+# tile_precompile_for_tests(target library …): MLIR's headers, where those of the libraries lead to them.
+function(tile_precompile_for_tests target)
+  foreach(library IN LISTS ARGN)
+    tile_uses_mlir(${library} uses_mlir)
+    if(uses_mlir)
+      tile_precompile_headers(${target} "${PROJECT_SOURCE_DIR}/ir/Pch.h")
+      return()
+    endif()
+  endforeach()
+endfunction()
+
 # tile_add_test(name SOURCES … LIBS …)
 # A GoogleTest executable, registered with CTest as one test, and built by the target tile_tests.
 # Tests take longer to compile than to run: they are hardly optimized, and those that read MLIR's
@@ -112,13 +123,7 @@ function(tile_add_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tile_options ${ARG_LIBS} GTest::gtest GTest::gtest_main)
   target_compile_options(${name} PRIVATE -O1)
-  foreach(library IN LISTS ARG_LIBS)
-    tile_uses_mlir(${library} uses_mlir)
-    if(uses_mlir)
-      tile_precompile_headers(${name} "${PROJECT_SOURCE_DIR}/ir/Pch.h")
-      break()
-    endif()
-  endforeach()
+  tile_precompile_for_tests(${name} ${ARG_LIBS})
   add_dependencies(tile_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   # What a test compiles it compiles anew, and leaves nothing behind.
