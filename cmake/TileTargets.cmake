@@ -114,18 +114,45 @@ function(tile_precompile_for_tests target)
   endforeach()
 endfunction()
 
-# tile_add_test(name SOURCES … LIBS …)
-# A GoogleTest executable, registered with CTest as one test, and built by the target tile_tests.
+# tile_add_test(name SOURCES … LIBS … SHARDS n)
+# A GoogleTest executable, registered with CTest as one test, or as n with a part of its cases each (NAME, NAME_2 …),
+# and built by the target tile_tests.
 # Tests take longer to compile than to run: they are hardly optimized, and those that read MLIR's
 # headers read them precompiled.
 function(tile_add_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tile_options ${ARG_LIBS} GTest::gtest GTest::gtest_main)
   target_compile_options(${name} PRIVATE -O1)
   tile_precompile_for_tests(${name} ${ARG_LIBS})
   add_dependencies(tile_tests ${name})
-  add_test(NAME ${name} COMMAND ${name})
-  # What a test compiles it compiles anew, and leaves nothing behind.
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TILE_CACHE_DIR=")
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    set(test ${name})
+    if(shard GREATER 1)
+      string(APPEND test "_${shard}")
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND ${name})
+    # What a test compiles it compiles anew, and leaves nothing behind.
+    set(environment "TILE_CACHE_DIR=")
+    if(ARG_SHARDS GREATER 1)
+      list(APPEND environment GTEST_TOTAL_SHARDS=${ARG_SHARDS} GTEST_SHARD_INDEX=${index})
+    endif()
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT "${environment}")
+  endforeach()
+endfunction()
+
+# tile_test_costs(test seconds …)
+# About how long tests take on two cores, for their order alone: CTest starts the longest first also where it has never
+# run them.
+function(tile_test_costs)
+  while(ARGN)
+    list(POP_FRONT ARGN test seconds)
+    if(TEST ${test})
+      set_tests_properties(${test} PROPERTIES COST ${seconds})
+    endif()
+  endwhile()
 endfunction()
