@@ -4,7 +4,7 @@
 #include "codegen/Neighbours.h"
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/KernelShape.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/LoopFolds.h"

@@ -1,7 +1,7 @@
 //===- Divisors.cpp - what addresses and ends are multiples of ------------===//
 
 #include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

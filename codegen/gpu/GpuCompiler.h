@@ -8,29 +8,15 @@
 #ifndef TILE_CODEGEN_GPU_GPUCOMPILER_H
 #define TILE_CODEGEN_GPU_GPUCOMPILER_H
 
+#include "codegen/gpu/GpuCode.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/Shortage.h"
+#include "codegen/gpu/Target.h"
 #include "ir/TileOps.h"
-#include "runtime/artifact/CudaCode.h"
-#include "runtime/artifact/GpuTarget.h"
 
 #include <string>
 
 namespace tile::codegen {
-using runtime::GpuTarget, runtime::usualGpuTarget, runtime::registersOfMultiprocessor,
-    runtime::maxRegistersOfThread;
-
-/// An attribute of kernels: powers of two that divide dimensions, by name. The code that is made
-/// relies on them, and on tensors that begin at multiples of 16 bytes.
-inline constexpr llvm::StringLiteral divisorsAttrName = "tile.divisors";
-
-/// An attribute of kernels: the most that dimensions come to, by name. Whole axes of unknown length
-/// are then somewhere as if they were so long; the code must not be launched with longer ones.
-inline constexpr llvm::StringLiteral limitsAttrName = "tile.limits";
-
-/// An attribute of kernels: the order of their sums and scans follows from the extents of the tiles
-/// and the number of warps alone, so that kernels that have a sum in common make it alike, whatever
-/// else they do. That takes time; rows have to fit into the registers of one block.
-inline constexpr llvm::StringLiteral fixedOrderAttrName = "tile.fixed_order";
 
 /// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
 /// to decide. Only GPUs run it.
@@ -50,61 +36,6 @@ struct GpuOptions {
   /// Refused are tiles of which a thread holds more. A program whose threads hold more than there
   /// are registers for is only slow; one with far more takes minutes to compile.
   int64_t mostElements = 2048;
-};
-
-/// What one copy moves of a tensor, innermost dimension first: what a tensor map is made for.
-struct TensorBox {
-  /// Of the kernel.
-  unsigned parameter = 0;
-  llvm::SmallVector<int64_t, 5> box;
-  /// Bytes of a row that is permuted: 128, 64 or 32.
-  int64_t swizzle = 0;
-  /// Whether each f32 becomes the nearest tf32 on the way, ties to even.
-  bool roundsToTf32 = false;
-
-  bool operator==(const TensorBox &) const = default;
-};
-
-using ReduceCopies = runtime::CudaReduceCopies;
-
-/// PTX, and what a launch has to know.
-///
-/// Kernels with `sites` take the address of a GpuReport (runtime/artifact) behind their dims.
-/// Kernels with `copies` take four more parameters: the address of all copies, multiples of 16
-/// bytes (those of the first output, then of the next), how many each output has, how many
-/// programs there are, and the address of a counter or 0. The grid then has as many blocks as
-/// copies, times the places of the kept binders. Without a counter `finish` runs afterwards; with
-/// one the kernel does its work, if it `foldsItself` (runtime/artifact/CudaCode.h says when). With
-/// `start`, that function runs first. Both take the same parameters, and any grid.
-struct GpuCode {
-  std::string ptx;
-  /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters: codegen/
-  /// gpu/lower/LowerKernel.h.
-  std::string function;
-  unsigned threads = 0;
-  /// Of a program: more than one are a cluster.
-  unsigned blocks = 1;
-  /// A block.
-  int64_t sharedBytes = 0;
-  /// What the runtime has to know of each op that may say something, by its number; empty for
-  /// kernels without assertions and prints that aren't watched. Others take the address of a
-  /// GpuReport (runtime/artifact) behind their dims.
-  std::vector<std::string> sites;
-  /// The last parameters, in order.
-  llvm::SmallVector<TensorBox> tensorMaps;
-  /// Whether any number of blocks runs all programs: as many as run at once are best.
-  bool isPersistent = false;
-  /// Whether the function waits by itself for the kernel before it (`griddepcontrol`).
-  bool startsEarly = false;
-  llvm::SmallVector<ReduceCopies, 1> copies;
-  /// What the runtime has to know of blocks and copies (runtime/artifact/CudaCode.h).
-  llvm::SmallVector<unsigned, 1> keptBinders;
-  bool storesAlone = false;
-  /// Names of functions; empty: there is none.
-  std::string start, finish;
-  bool foldsItself = false;
-  static constexpr unsigned threadsOfStart = 256, threadsOfFinish = 1024;
-  static constexpr unsigned sharedOfFinish = 32 * 33 * 8;
 };
 
 /// How a program is shared out among warps that do different things; empty where all do the same.

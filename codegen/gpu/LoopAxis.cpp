@@ -2,7 +2,7 @@
 
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/Elementwise.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/RescaledSums.h"
 #include "ir/Domain.h"

@@ -1,7 +1,7 @@
 //===- PipelineOps.cpp - what roles, channels and tensor cores agree on ---===//
 
-#include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/Mma.h"
+#include "codegen/gpu/Target.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/IR/Builders.h"

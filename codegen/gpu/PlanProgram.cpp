@@ -5,7 +5,7 @@
 #include "codegen/Neighbours.h"
 #include "codegen/gpu/AssignLayouts.h"
 #include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/OutputCopies.h"
 #include "codegen/gpu/Products.h"

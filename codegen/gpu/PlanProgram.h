@@ -16,7 +16,7 @@
 #ifndef TILE_CODEGEN_GPU_PLANPROGRAM_H
 #define TILE_CODEGEN_GPU_PLANPROGRAM_H
 
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Target.h"
 #include "ir/TileOps.h"
 
 namespace tile::codegen::gpu {

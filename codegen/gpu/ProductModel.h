@@ -8,7 +8,7 @@
 #ifndef TILE_CODEGEN_GPU_PRODUCTMODEL_H
 #define TILE_CODEGEN_GPU_PRODUCTMODEL_H
 
-#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/Target.h"
 
 namespace tile::codegen::gpu {
 

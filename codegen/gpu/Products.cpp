@@ -2,7 +2,7 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/MergeLoops.h"
 #include "codegen/gpu/Settings.h"

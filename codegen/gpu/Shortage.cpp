@@ -1,9 +1,8 @@
 //===- Shortage.cpp - kernels that need more than their target has --------===//
 
 #include "codegen/gpu/Shortage.h"
-#include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Settings.h"
+#include "codegen/gpu/Target.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/Specialize.h"

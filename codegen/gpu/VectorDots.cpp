@@ -1,7 +1,7 @@
 //===- VectorDots.cpp - dots of vectors are sums of products --------------===//
 
 #include "codegen/gpu/VectorDots.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/Products.h"
 #include "ir/LongSums.h"
 

@@ -2,7 +2,7 @@
 
 #include "codegen/gpu/WarpMma.h"
 #include "codegen/Elementwise.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/KernelAttributes.h"
 #include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/IR/Matchers.h"
