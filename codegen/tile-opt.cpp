@@ -1,6 +1,6 @@
 //===- tile-opt.cpp - runs passes on IR text of all levels, for tests -----===//
 
-#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/Passes.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "ir/Passes.h"
 #include "ir/TileOps.h"

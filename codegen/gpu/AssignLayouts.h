@@ -11,22 +11,11 @@
 #ifndef TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
 #define TILE_CODEGEN_GPU_ASSIGNLAYOUTS_H
 
-#include "codegen/gpu/Layout.h"
-#include "ir/TileOps.h"
+#include "codegen/gpu/TileGpuOps.h"
 
 #include <optional>
 
 namespace tile::codegen::gpu {
-
-/// Warps of a program, a power of two: what the schedule says, or as many as the largest tile keeps
-/// busy. For a kernel that has passed `checkSettings`.
-unsigned chooseWarps(ir::KernelOp kernel);
-
-/// A layout that tiles with these axes have to have, in this order of axes.
-struct GivenLayout {
-  llvm::SmallVector<mlir::StringAttr> axes;
-  Layout layout;
-};
 
 /// Afterwards the kernel is on the tile_gpu level, with the attributes `tile_gpu.warps` and, for
 /// programs of several blocks, `tile_gpu.blocks`. Fails, with
@@ -35,9 +24,8 @@ struct GivenLayout {
 mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1,
                                   const std::optional<GivenLayout> &given = std::nullopt);
 
-/// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen, and
-/// `tile-gpu-verify-layouts`.
-void registerGpuPasses();
+/// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen.
+void registerLayoutPasses();
 
 } // namespace tile::codegen::gpu
 

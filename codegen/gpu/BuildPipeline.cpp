@@ -2,8 +2,10 @@
 
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/Mma.h"
+#include "codegen/gpu/NormalizeKernel.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "ir/Domain.h"
 #include "ir/Schedule.h"
 #include "ir/fusion/Transplant.h"

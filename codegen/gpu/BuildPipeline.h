@@ -13,7 +13,6 @@
 #define TILE_CODEGEN_GPU_BUILDPIPELINE_H
 
 #include "codegen/gpu/AssignLayouts.h"
-#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
 
 namespace tile::codegen::gpu {

@@ -41,7 +41,8 @@ using ReduceCopies = runtime::CudaReduceCopies;
 /// `start`, that function runs first. Both take the same parameters, and any grid.
 struct GpuCode {
   std::string ptx;
-  /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters: Lowering.h.
+  /// Of the function: the kernel's name with _ for what PTX doesn't take. Its parameters:
+  /// lower/LowerKernel.h.
   std::string function;
   unsigned threads = 0;
   /// Of a program: more than one are a cluster.

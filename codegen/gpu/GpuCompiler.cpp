@@ -7,6 +7,7 @@
 #include "codegen/gpu/BuildPipeline.h"
 #include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/LineInfo.h"
+#include "codegen/gpu/NormalizeKernel.h"
 #include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Settings.h"

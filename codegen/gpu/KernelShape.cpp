@@ -6,9 +6,11 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/OutputCopies.h"
+#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/TileGpuOps.h"
 #include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "codegen/gpu/WarpMma.h"
 #include "ir/AffineEval.h"
 #include "ir/fusion/UniteAxes.h"
@@ -20,63 +22,6 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 using tile::codegen::innermostDimension;
-
-void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return;
-  if (auto dim = dyn_cast<DimOp>(op))
-    names.insert(dim.getName());
-  for (Value operand : op->getOperands())
-    collectDims(operand, names);
-}
-
-/// The dims of a kernel whose values are known, by name.
-static SmallVector<std::pair<StringAttr, int64_t>> knownDims(KernelOp kernel,
-                                                             ArrayRef<int64_t> dims) {
-  SmallVector<std::pair<StringAttr, int64_t>> known;
-  for (auto [name, value] : llvm::zip(kernel.getDims().getAsRange<StringAttr>(), dims))
-    if (value >= 0)
-      known.emplace_back(name, value);
-  return known;
-}
-
-void tile::codegen::gpu::bindDims(KernelOp kernel, ArrayRef<int64_t> dims, Bindings &bindings) {
-  llvm::SetVector<StringRef> names;
-  kernel.walk([&](AxisOp axis) {
-    collectDims(axis.getLower(), names);
-    collectDims(axis.getUpper(), names);
-  });
-  for (auto [name, value] : knownDims(kernel, dims))
-    if (value == 1 || names.contains(name.getValue()))
-      bindings.dims.try_emplace(name.getValue(), value);
-}
-
-DictionaryAttr tile::codegen::gpu::divisorsOf(KernelOp kernel, ArrayRef<int64_t> dims) {
-  constexpr int64_t most = 16;
-  Builder builder(kernel.getContext());
-  NamedAttrList divisors;
-  for (auto [name, value] : knownDims(kernel, dims)) {
-    int64_t divisor = value == 0 ? most : std::min(most, value & -value);
-    if (divisor > 1)
-      divisors.set(name, builder.getI64IntegerAttr(divisor));
-  }
-  return divisors.getDictionary(kernel.getContext());
-}
-
-OwningOpRef<KernelOp> tile::codegen::gpu::asCompiled(KernelOp kernel, ArrayRef<int64_t> dims,
-                                                     const llvm::StringMap<int64_t> &sizes) {
-  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-  OwningOpRef<KernelOp> copy(kernel.clone());
-  Bindings bindings{{}, sizes};
-  bindDims(kernel, dims, bindings);
-  if (failed(specialize(*copy, bindings)))
-    return {};
-  if (DictionaryAttr divisors = divisorsOf(kernel, dims); !divisors.empty())
-    (*copy)->setAttr(divisorsAttrName, divisors);
-  normalizeKernel(*copy);
-  return copy;
-}
 
 llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
@@ -151,16 +96,6 @@ static void findOperands(DotOp dot, const Divisors &divisors, ContractionShape &
         llvm::for_each(op->getOperands(), visit);
     }
   }
-}
-
-bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
-  ArrayRef<StringAttr> sums = axesOf(dot.getType());
-  bool isWhole = false;
-  dot->getParentOfType<KernelOp>().walk([&](AxisOp axis) {
-    isWhole |= axis.getSpan().getType().getExtent() != 1 &&
-               llvm::is_contained(sums, axis.getSpan().getType().getName());
-  });
-  return isWhole && sums.size() > 1;
 }
 
 static bool readsTileBehind(Operation *loop) {

@@ -10,11 +10,8 @@
 #ifndef TILE_CODEGEN_GPU_KERNELSHAPE_H
 #define TILE_CODEGEN_GPU_KERNELSHAPE_H
 
-#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/AsCompiled.h"
 #include "ir/CostModel.h"
-#include "ir/Specialize.h"
-
-#include "llvm/ADT/SetVector.h"
 
 namespace tile::codegen::gpu {
 
@@ -66,26 +63,6 @@ struct KernelShape {
   unsigned wholeScalars = 0;
   OutputCopies copies = {};
 };
-
-/// Whether a contraction's sums have an axis of more than an element that no tile size cuts.
-bool hasWholeRows(ir::DotOp dot);
-
-/// Adds the dimensions that a value is computed from.
-void collectDims(mlir::Value value, llvm::SetVector<llvm::StringRef> &names);
-
-/// Binds the dims that code for a GPU depends on: those that the extents of whole axes are computed
-/// from, and those of one element. `dims` are the values of all, in their order; negative: not
-/// known.
-void bindDims(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims, ir::Bindings &bindings);
-
-/// The powers of two, up to 16, that divide these dims, for `divisorsAttrName`.
-mlir::DictionaryAttr divisorsOf(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims);
-
-/// A copy of a kernel's template as the compiler has it before layouts: with these sizes, the dims
-/// that code depends on, and what divides the others, contractions of whole axes as loops. Null
-/// where it can't be specialized so; reports nothing.
-mlir::OwningOpRef<ir::KernelOp> asCompiled(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                                           const llvm::StringMap<int64_t> &sizes);
 
 /// The tile sizes of a kernel's template in a launch with these dims, of all binders: those that
 /// are given, else chosen, else the schedule's first, else the default.

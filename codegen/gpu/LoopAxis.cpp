@@ -3,8 +3,8 @@
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/KernelAttributes.h"
-#include "codegen/gpu/Products.h"
 #include "codegen/gpu/RescaledSums.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "ir/Domain.h"
 #include "ir/LoopOrder.h"
 

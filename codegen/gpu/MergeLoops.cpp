@@ -1,10 +1,10 @@
 //===- MergeLoops.cpp - loops over the same blocks become one -------------===//
 
 #include "codegen/gpu/MergeLoops.h"
-#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/ChooseWarps.h"
 #include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/Products.h"
 #include "codegen/gpu/Sites.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "ir/Specialize.h"
 #include "ir/fusion/UniteAxes.h"
 

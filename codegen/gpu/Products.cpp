@@ -2,13 +2,9 @@
 
 #include "codegen/gpu/Products.h"
 #include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/KernelAttributes.h"
-#include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/MergeLoops.h"
 #include "codegen/gpu/Settings.h"
 #include "codegen/gpu/Sites.h"
-#include "codegen/gpu/VectorDots.h"
-#include "codegen/gpu/WarpMma.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "ir/Domain.h"
 
 #include "mlir/IR/Matchers.h"
@@ -52,135 +48,6 @@ LoadOp tile::codegen::gpu::multipliedLoad(Value operand) {
   if (isF32 != static_cast<bool>(rounded))
     return LoadOp();
   return (rounded ? rounded.getInput() : operand).getDefiningOp<LoadOp>();
-}
-
-bool tile::codegen::gpu::isRepeatable(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !op->getParentOfType<ParallelOp>())
-    return true;
-  auto load = dyn_cast<LoadOp>(op);
-  bool isElement = load && axesOf(load.getType()).empty() && isa<BlockArgument>(load.getSource());
-  bool isNumber = isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
-                  axesOf(value.getType()).empty();
-  return (isElement || isNumber || isa<DimOp>(op)) && llvm::all_of(op->getOperands(), isRepeatable);
-}
-
-bool tile::codegen::gpu::isZero(Value init) {
-  if (auto broadcast = init.getDefiningOp<BroadcastOp>())
-    init = broadcast.getInput();
-  return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
-}
-
-/// Whether all that a kernel reads of a tensor is read before anything is written there, and the
-/// latter behind the loop: of an `inout`, such as what the product is added to.
-static bool isReadFirst(Value tensor, Operation *loop) {
-  SmallVector<Operation *> reads, writes;
-  for (Operation *user : tensor.getUsers()) {
-    if (user->getBlock() != loop->getBlock())
-      return false;
-    (isa<LoadOp>(user) ? reads : writes).push_back(user);
-  }
-  return llvm::all_of(writes, [&](Operation *write) {
-    return loop->isBeforeInBlock(write) &&
-           llvm::all_of(reads, [&](Operation *read) { return read->isBeforeInBlock(write); });
-  });
-}
-
-bool tile::codegen::gpu::isOfDot(Value value) {
-  SmallVector<Value> open{value};
-  llvm::SmallPtrSet<Operation *, 8> seen;
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (isa_and_nonnull<DotOp>(op))
-      return true;
-    if (op && seen.insert(op).second)
-      llvm::append_range(open, op->getOperands());
-  }
-  return false;
-}
-
-bool tile::codegen::gpu::isMovable(Operation *op, Operation *loop, KernelOp kernel) {
-  if (op->getNumRegions() > 0 || op->use_empty())
-    return false;
-  auto load = dyn_cast<LoadOp>(op);
-  auto source = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
-  return source ? kernel.getParamMode(source.getArgNumber()) == ParamMode::In ||
-                      isReadFirst(source, loop)
-                : isMemoryEffectFree(op);
-}
-
-void tile::codegen::gpu::sinkBehindProducts(KernelOp kernel) {
-  llvm::SetVector<Operation *> loops;
-  kernel.walk([&](DotOp dot) {
-    if (auto loop = dyn_cast<ForOp>(dot->getParentOp());
-        loop && isa<ParallelOp>(loop->getParentOp()))
-      loops.insert(loop);
-  });
-  for (Operation *loop : loops) {
-    Block *block = loop->getBlock();
-    for (Operation *op = loop->getPrevNode(); op;) {
-      Operation *before = op->getPrevNode();
-      bool isForLater = llvm::all_of(op->getUsers(), [&](Operation *user) {
-        return loop->isBeforeInBlock(block->findAncestorOpInBlock(*user));
-      });
-      if (isForLater && isMovable(op, loop, kernel))
-        op->moveAfter(loop);
-      op = before;
-    }
-  }
-}
-
-/// Has loops that contract begin after the numbers that are the same in all of their turns.
-static void hoistNumbers(KernelOp kernel) {
-  kernel.walk([](DotOp dot) {
-    auto loop = dyn_cast<ForOp>(dot->getParentOp());
-    if (!loop)
-      return;
-    for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
-      bool isInvariant = op.getNumResults() == 1 && isRepeatable(op.getResult(0)) &&
-                         llvm::none_of(op.getOperands(), [&](Value operand) {
-                           return loop.getBody().isAncestor(operand.getParentRegion());
-                         });
-      if (isInvariant)
-        op.moveBefore(loop);
-    }
-  });
-}
-
-/// Has loops with several contractions, as attention, read in each turn what one of them takes in
-/// all. It comes from a cache then; fragments that wait for their turns would take registers of all
-/// threads: attention of f32 with 64 elements a head took 142 µs with queries that are held, 115
-/// without; of bf16 with 128 up to 2 % longer (H200). Others read their operands a turn ahead.
-static void sinkOperands(KernelOp kernel) {
-  if (kernel->hasAttr(watchedAttrName)) // accesses are noted in their order
-    return;
-  auto hasSeveral = [](ForOp loop) {
-    return llvm::count_if(loop.getBody().getOps<DotOp>(),
-                          [](DotOp dot) { return !dot.getAcc().getDefiningOp<DotOp>(); }) > 1;
-  };
-  SmallVector<std::pair<LoadOp, ForOp>> sinking;
-  kernel.walk([&](LoadOp load) {
-    auto dot = load->hasOneUse() ? dyn_cast<DotOp>(*load->user_begin()) : DotOp();
-    auto loop = dot ? dyn_cast<ForOp>(dot->getParentOp()) : ForOp();
-    if (loop && load->use_begin()->getOperandNumber() < 2 && hasSeveral(loop) &&
-        load->getBlock() == loop->getBlock() && isMovable(load, loop, kernel))
-      sinking.emplace_back(load, loop);
-  });
-  for (auto [load, loop] : sinking)
-    load->moveBefore(&loop.getBody().front().front());
-}
-
-void tile::codegen::gpu::normalizeKernel(KernelOp kernel) {
-  foldCounts(kernel);
-  sumVectorDots(kernel);
-  joinReductions(kernel);
-  if (!kernel->hasAttr(fixedOrderAttrName))
-    loopContractions(kernel);
-  mergeLoops(kernel);
-  sinkBehindProducts(kernel);
-  narrowDots(kernel);
-  hoistNumbers(kernel);
-  sinkOperands(kernel);
 }
 
 bool tile::codegen::gpu::isUniform(AffineMap map, ValueRange dims, unsigned count) {

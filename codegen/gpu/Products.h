@@ -56,30 +56,6 @@ struct Product {
 /// copies can fetch for tensor cores. Null for anything else.
 ir::LoadOp multipliedLoad(mlir::Value operand);
 
-/// Whether another role can compute a number of a program, too: from the program's place, the
-/// dimensions, and elements of tensors that nobody changes.
-bool isRepeatable(mlir::Value number);
-
-/// Whether sums begin with zeros, to which the first product needn't be added.
-bool isZero(mlir::Value init);
-
-/// Whether something that a value is computed from is a contraction, as far as no loop is between.
-bool isOfDot(mlir::Value value);
-
-/// Whether an op of a kernel gives the same before and behind a loop of its block.
-bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
-
-/// Moves behind loops that contract, out of the registers that those need, what is made and read
-/// before them but used only after them.
-void sinkBehindProducts(ir::KernelOp kernel);
-
-/// Has one spelling for what can be spelled in several, before anything is looked for or planned:
-/// counts of whole axes are their lengths; where the order of sums isn't fixed, nested reductions
-/// are one and whole axes that are contracted loop; loops over the same blocks are one
-/// (MergeLoops.h); what is used behind products is made there, their integers are narrow, numbers
-/// stand before them, and tensors that all turns of a loop contract are read in each.
-void normalizeKernel(ir::KernelOp kernel);
-
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {
   std::optional<Product> product;

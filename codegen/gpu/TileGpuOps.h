@@ -29,6 +29,11 @@ Layout layoutOf(mlir::Type tile);
 /// A layout of these axes as the layout of a tile with those, which are among them.
 Layout reordered(const Layout &layout, mlir::ArrayRef<mlir::StringAttr> from,
                  mlir::ArrayRef<mlir::StringAttr> to);
+/// A layout that tiles with these axes have to have, in this order of axes.
+struct GivenLayout {
+  llvm::SmallVector<mlir::StringAttr> axes;
+  Layout layout;
+};
 /// How many warps a kernel on this level has: an attribute of it.
 inline constexpr llvm::StringLiteral warpsAttrName = "tile_gpu.warps";
 /// Of a kernel: blocks of threads run one program after the other.

@@ -2,7 +2,7 @@
 
 #include "codegen/gpu/TileSizes.h"
 #include "codegen/Neighbours.h"
-#include "codegen/gpu/KernelShape.h"
+#include "codegen/gpu/AsCompiled.h"
 #include "codegen/gpu/LoopAxis.h"
 #include "codegen/gpu/Mma.h"
 #include "codegen/gpu/Products.h"

@@ -2,7 +2,7 @@
 
 #include "codegen/gpu/VectorDots.h"
 #include "codegen/gpu/KernelAttributes.h"
-#include "codegen/gpu/Products.h"
+#include "codegen/gpu/ValueFacts.h"
 #include "ir/LongSums.h"
 
 using namespace mlir;

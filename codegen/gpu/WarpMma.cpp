@@ -3,7 +3,6 @@
 #include "codegen/gpu/WarpMma.h"
 #include "codegen/Elementwise.h"
 #include "codegen/gpu/KernelAttributes.h"
-#include "codegen/gpu/TileGpuOps.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"

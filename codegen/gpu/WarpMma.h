@@ -10,8 +10,9 @@
 #ifndef TILE_CODEGEN_GPU_WARPMMA_H
 #define TILE_CODEGEN_GPU_WARPMMA_H
 
-#include "codegen/gpu/AssignLayouts.h"
+#include "codegen/gpu/TileGpuOps.h"
 
+#include <optional>
 #include <string>
 
 namespace tile::codegen::gpu {
