@@ -3,8 +3,8 @@
 #define TILE_IR_PROOFSDETAIL_H
 
 #include "ir/Domain.h"
-#include "ir/Facts.h"
 #include "ir/Proofs.h"
+#include "ir/Solver.h"
 #include "ir/Spelling.h"
 
 #include "mlir/IR/Diagnostics.h"

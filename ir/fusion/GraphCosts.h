@@ -8,7 +8,7 @@
 #define TILE_IR_FUSION_GRAPHCOSTS_H
 
 #include "ir/CostModel.h"
-#include "ir/fusion/Fuser.h"
+#include "ir/fusion/FuseOptions.h"
 #include "ir/fusion/GraphShapes.h"
 
 #include <map>

@@ -10,7 +10,7 @@
 #ifndef TILE_IR_FUSION_WITNESS_H
 #define TILE_IR_FUSION_WITNESS_H
 
-#include "ir/fusion/Fuser.h"
+#include "ir/fusion/FuseOptions.h"
 
 namespace tile::ir {
 
