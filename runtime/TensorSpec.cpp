@@ -1,6 +1,5 @@
 #include "runtime/TensorSpec.h"
 #include "runtime/FileIO.h"
-#include "runtime/Generate.h"
 #include "runtime/Hash.h"
 #include "runtime/Npy.h"
 #include "runtime/Safetensors.h"

@@ -14,8 +14,7 @@
 // that two inputs differ.
 #pragma once
 
-#include "runtime/Scalar.h"
-#include "runtime/Tensor.h"
+#include "runtime/Generate.h"
 
 #include <optional>
 #include <variant>
@@ -28,17 +27,6 @@ struct FileSpec {
   std::string key;
 
   bool isSafetensors() const { return path.ends_with(".safetensors"); }
-};
-
-struct GeneratorSpec {
-  enum class Kind { Randn, Uniform, Arange, Zeros, Ones, Full };
-
-  Kind kind = Kind::Zeros;
-  Shape shape;
-  DType type = DType::F32;
-  std::optional<uint64_t> seed;
-  /// The value of `full`; the bounds of `uniform`.
-  std::optional<Scalar> value, lo, hi;
 };
 
 using TensorSpec = std::variant<FileSpec, Scalar, GeneratorSpec>;
