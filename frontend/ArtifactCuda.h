@@ -8,8 +8,8 @@
 #ifndef TILE_FRONTEND_ARTIFACTCUDA_H
 #define TILE_FRONTEND_ARTIFACTCUDA_H
 
+#include "frontend/CodeFacts.h"
 #include "frontend/Compiler.h"
-#include "frontend/FusionVeto.h"
 #include "frontend/Outcome.h"
 #include "runtime/artifact/CudaCode.h"
 

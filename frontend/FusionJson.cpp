@@ -1,6 +1,7 @@
 //===- FusionJson.cpp - a report on fusion for programs -------------------===//
 
 #include "frontend/FusionPlan.h"
+#include "frontend/FusionPrint.h"
 #include "frontend/FusionText.h"
 
 #include "llvm/ADT/STLExtras.h"

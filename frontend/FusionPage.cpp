@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontend/FusionPage.h"
+#include "frontend/FusionPrint.h"
 #include "frontend/SvgText.h"
 
 #include "llvm/Support/FormatVariadic.h"

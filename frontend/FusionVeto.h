@@ -10,6 +10,7 @@
 #ifndef TILE_FRONTEND_FUSIONVETO_H
 #define TILE_FRONTEND_FUSIONVETO_H
 
+#include "frontend/CodeFacts.h"
 #include "frontend/Fusion.h"
 #include "runtime/Cache.h"
 
@@ -17,18 +18,8 @@ namespace tile::frontend {
 
 class Executor;
 
-/// What is known of a kernel's code for a launch once it is made.
-struct CodeFacts {
-  /// What a thread keeps in local memory: registers that were spilled.
-  int64_t localBytes = 0;
-  /// The tile sizes that it was made with.
-  TileSizes::ByBinder sizes;
-};
-/// Makes the code of a kernel for a launch with these dims, in the order of the kernel.
-using SeeCode =
-    std::function<Outcome<CodeFacts>(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims)>;
-
-/// That of an executor on a GPU; none, so that nothing is looked at, where it has no code for one.
+/// The code that an executor on a GPU makes; none, so that nothing is looked at, where it has no
+/// code for one.
 SeeCode codeOn(Executor &executor);
 
 /// `fuseGraph`, without what code has spoken against: in runs before, as `cache` (null: there is

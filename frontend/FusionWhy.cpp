@@ -1,5 +1,6 @@
 //===- FusionWhy.cpp - what was tried between two calls -------------------===//
 
+#include "frontend/FusionPrint.h"
 #include "frontend/FusionText.h"
 #include "ir/Spelling.h"
 

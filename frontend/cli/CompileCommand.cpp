@@ -7,6 +7,7 @@
 #include "frontend/CrashReport.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/Fusion.h"
+#include "frontend/FusionVeto.h"
 #include "frontend/GpuAssembly.h"
 #include "frontend/Interface.h"
 #include "frontend/LocalMemory.h"

@@ -7,6 +7,7 @@
 #include "frontend/FusionMeasure.h"
 #include "frontend/FusionPage.h"
 #include "frontend/FusionPlan.h"
+#include "frontend/FusionPrint.h"
 #include "frontend/FusionText.h"
 #include "frontend/FusionVeto.h"
 #include "frontend/cli/Commands.h"

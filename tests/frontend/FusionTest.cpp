@@ -5,6 +5,7 @@
 #include "dsl/Elaborator.h"
 #include "frontend/DeviceDescription.h"
 #include "frontend/Execution.h"
+#include "frontend/FusionPrint.h"
 #include "frontend/FusionText.h"
 #include "ir/AffineEval.h"
 #include "ir/fusion/DeadCalls.h"

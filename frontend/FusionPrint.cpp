@@ -1,5 +1,6 @@
-//===- FusionReport.cpp - what `tilec fuse` has to say --------------------===//
+//===- FusionPrint.cpp - what `tilec fuse` has to say ---------------------===//
 
+#include "frontend/FusionPrint.h"
 #include "frontend/FusionText.h"
 
 #include "llvm/ADT/STLExtras.h"
