@@ -2,12 +2,10 @@
 #ifndef TILE_CODEGEN_GPU_OUTPUTCOPIES_H
 #define TILE_CODEGEN_GPU_OUTPUTCOPIES_H
 
+#include "codegen/gpu/GpuCode.h"
 #include "ir/TileOps.h"
-#include "runtime/artifact/CudaCode.h"
 
 namespace tile::codegen::gpu {
-
-using ReduceCopies = runtime::CudaReduceCopies;
 
 /// The `reduce` outputs of a kernel that have copies; the others are updated atomically.
 llvm::SmallVector<ReduceCopies, 1> copiesOf(ir::KernelOp kernel);
