@@ -22,11 +22,11 @@ install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # Headers keep their paths: `#include "frontend/tile/Tile.h"` reads the same inside and outside.
 set(headers "${CMAKE_INSTALL_INCLUDEDIR}/tilec")
-set(public_runtime_headers Artifact.h Binding.h DType.h FunctionRef.h GraphRun.h Hash.h Memory.h
-    Npy.h Result.h Tensor.h artifact/ArtifactData.h artifact/CpuEntry.h artifact/CudaCode.h artifact/Opcodes.def
-    artifact/Program.h cuda/Device.h cuda/DeviceBuffer.h cuda/DeviceTensor.h cuda/Dlpack.h cuda/Driver.h
-    cuda/Gpu.h
-    cuda/DriverTypes.h cuda/Functions.def cuda/LaunchLog.h cuda/Stream.h)
+set(public_runtime_headers load/Artifact.h launch/Binding.h tensor/DType.h base/FunctionRef.h
+    launch/GraphRun.h base/Hash.h tensor/Memory.h tensor/Npy.h base/Result.h tensor/Tensor.h
+    artifact/ArtifactData.h artifact/CpuEntry.h artifact/CudaCode.h artifact/Opcodes.def
+    artifact/Program.h cuda/Device.h cuda/DeviceBuffer.h cuda/DeviceTensor.h cuda/Dlpack.h
+    cuda/Driver.h cuda/Gpu.h cuda/DriverTypes.h cuda/Functions.def cuda/LaunchLog.h cuda/Stream.h)
 list(TRANSFORM public_runtime_headers PREPEND runtime/)
 install(DIRECTORY frontend/tile DESTINATION "${headers}/frontend" FILES_MATCHING PATTERN "*.h")
 foreach(header IN LISTS public_runtime_headers)

@@ -9,7 +9,7 @@
 #define TILE_CODEGEN_ELEMENTWISE_H
 
 #include "codegen/CodeBuilder.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 //===- Neighbours.cpp - which elements are next to each other -------------===//
 
 #include "codegen/Neighbours.h"
-#include "ir/AffineEval.h"
+#include "ir/dialect/AffineEval.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -7,7 +7,7 @@
 #ifndef TILE_CODEGEN_NEIGHBOURS_H
 #define TILE_CODEGEN_NEIGHBOURS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::codegen {
 

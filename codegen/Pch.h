@@ -1,5 +1,5 @@
 // Precompiled for every source of codegen/ that emits ops: the upstream headers they all read.
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_CODEGEN_REPORTS_H
 #define TILE_CODEGEN_REPORTS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::codegen {
 

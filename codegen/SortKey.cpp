@@ -2,7 +2,7 @@
 
 #include "codegen/SortKey.h"
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -2,7 +2,7 @@
 #ifndef TILE_CODEGEN_TRANSLATE_H
 #define TILE_CODEGEN_TRANSLATE_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
 //===- tile-opt.cpp - runs passes on IR text of all levels, for tests -----===//
 
 #include "codegen/gpu/Passes.h"
-#include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
 #include "ir/Passes.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

@@ -2,7 +2,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"

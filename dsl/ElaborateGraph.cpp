@@ -3,8 +3,8 @@
 #include "dsl/GraphElaborator.h"
 
 #include "dsl/Names.h"
-#include "ir/AffineEval.h"
-#include "ir/Spelling.h"
+#include "ir/dialect/AffineEval.h"
+#include "ir/proofs/Spelling.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"

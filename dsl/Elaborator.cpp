@@ -5,7 +5,7 @@
 #include "dsl/BodyElaborator.h"
 #include "dsl/FunctionCheck.h"
 #include "dsl/Locations.h"
-#include "ir/Proofs.h"
+#include "ir/proofs/Proofs.h"
 
 #include "mlir/IR/Verifier.h"
 

@@ -10,8 +10,8 @@
 
 #include "dsl/Program.h"
 
-#include "ir/ElementType.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/ElementType.h"
+#include "ir/dialect/TileOps.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

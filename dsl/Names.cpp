@@ -3,8 +3,8 @@
 #include "dsl/Names.h"
 
 #include "dsl/Source.h"
-#include "ir/ElementType.h"
-#include "ir/KernelBuilder.h"
+#include "ir/builder/KernelBuilder.h"
+#include "ir/dialect/ElementType.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -4,9 +4,9 @@
 
 #include "dsl/Locations.h"
 #include "dsl/Names.h"
-#include "ir/IndexLimits.h"
-#include "ir/Literal.h"
-#include "ir/Specialize.h"
+#include "ir/dialect/IndexLimits.h"
+#include "ir/dialect/Literal.h"
+#include "ir/transforms/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -3,7 +3,7 @@
 #define TILE_DSL_SIGNATURE_H
 
 #include "dsl/Elaborator.h"
-#include "ir/KernelBuilder.h"
+#include "ir/builder/KernelBuilder.h"
 
 namespace tile::dsl {
 

@@ -1,15 +1,15 @@
 //===- Passes.cpp - the passes that know no target ------------------------===//
 
 #include "ir/Passes.h"
-#include "ir/FormFma.h"
-#include "ir/Proofs.h"
-#include "ir/StaticAssertions.h"
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/DeadOutputs.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/FlattenGraph.h"
 #include "ir/fusion/FuseGraph.h"
 #include "ir/fusion/Summary.h"
+#include "ir/proofs/Proofs.h"
+#include "ir/proofs/StaticAssertions.h"
+#include "ir/transforms/FormFma.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_IR_PASSES_H
 #define TILE_IR_PASSES_H
 
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/Pass/Pass.h"
 

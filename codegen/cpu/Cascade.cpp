@@ -21,7 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Lowering.h"
-#include "ir/LongSums.h"
+#include "ir/transforms/LongSums.h"
 
 using namespace mlir;
 using namespace tile::ir;

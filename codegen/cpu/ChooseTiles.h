@@ -11,7 +11,7 @@
 #ifndef TILE_CODEGEN_CPU_CHOOSETILES_H
 #define TILE_CODEGEN_CPU_CHOOSETILES_H
 
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 namespace tile::codegen {
 

@@ -9,7 +9,7 @@
 #define TILE_CODEGEN_CPU_CPUCOMPILER_H
 
 #include "codegen/cpu/FoldOrder.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 #include "runtime/artifact/CpuEntry.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ struct CpuOptions {
   /// What caches hold: outputs of this size are stored past them, and rows that are read again are
   /// copied where they collide. None: what this machine's do, or, of another processor, usual ones.
   std::optional<int64_t> cacheBytes = std::nullopt;
-  /// Code that tells of every access (runtime/Sanitizer.h), element by element; slow.
+  /// Code that tells of every access (runtime/launch/Sanitizer.h), element by element; slow.
   bool sanitizes = false;
   /// As a GPU's thread computes: scalars, and functions expanded where the C library would be
   /// called. For tests of those; needs a CPU with multiply-adds.

@@ -2,7 +2,7 @@
 
 #include "codegen/Reports.h"
 #include "codegen/cpu/Lowering.h"
-#include "ir/ElementType.h"
+#include "ir/dialect/ElementType.h"
 #include "runtime/artifact/CpuReport.h"
 
 using namespace mlir;

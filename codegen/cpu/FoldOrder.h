@@ -8,7 +8,7 @@
 #ifndef TILE_CODEGEN_CPU_FOLDORDER_H
 #define TILE_CODEGEN_CPU_FOLDORDER_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "llvm/ADT/MapVector.h"
 

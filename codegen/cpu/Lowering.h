@@ -11,7 +11,7 @@
 #include "codegen/Elementwise.h"
 #include "codegen/cpu/FoldOrder.h"
 #include "codegen/cpu/Plan.h"
-#include "ir/Domain.h"
+#include "ir/proofs/Domain.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"

@@ -7,8 +7,8 @@
 #ifndef TILE_CODEGEN_CPU_PLAN_H
 #define TILE_CODEGEN_CPU_PLAN_H
 
-#include "ir/Domain.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
+#include "ir/proofs/Domain.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"

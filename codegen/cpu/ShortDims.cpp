@@ -36,7 +36,8 @@ static SmallVector<NamedAttribute> shortDims(KernelOp kernel, ArrayRef<int64_t> 
 }
 
 /// Whether other code for it might make sums in another order than a plan has for them: whether
-/// loops make chains of what they add hangs on how often they are known to run (ir/LongSums.h).
+/// loops make chains of what they add hangs on how often they are known to run
+/// (ir/transforms/LongSums.h).
 static bool hasPinnedSums(KernelOp kernel) {
   auto isLoop = [](Operation *op) {
     return isa<ForOp, LoopLikeOpInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();

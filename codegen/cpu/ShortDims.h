@@ -2,7 +2,7 @@
 #ifndef TILE_CODEGEN_CPU_SHORTDIMS_H
 #define TILE_CODEGEN_CPU_SHORTDIMS_H
 
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 namespace tile::codegen {
 

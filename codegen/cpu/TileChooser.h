@@ -8,7 +8,7 @@
 #define TILE_CODEGEN_CPU_TILECHOOSER_H
 
 #include "codegen/cpu/ChooseTiles.h"
-#include "ir/Domain.h"
+#include "ir/proofs/Domain.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -8,11 +8,11 @@
 #ifndef TILE_CODEGEN_GPU_GPUCOMPILER_H
 #define TILE_CODEGEN_GPU_GPUCOMPILER_H
 
-#include "codegen/gpu/GpuCode.h"
-#include "codegen/gpu/KernelAttributes.h"
-#include "codegen/gpu/Shortage.h"
-#include "codegen/gpu/Target.h"
-#include "ir/TileOps.h"
+#include "codegen/gpu/dialect/KernelAttributes.h"
+#include "codegen/gpu/plan/Shortage.h"
+#include "codegen/gpu/target/GpuCode.h"
+#include "codegen/gpu/target/Target.h"
+#include "ir/dialect/TileOps.h"
 
 #include <string>
 

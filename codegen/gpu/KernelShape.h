@@ -10,8 +10,8 @@
 #ifndef TILE_CODEGEN_GPU_KERNELSHAPE_H
 #define TILE_CODEGEN_GPU_KERNELSHAPE_H
 
-#include "codegen/gpu/AsCompiled.h"
-#include "ir/CostModel.h"
+#include "codegen/gpu/plan/AsCompiled.h"
+#include "ir/fusion/CostModel.h"
 
 namespace tile::codegen::gpu {
 

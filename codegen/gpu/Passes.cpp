@@ -1,10 +1,10 @@
 //===- Passes.cpp - the passes that tile-opt runs by name -----------------===//
 
 #include "codegen/gpu/Passes.h"
-#include "codegen/gpu/AssignLayouts.h"
-#include "codegen/gpu/BuildPipeline.h"
-#include "codegen/gpu/PlanProgram.h"
-#include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/plan/PlanProgram.h"
+#include "codegen/gpu/schedule/AssignLayouts.h"
+#include "codegen/gpu/schedule/BuildPipeline.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"

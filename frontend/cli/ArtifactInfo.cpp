@@ -2,8 +2,8 @@
 
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/RunOptions.h"
-#include "runtime/Artifact.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
+#include "runtime/load/Artifact.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,17 +1,17 @@
 //===- ArtifactRun.cpp - tilec run on artifacts ---------------------------===//
 
-#include "frontend/CrashReport.h"
+#include "frontend/base/CrashReport.h"
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
-#include "runtime/Artifact.h"
-#include "runtime/Binding.h"
-#include "runtime/Encoding.h"
-#include "runtime/FileIO.h"
-#include "runtime/GraphRun.h"
+#include "runtime/base/FileIO.h"
 #include "runtime/cuda/Spaces.h"
+#include "runtime/launch/Binding.h"
+#include "runtime/launch/GraphRun.h"
+#include "runtime/load/Artifact.h"
+#include "runtime/load/Encoding.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,15 +2,15 @@
 
 #include "codegen/Reports.h"
 #include "codegen/gpu/KernelShape.h"
-#include "frontend/CrashReport.h"
-#include "frontend/Units.h"
+#include "frontend/base/CrashReport.h"
+#include "frontend/base/Units.h"
 #include "frontend/cli/BenchContest.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/RunOptions.h"
-#include "ir/Spelling.h"
-#include "runtime/FileIO.h"
-#include "runtime/ThreadPool.h"
+#include "ir/proofs/Spelling.h"
+#include "runtime/base/FileIO.h"
+#include "runtime/base/ThreadPool.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -2,11 +2,11 @@
 #ifndef TILE_FRONTEND_CLI_BENCHCONTEST_H
 #define TILE_FRONTEND_CLI_BENCHCONTEST_H
 
-#include "frontend/BenchReport.h"
-#include "frontend/ExecutionImpl.h"
-#include "frontend/FusionVeto.h"
+#include "frontend/bench/BenchReport.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/SharedOptions.h"
+#include "frontend/execute/ExecutionImpl.h"
+#include "frontend/fusion/FusionVeto.h"
 
 namespace tile::frontend::cli {
 

@@ -2,7 +2,7 @@
 
 #include "frontend/cli/BenchContest.h"
 #include "frontend/cli/RunOptions.h"
-#include "runtime/FileIO.h"
+#include "runtime/base/FileIO.h"
 
 #include <fstream>
 

@@ -2,8 +2,8 @@
 
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
-#include "runtime/Cache.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
+#include "runtime/load/Cache.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

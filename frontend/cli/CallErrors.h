@@ -7,7 +7,7 @@
 #ifndef TILE_FRONTEND_CLI_CALLERRORS_H
 #define TILE_FRONTEND_CLI_CALLERRORS_H
 
-#include "frontend/Outcome.h"
+#include "frontend/base/Outcome.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

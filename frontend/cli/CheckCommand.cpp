@@ -1,6 +1,6 @@
 //===- CheckCommand.cpp - tilec check -------------------------------------===//
 
-#include "frontend/CrashReport.h"
+#include "frontend/base/CrashReport.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
 

@@ -1,7 +1,7 @@
 //===- CommandLine.cpp - a command line of tilec --------------------------===//
 
 #include "frontend/cli/CommandLine.h"
-#include "frontend/CrashReport.h"
+#include "frontend/base/CrashReport.h"
 #include "frontend/cli/CallErrors.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"

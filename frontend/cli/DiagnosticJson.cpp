@@ -1,7 +1,7 @@
 //===- DiagnosticJson.cpp - diagnostics for editors and CI ----------------===//
 
 #include "frontend/cli/DiagnosticJson.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

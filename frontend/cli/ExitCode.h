@@ -8,8 +8,8 @@
 #ifndef TILE_FRONTEND_CLI_EXITCODE_H
 #define TILE_FRONTEND_CLI_EXITCODE_H
 
-#include "frontend/CrashReport.h"
-#include "frontend/Outcome.h"
+#include "frontend/base/CrashReport.h"
+#include "frontend/base/Outcome.h"
 
 #include "llvm/Support/ErrorHandling.h"
 

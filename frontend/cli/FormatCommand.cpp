@@ -2,10 +2,10 @@
 
 #include "dsl/Formatter.h"
 #include "dsl/Parser.h"
-#include "frontend/CrashReport.h"
+#include "frontend/base/CrashReport.h"
 #include "frontend/cli/Commands.h"
-#include "runtime/FileIO.h"
-#include "runtime/Text.h"
+#include "runtime/base/FileIO.h"
+#include "runtime/base/Text.h"
 
 #include "llvm/Support/raw_ostream.h"
 

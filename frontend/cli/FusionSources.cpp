@@ -2,7 +2,7 @@
 
 #include "frontend/cli/FusionSources.h"
 
-#include "ir/Spelling.h"
+#include "ir/proofs/Spelling.h"
 
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Path.h"

@@ -3,7 +3,7 @@
 #define TILE_FRONTEND_CLI_FUSIONSOURCES_H
 
 #include "dsl/Program.h"
-#include "frontend/FusionPage.h"
+#include "frontend/fusion/FusionPage.h"
 
 namespace tile::frontend::cli {
 

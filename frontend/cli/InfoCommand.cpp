@@ -4,7 +4,7 @@
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
 #include "frontend/cli/RunOptions.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,10 +1,10 @@
 //===- InfoDescriptions.cpp - the descriptions of devices, for people ------===//
 
-#include "frontend/DeviceDescription.h"
-#include "frontend/Fusion.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
-#include "runtime/Text.h"
+#include "frontend/fusion/Fusion.h"
+#include "frontend/model/DeviceDescription.h"
+#include "runtime/base/Text.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

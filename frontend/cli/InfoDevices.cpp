@@ -1,9 +1,9 @@
 //===- InfoDevices.cpp - tilec info --devices -----------------------------===//
 
-#include "frontend/DeviceDescription.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
-#include "runtime/CpuFeatures.h"
+#include "frontend/model/DeviceDescription.h"
+#include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cuda/Device.h"
 
 #include "llvm/Support/raw_ostream.h"

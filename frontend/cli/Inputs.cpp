@@ -2,11 +2,11 @@
 
 #include "frontend/cli/Inputs.h"
 
-#include "ir/AffineEval.h"
-#include "ir/IndexLimits.h"
-#include "ir/Spelling.h"
-#include "runtime/Generate.h"
-#include "runtime/TensorSpec.h"
+#include "ir/dialect/AffineEval.h"
+#include "ir/dialect/IndexLimits.h"
+#include "ir/proofs/Spelling.h"
+#include "runtime/tensor/Generate.h"
+#include "runtime/tensor/TensorSpec.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -2,8 +2,8 @@
 #ifndef TILE_FRONTEND_CLI_INPUTS_H
 #define TILE_FRONTEND_CLI_INPUTS_H
 
-#include "frontend/Execution.h"
 #include "frontend/cli/Session.h"
+#include "frontend/execute/Execution.h"
 
 namespace tile::frontend::cli {
 

@@ -3,10 +3,10 @@
 #include "frontend/cli/IrSource.h"
 
 #include "codegen/gpu/GpuCompiler.h"
-#include "frontend/CrashReport.h"
-#include "frontend/Interface.h"
-#include "ir/ElementType.h"
-#include "ir/Spelling.h"
+#include "frontend/base/CrashReport.h"
+#include "frontend/base/Interface.h"
+#include "ir/dialect/ElementType.h"
+#include "ir/proofs/Spelling.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"

@@ -3,7 +3,7 @@
 #include "frontend/cli/OutputTargets.h"
 
 #include "frontend/cli/Session.h"
-#include "runtime/FileIO.h"
+#include "runtime/base/FileIO.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -2,8 +2,8 @@
 #ifndef TILE_FRONTEND_CLI_OUTPUTTARGETS_H
 #define TILE_FRONTEND_CLI_OUTPUTTARGETS_H
 
-#include "frontend/Execution.h"
-#include "runtime/TensorSpec.h"
+#include "frontend/execute/Execution.h"
+#include "runtime/tensor/TensorSpec.h"
 
 namespace tile::frontend::cli {
 

@@ -1,10 +1,7 @@
 //===- RunCommand.cpp - tilec run -----------------------------------------===//
 
 #include "codegen/gpu/GpuCompiler.h"
-#include "frontend/CrashReport.h"
-#include "frontend/FusionPlan.h"
-#include "frontend/FusionVeto.h"
-#include "frontend/TileSweep.h"
+#include "frontend/base/CrashReport.h"
 #include "frontend/cli/Commands.h"
 #include "frontend/cli/DiagnosticJson.h"
 #include "frontend/cli/Inputs.h"
@@ -12,6 +9,9 @@
 #include "frontend/cli/OutputTargets.h"
 #include "frontend/cli/RunOptions.h"
 #include "frontend/cli/RunReport.h"
+#include "frontend/fusion/FusionPlan.h"
+#include "frontend/fusion/FusionVeto.h"
+#include "frontend/tune/TileSweep.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -2,8 +2,8 @@
 #ifndef TILE_FRONTEND_CLI_RUNOPTIONS_H
 #define TILE_FRONTEND_CLI_RUNOPTIONS_H
 
-#include "frontend/Fusion.h"
 #include "frontend/cli/Session.h"
+#include "frontend/fusion/Fusion.h"
 
 namespace tile::frontend::cli {
 

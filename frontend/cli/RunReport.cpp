@@ -2,7 +2,7 @@
 
 #include "frontend/cli/RunReport.h"
 
-#include "frontend/Units.h"
+#include "frontend/base/Units.h"
 #include "frontend/cli/DiagnosticJson.h"
 
 #include "llvm/Support/Format.h"

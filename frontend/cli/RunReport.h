@@ -3,9 +3,9 @@
 #define TILE_FRONTEND_CLI_RUNREPORT_H
 
 #include "dsl/Source.h"
-#include "frontend/Comparison.h"
-#include "frontend/Execution.h"
 #include "frontend/cli/Session.h"
+#include "frontend/execute/Comparison.h"
+#include "frontend/execute/Execution.h"
 
 namespace tile::frontend::cli {
 

@@ -2,11 +2,11 @@
 
 #include "frontend/cli/Session.h"
 
-#include "frontend/CrashReport.h"
-#include "frontend/Units.h"
-#include "runtime/Encoding.h"
-#include "runtime/FileIO.h"
-#include "runtime/ThreadPool.h"
+#include "frontend/base/CrashReport.h"
+#include "frontend/base/Units.h"
+#include "runtime/base/FileIO.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/load/Encoding.h"
 
 #include "llvm/Support/raw_ostream.h"
 

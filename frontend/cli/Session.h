@@ -8,10 +8,10 @@
 #define TILE_FRONTEND_CLI_SESSION_H
 
 #include "dsl/Elaborator.h"
-#include "frontend/Compiler.h"
-#include "frontend/Outcome.h"
-#include "frontend/TileSizes.h"
+#include "frontend/base/Outcome.h"
 #include "frontend/cli/ExitCode.h"
+#include "frontend/execute/Compiler.h"
+#include "frontend/execute/TileSizes.h"
 
 namespace tile::frontend::cli {
 

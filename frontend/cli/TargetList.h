@@ -2,7 +2,7 @@
 #ifndef TILE_FRONTEND_CLI_TARGETLIST_H
 #define TILE_FRONTEND_CLI_TARGETLIST_H
 
-#include "frontend/ArtifactBuilder.h"
+#include "frontend/artifact/ArtifactBuilder.h"
 
 #include <CLI/CLI.hpp>
 

@@ -14,8 +14,8 @@
 #ifndef TILE_FRONTEND_TILE_ARTIFACT_H
 #define TILE_FRONTEND_TILE_ARTIFACT_H
 
-#include "runtime/Artifact.h"
-#include "runtime/Npy.h"
+#include "runtime/load/Artifact.h"
+#include "runtime/tensor/Npy.h"
 
 namespace tile {
 

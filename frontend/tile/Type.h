@@ -2,15 +2,15 @@
 #ifndef TILE_FRONTEND_TILE_TYPE_H
 #define TILE_FRONTEND_TILE_TYPE_H
 
-#include "runtime/Npy.h"
-#include "runtime/Tensor.h"
+#include "runtime/tensor/Npy.h"
+#include "runtime/tensor/Tensor.h"
 
 namespace tile {
 
 class Operand;
 class Value;
 
-/// A dense row-major tensor in host memory (see runtime/Tensor.h).
+/// A dense row-major tensor in host memory (see runtime/tensor/Tensor.h).
 using runtime::Tensor;
 /// Extents of a tensor, outermost first.
 using runtime::Shape;

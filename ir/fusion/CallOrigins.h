@@ -9,7 +9,7 @@
 #ifndef TILE_IR_FUSION_CALLORIGINS_H
 #define TILE_IR_FUSION_CALLORIGINS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "mlir/IR/PatternMatch.h"
 

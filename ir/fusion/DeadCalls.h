@@ -2,7 +2,7 @@
 #ifndef TILE_IR_FUSION_DEADCALLS_H
 #define TILE_IR_FUSION_DEADCALLS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 //===- DeadOutputs.cpp - outputs that nobody reads ------------------------===//
 
 #include "ir/fusion/DeadOutputs.h"
-#include "ir/Specialize.h"
-#include "ir/Spelling.h"
+#include "ir/proofs/Spelling.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_IR_FUSION_EQUALCALLS_H
 #define TILE_IR_FUSION_EQUALCALLS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 #ifndef TILE_IR_FUSION_EQUALKERNELS_H
 #define TILE_IR_FUSION_EQUALKERNELS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <map>
 #include <vector>

@@ -1,13 +1,13 @@
 //===- FusedKernel.cpp - the signature of two kernels that become one -----===//
 
 #include "ir/fusion/FusedKernel.h"
-#include "ir/FormFma.h"
-#include "ir/Proofs.h"
-#include "ir/Specialize.h"
-#include "ir/Spelling.h"
 #include "ir/fusion/CallOrigins.h"
 #include "ir/fusion/ShortNames.h"
 #include "ir/fusion/UniteAxes.h"
+#include "ir/proofs/Proofs.h"
+#include "ir/proofs/Spelling.h"
+#include "ir/transforms/FormFma.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Dominance.h"

@@ -1,8 +1,8 @@
 //===- FusionNotes.cpp - what the search tells of itself ------------------===//
 
 #include "ir/fusion/FusionNotes.h"
-#include "ir/Spelling.h"
 #include "ir/fusion/GraphNames.h"
+#include "ir/proofs/Spelling.h"
 
 using namespace mlir;
 using namespace tile::ir;

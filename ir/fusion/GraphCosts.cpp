@@ -1,7 +1,7 @@
 //===- GraphCosts.cpp - what a graph's kernels and tensors cost -----------===//
 
 #include "ir/fusion/GraphCosts.h"
-#include "ir/AffineEval.h"
+#include "ir/dialect/AffineEval.h"
 #include "ir/fusion/InlineProducer.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -7,7 +7,7 @@
 #ifndef TILE_IR_FUSION_GRAPHCOSTS_H
 #define TILE_IR_FUSION_GRAPHCOSTS_H
 
-#include "ir/CostModel.h"
+#include "ir/fusion/CostModel.h"
 #include "ir/fusion/FuseOptions.h"
 #include "ir/fusion/GraphShapes.h"
 

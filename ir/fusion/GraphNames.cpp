@@ -1,9 +1,9 @@
 //===- GraphNames.cpp - reasons in the words of a graph's source ----------===//
 
 #include "ir/fusion/GraphNames.h"
-#include "ir/AffineEval.h"
-#include "ir/Specialize.h"
-#include "ir/Spelling.h"
+#include "ir/dialect/AffineEval.h"
+#include "ir/proofs/Spelling.h"
+#include "ir/transforms/Specialize.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -10,7 +10,7 @@
 #ifndef TILE_IR_FUSION_GRAPHSHAPES_H
 #define TILE_IR_FUSION_GRAPHSHAPES_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"

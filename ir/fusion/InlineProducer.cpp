@@ -1,7 +1,6 @@
 //===- InlineProducer.cpp - a producer's values in its consumer -----------===//
 
 #include "ir/fusion/InlineProducer.h"
-#include "ir/Spelling.h"
 #include "ir/fusion/FusedKernel.h"
 #include "ir/fusion/GraphNames.h"
 #include "ir/fusion/KeepPrecision.h"
@@ -9,6 +8,7 @@
 #include "ir/fusion/Transplant.h"
 #include "ir/fusion/UniteAxes.h"
 #include "ir/fusion/WidenBinder.h"
+#include "ir/proofs/Spelling.h"
 
 using namespace mlir;
 using namespace tile::ir;

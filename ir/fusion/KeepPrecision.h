@@ -10,7 +10,7 @@
 #ifndef TILE_IR_FUSION_KEEPPRECISION_H
 #define TILE_IR_FUSION_KEEPPRECISION_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::ir {
 

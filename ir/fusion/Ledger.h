@@ -8,7 +8,7 @@
 #ifndef TILE_IR_FUSION_LEDGER_H
 #define TILE_IR_FUSION_LEDGER_H
 
-#include "ir/CostModel.h"
+#include "ir/fusion/CostModel.h"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 //===- PrepareForFusion.cpp - kernels as they compute alone ---------------===//
 
-#include "ir/FormFma.h"
-#include "ir/Specialize.h"
 #include "ir/fusion/Fuser.h"
+#include "ir/transforms/FormFma.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_IR_FUSION_READERS_H
 #define TILE_IR_FUSION_READERS_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -1,7 +1,7 @@
 //===- Summary.cpp - what a kernel does to memory, from its IR alone ------===//
 
 #include "ir/fusion/Summary.h"
-#include "ir/ProofsDetail.h"
+#include "ir/proofs/ProofsDetail.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -17,7 +17,7 @@
 #ifndef TILE_IR_FUSION_SUMMARY_H
 #define TILE_IR_FUSION_SUMMARY_H
 
-#include "ir/Solver.h"
+#include "ir/proofs/Solver.h"
 
 #include "llvm/Support/JSON.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/ProofsDetail.h"
 #include "ir/fusion/Summary.h"
+#include "ir/proofs/ProofsDetail.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -1,8 +1,8 @@
 //===- SummaryPrint.cpp - summaries as text and as JSON -------------------===//
 
-#include "ir/AffineEval.h"
-#include "ir/ProofsDetail.h"
+#include "ir/dialect/AffineEval.h"
 #include "ir/fusion/Summary.h"
+#include "ir/proofs/ProofsDetail.h"
 
 #include "llvm/ADT/StringExtras.h"
 

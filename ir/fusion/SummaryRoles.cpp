@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ir/ProofsFolds.h"
 #include "ir/fusion/Summary.h"
+#include "ir/proofs/ProofsFolds.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -15,7 +15,7 @@
 #ifndef TILE_IR_FUSION_TRANSPLANT_H
 #define TILE_IR_FUSION_TRANSPLANT_H
 
-#include "ir/Domain.h"
+#include "ir/proofs/Domain.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

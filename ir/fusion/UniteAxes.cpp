@@ -1,7 +1,7 @@
 //===- UniteAxes.cpp - whole axes that are the same -----------------------===//
 
 #include "ir/fusion/UniteAxes.h"
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Matchers.h"

@@ -9,7 +9,7 @@
 #ifndef TILE_IR_FUSION_UNITEAXES_H
 #define TILE_IR_FUSION_UNITEAXES_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::ir {
 

@@ -8,7 +8,7 @@
 #ifndef TILE_IR_FUSION_WIDENBINDER_H
 #define TILE_IR_FUSION_WIDENBINDER_H
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::ir {
 

@@ -1,10 +1,10 @@
 //===- Witness.cpp - elements that keep kernels apart ---------------------===//
 
 #include "ir/fusion/Witness.h"
-#include "ir/ProofsDetail.h"
 #include "ir/fusion/GraphCosts.h"
 #include "ir/fusion/GraphNames.h"
 #include "ir/fusion/Summary.h"
+#include "ir/proofs/ProofsDetail.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

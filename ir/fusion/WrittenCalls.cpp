@@ -1,11 +1,11 @@
 //===- WrittenCalls.cpp - the calls of a graph as it is written -----------===//
 
 #include "ir/fusion/WrittenCalls.h"
-#include "ir/Spelling.h"
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/DeadOutputs.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/EqualKernels.h"
+#include "ir/proofs/Spelling.h"
 
 using namespace mlir;
 using namespace tile::ir;

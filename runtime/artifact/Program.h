@@ -1,5 +1,5 @@
 // Programs on numbers: what a launch computes from dimensions and scalars before anything runs.
-// Plain data, no dependencies; runtime/Evaluate.h runs them.
+// Plain data, no dependencies; runtime/launch/Evaluate.h runs them.
 #pragma once
 
 #include <array>

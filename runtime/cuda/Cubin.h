@@ -1,7 +1,7 @@
 // Whether bytes can be a cubin: the driver reads as far as they say.
 #pragma once
 
-#include "runtime/Result.h"
+#include "runtime/base/Result.h"
 
 #include <cstddef>
 #include <span>

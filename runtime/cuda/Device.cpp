@@ -1,6 +1,6 @@
 #include "runtime/cuda/Device.h"
-#include "runtime/Text.h"
 #include "runtime/artifact/GpuTarget.h"
+#include "runtime/base/Text.h"
 
 #include <algorithm>
 #include <array>

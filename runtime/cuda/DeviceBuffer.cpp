@@ -1,5 +1,5 @@
 #include "runtime/cuda/DeviceBuffer.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 #include "runtime/cuda/DeviceReports.h"
-#include "runtime/KernelReports.h"
+#include "runtime/launch/KernelReports.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 #include "runtime/cuda/DeviceTensor.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 namespace tile::runtime::cuda {
 

@@ -1,8 +1,8 @@
 // A dense tensor in the memory of a CUDA device: row-major.
 #pragma once
 
-#include "runtime/Tensor.h"
 #include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/tensor/Tensor.h"
 
 namespace tile::runtime::cuda {
 

@@ -1,5 +1,5 @@
 #include "runtime/cuda/Driver.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include <cstdlib>
 

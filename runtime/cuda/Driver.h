@@ -2,7 +2,7 @@
 // no toolkit is needed to build or run.
 #pragma once
 
-#include "runtime/Result.h"
+#include "runtime/base/Result.h"
 #include "runtime/cuda/DriverTypes.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 #include "runtime/cuda/Launch.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 namespace tile::runtime::cuda {
 

@@ -1,5 +1,5 @@
 #include "runtime/cuda/LoadedKernel.h"
-#include "runtime/Evaluate.h"
+#include "runtime/launch/Evaluate.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 #include "runtime/cuda/Module.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 #include "runtime/cuda/Cubin.h"
 #include "runtime/cuda/JitLogs.h"
 #include "runtime/cuda/PtxTarget.h"

@@ -1,5 +1,5 @@
 #include "runtime/cuda/PtxTarget.h"
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include <algorithm>
 #include <charconv>

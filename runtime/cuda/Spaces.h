@@ -1,8 +1,8 @@
 // Where the tensors of a graph are that runs on a device.
 #pragma once
 
-#include "runtime/GraphRun.h"
 #include "runtime/cuda/PreparedRun.h"
+#include "runtime/launch/GraphRun.h"
 
 namespace tile::runtime::cuda {
 

@@ -1,5 +1,5 @@
 #include "runtime/cuda/TensorMap.h"
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
 
 #include <span>
 

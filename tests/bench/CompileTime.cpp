@@ -11,7 +11,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "dsl/Elaborator.h"
-#include "frontend/Compiler.h"
+#include "frontend/execute/Compiler.h"
 
 #include "mlir/IR/MLIRContext.h"
 

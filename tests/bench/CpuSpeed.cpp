@@ -13,12 +13,12 @@
 #include "PeerLoops.h"
 
 #include "dsl/Elaborator.h"
-#include "frontend/Execution.h"
-#include "ir/Launch.h"
-#include "runtime/CpuLaunch.h"
-#include "runtime/Memory.h"
-#include "runtime/Random.h"
-#include "runtime/ThreadPool.h"
+#include "frontend/execute/Execution.h"
+#include "ir/interpreter/Launch.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/cpu/CpuLaunch.h"
+#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/Random.h"
 
 #include "mlir/IR/MLIRContext.h"
 

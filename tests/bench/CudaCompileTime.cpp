@@ -18,7 +18,7 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/gpu/KernelShape.h"
 #include "dsl/Elaborator.h"
-#include "frontend/CudaExecution.h"
+#include "frontend/execute/CudaExecution.h"
 
 #include "mlir/IR/MLIRContext.h"
 

@@ -17,9 +17,9 @@
 #include "FusionGraphs.h"
 
 #include "dsl/Elaborator.h"
-#include "frontend/DeviceDescription.h"
-#include "frontend/Fusion.h"
-#include "frontend/FusionCost.h"
+#include "frontend/fusion/Fusion.h"
+#include "frontend/fusion/FusionCost.h"
+#include "frontend/model/DeviceDescription.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSet.h"

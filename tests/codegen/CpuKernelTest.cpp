@@ -12,14 +12,14 @@
 //   // runs: 8
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "ir/ElementType.h"
-#include "ir/FormFma.h"
-#include "ir/Interpreter.h"
-#include "ir/Launch.h"
-#include "ir/Specialize.h"
-#include "runtime/CpuLaunch.h"
-#include "runtime/DType.h"
-#include "runtime/ThreadPool.h"
+#include "ir/dialect/ElementType.h"
+#include "ir/interpreter/Interpreter.h"
+#include "ir/interpreter/Launch.h"
+#include "ir/transforms/FormFma.h"
+#include "ir/transforms/Specialize.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/cpu/CpuLaunch.h"
+#include "runtime/tensor/DType.h"
 #include "tests/codegen/GuardedMemory.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -1,7 +1,7 @@
 // Launches of hand-written kernels: chunks, scratch, reductions in a fixed order, errors.
 
-#include "runtime/CpuLaunch.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/cpu/CpuLaunch.h"
+#include "runtime/base/ThreadPool.h"
 
 #include <gtest/gtest.h>
 

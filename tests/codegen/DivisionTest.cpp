@@ -2,7 +2,7 @@
 // division all the same, bit for bit.
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

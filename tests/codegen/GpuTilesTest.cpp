@@ -1,6 +1,6 @@
 // Tile sizes and plans for GPUs: what the schedule says stays, and what is chosen fits the device.
-#include "codegen/gpu/ProductModel.h"
-#include "codegen/gpu/TileSizes.h"
+#include "codegen/gpu/plan/ProductModel.h"
+#include "codegen/gpu/plan/TileSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Parser/Parser.h"

@@ -1,7 +1,7 @@
 // Layouts against what enumerating all their threads and registers says.
-#include "codegen/gpu/Layout.h"
-#include "codegen/gpu/Mma.h"
-#include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/dialect/Layout.h"
+#include "codegen/gpu/dialect/Mma.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/Sequence.h"

@@ -1,7 +1,7 @@
 // Contractions of whole axes as loops, and what moves behind them, give what they gave: by the
 // interpreter, against double precision.
-#include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/NormalizeKernel.h"
+#include "codegen/gpu/loops/LoopAxis.h"
+#include "codegen/gpu/loops/NormalizeKernel.h"
 #include "tests/ir/InterpreterTestSupport.h"
 
 #include "mlir/IR/Verifier.h"

@@ -3,7 +3,7 @@
 // what the compiler promises.
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -2,7 +2,7 @@
 // here are what the compiler promises. Vector bodies and tails must give the same bits.
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "ir/Specialize.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

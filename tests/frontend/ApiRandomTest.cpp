@@ -2,7 +2,7 @@
 // they say, and those that the definition gives. Philox itself is compared in tests/ir and
 // tests/codegen.
 
-#include "runtime/Random.h"
+#include "runtime/tensor/Random.h"
 #include "tests/frontend/ApiTestSupport.h"
 
 #include <cmath>

@@ -2,9 +2,9 @@
 // variant's guard and its program say the same, and the first one that holds runs.
 
 #include "CudaProgram.h"
-#include "frontend/ArtifactBuilder.h"
-#include "runtime/Artifact.h"
-#include "runtime/Encoding.h"
+#include "frontend/artifact/ArtifactBuilder.h"
+#include "runtime/load/Artifact.h"
+#include "runtime/load/Encoding.h"
 
 #include <regex>
 

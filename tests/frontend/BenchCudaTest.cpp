@@ -2,8 +2,8 @@
 // order, and what comes of its answers.
 
 #include "dsl/Elaborator.h"
-#include "frontend/Bench.h"
-#include "frontend/ExecutionImpl.h"
+#include "frontend/bench/Bench.h"
+#include "frontend/execute/ExecutionImpl.h"
 #include "tests/runtime/CudaFake.h"
 
 using namespace tile;

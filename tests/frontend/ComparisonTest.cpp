@@ -1,6 +1,6 @@
 // What counts as the same: by a tolerance that a call asks for, and by a bound for each element.
 
-#include "frontend/Comparison.h"
+#include "frontend/execute/Comparison.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Kernels on a device, as far as no device is needed: what the fake driver says comes to the user.
 
 #include "dsl/Elaborator.h"
-#include "frontend/Execution.h"
+#include "frontend/execute/Execution.h"
 #include "runtime/artifact/GpuReport.h"
 #include "tests/runtime/CudaFake.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dsl/Elaborator.h"
-#include "frontend/Execution.h"
+#include "frontend/execute/Execution.h"
 #include "tests/runtime/CudaFake.h"
 #include "tests/runtime/TestSupport.h"
 

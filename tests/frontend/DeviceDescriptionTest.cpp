@@ -1,9 +1,9 @@
 // Descriptions of devices: those that are built in hold together, and what is wrong with one is
 // said.
 
-#include "frontend/DeviceDescription.h"
-#include "frontend/Execution.h"
-#include "frontend/Fusion.h"
+#include "frontend/model/DeviceDescription.h"
+#include "frontend/execute/Execution.h"
+#include "frontend/fusion/Fusion.h"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,11 @@
 // under one plan, bit for bit, and whatever is told of it is in the user's words.
 
 #include "dsl/Elaborator.h"
-#include "frontend/DeviceDescription.h"
-#include "frontend/Execution.h"
-#include "frontend/Fusion.h"
-#include "frontend/FusionPlan.h"
-#include "ir/AffineEval.h"
+#include "frontend/execute/Execution.h"
+#include "frontend/fusion/Fusion.h"
+#include "frontend/fusion/FusionPlan.h"
+#include "frontend/model/DeviceDescription.h"
+#include "ir/dialect/AffineEval.h"
 #include "ir/fusion/ShortNames.h"
 #include "tests/InternalWords.h"
 

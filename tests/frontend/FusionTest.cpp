@@ -1,13 +1,13 @@
 // Graphs whose kernels are made one, against the same graphs as they stand: the same bits, on fresh
 // random inputs of odd sizes, in the interpreter and on the CPU.
 
-#include "frontend/Fusion.h"
+#include "frontend/fusion/Fusion.h"
 #include "dsl/Elaborator.h"
-#include "frontend/DeviceDescription.h"
-#include "frontend/Execution.h"
-#include "frontend/FusionPrint.h"
-#include "frontend/FusionText.h"
-#include "ir/AffineEval.h"
+#include "frontend/execute/Execution.h"
+#include "frontend/fusion/FusionPrint.h"
+#include "frontend/fusion/FusionText.h"
+#include "frontend/model/DeviceDescription.h"
+#include "ir/dialect/AffineEval.h"
 #include "ir/fusion/DeadCalls.h"
 #include "ir/fusion/EqualCalls.h"
 #include "ir/fusion/FlattenGraph.h"

@@ -1,12 +1,12 @@
 // Whether kernels become one where that is known, or seen, to be slower: by how many programs there
 // would be, by what contractions lose, and by what code shows.
 
-#include "frontend/FusionVeto.h"
+#include "frontend/fusion/FusionVeto.h"
 #include "dsl/Elaborator.h"
-#include "frontend/ArtifactCuda.h"
-#include "frontend/DeviceDescription.h"
-#include "frontend/FusionCost.h"
-#include "frontend/GpuAssembly.h"
+#include "frontend/artifact/ArtifactCuda.h"
+#include "frontend/artifact/GpuAssembly.h"
+#include "frontend/fusion/FusionCost.h"
+#include "frontend/model/DeviceDescription.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,6 @@
 // Pictures of reports that are made up: what no device of ours says.
 
-#include "frontend/BenchReport.h"
+#include "frontend/bench/BenchReport.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-// The runtime binds launches by plain data as ir/Launch.h does on the IR: same answers, same
-// messages, on every kernel and graph of the samples, with shapes that fit and that don't.
+// The runtime binds launches by plain data as ir/interpreter/Launch.h does on the IR: same answers,
+// same messages, on every kernel and graph of the samples, with shapes that fit and that don't.
 
-#include "frontend/Rules.h"
+#include "frontend/execute/Rules.h"
 #include "dsl/Elaborator.h"
-#include "ir/Launch.h"
-#include "runtime/Binding.h"
-#include "runtime/Evaluate.h"
-#include "runtime/Validation.h"
+#include "ir/interpreter/Launch.h"
+#include "runtime/launch/Binding.h"
+#include "runtime/launch/Evaluate.h"
+#include "runtime/load/Validation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Planted faults that the language's proofs would refuse, in tile IR: each has to be found, on its
 // line, and nothing else.
 
-#include "frontend/Execution.h"
+#include "frontend/execute/Execution.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

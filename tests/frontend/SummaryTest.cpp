@@ -3,9 +3,9 @@
 // less. What is said to be exact is part of the test.
 
 #include "dsl/Elaborator.h"
-#include "ir/Interpreter.h"
-#include "ir/Launch.h"
-#include "ir/Specialize.h"
+#include "ir/interpreter/Interpreter.h"
+#include "ir/interpreter/Launch.h"
+#include "ir/transforms/Specialize.h"
 #include "tests/ir/Touches.h"
 
 #include <gtest/gtest.h>

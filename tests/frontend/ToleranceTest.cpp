@@ -2,8 +2,8 @@
 // for a fault of few ulp. Kernels run on the interpreter, which gives the bounds, and on the CPU,
 // on fresh numbers.
 
-#include "frontend/Comparison.h"
-#include "frontend/Execution.h"
+#include "frontend/execute/Comparison.h"
+#include "frontend/execute/Execution.h"
 
 #include "dsl/Elaborator.h"
 

@@ -2,11 +2,11 @@
 // device is one of the test's, whose times follow from the schedule.
 
 #include "dsl/Elaborator.h"
-#include "frontend/ExecutionImpl.h"
-#include "frontend/TuneSpace.h"
-#include "frontend/Tuner.h"
-#include "runtime/CpuFeatures.h"
-#include "runtime/ThreadPool.h"
+#include "frontend/execute/ExecutionImpl.h"
+#include "frontend/tune/TuneSpace.h"
+#include "frontend/tune/Tuner.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/cpu/CpuFeatures.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <cmath>

@@ -1,10 +1,10 @@
 // What a launch moves and computes, against figures by hand: of random odd dimensions, and the same
 // whatever the tile sizes.
 
-#include "frontend/Work.h"
+#include "frontend/model/Work.h"
 #include "dsl/Elaborator.h"
-#include "frontend/Compiler.h"
-#include "ir/Launch.h"
+#include "frontend/execute/Compiler.h"
+#include "ir/interpreter/Launch.h"
 
 #include <gtest/gtest.h>
 

@@ -20,12 +20,12 @@ def texts(path):
 
 
 root = pathlib.Path(sys.argv[1])
-table = (root / "frontend" / "FusionHints.cpp").read_text().split("hints[] = {")[1].split("\n};")[0]
+table = (root / "frontend" / "fusion" / "FusionHints.cpp").read_text().split("hints[] = {")[1].split("\n};")[0]
 kinds = re.findall(r'\{"((?:[^"\\]|\\.)*)"', table)
-said = [text for path in [*(root / "ir" / "fusion").glob("*.cpp"), root / "frontend" / "FusionCost.cpp"] for text in texts(path)]
+said = [text for path in [*(root / "ir" / "fusion").glob("*.cpp"), root / "frontend" / "fusion" / "FusionCost.cpp"] for text in texts(path)]
 unsaid = [kind for kind in kinds if not any(kind in text for text in said)]
 for kind in unsaid:
-    print(f"frontend/FusionHints.cpp has a hint for `{kind}`, which the fuser doesn't say any more")
+    print(f"frontend/fusion/FusionHints.cpp has a hint for `{kind}`, which the fuser doesn't say any more")
 print(f"{len(kinds)} hints, {len(unsaid)} of them for nothing")
 
 told = set()

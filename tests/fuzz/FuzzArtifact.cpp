@@ -2,8 +2,8 @@
 // hash random bytes would never have. What is read is consistent: it can be written again, and
 // shapes can be bound by its rules. Nothing crashes, leaks or takes memory beyond its size.
 
-#include "runtime/Binding.h"
-#include "runtime/Encoding.h"
+#include "runtime/launch/Binding.h"
+#include "runtime/load/Encoding.h"
 
 #include <cstdlib>
 

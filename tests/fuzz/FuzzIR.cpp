@@ -3,12 +3,12 @@
 // interpreter's messages; nothing crashes, leaks or takes long.
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "ir/FormFma.h"
-#include "ir/Interpreter.h"
-#include "ir/Launch.h"
-#include "ir/Proofs.h"
-#include "ir/Specialize.h"
 #include "ir/fusion/Summary.h"
+#include "ir/interpreter/Interpreter.h"
+#include "ir/interpreter/Launch.h"
+#include "ir/proofs/Proofs.h"
+#include "ir/transforms/FormFma.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

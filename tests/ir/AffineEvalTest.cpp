@@ -1,4 +1,4 @@
-#include "ir/AffineEval.h"
+#include "ir/dialect/AffineEval.h"
 
 #include "mlir/IR/MLIRContext.h"
 

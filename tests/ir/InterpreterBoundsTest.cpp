@@ -1,6 +1,6 @@
 // Bounds of what executions may be off by: none is less than the two ends that it is made of.
 
-#include "ir/InterpreterErrors.h"
+#include "ir/interpreter/InterpreterErrors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Every elementwise op against arithmetic of the host: exhaustively on small types, on random and
 // special numbers elsewhere.
 
-#include "ir/InterpreterNumbers.h"
+#include "ir/interpreter/InterpreterNumbers.h"
 #include "tests/ir/InterpreterTestSupport.h"
 
 #include <array>

@@ -2,9 +2,9 @@
 // under all kinds of tile sizes.
 #pragma once
 
-#include "ir/Interpreter.h"
-#include "ir/Launch.h"
-#include "ir/Specialize.h"
+#include "ir/interpreter/Interpreter.h"
+#include "ir/interpreter/Launch.h"
+#include "ir/transforms/Specialize.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"

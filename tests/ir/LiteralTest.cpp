@@ -1,6 +1,6 @@
 // Literals get a type only if it has a place for them, and then they are the nearest number of it.
 
-#include "ir/Literal.h"
+#include "ir/dialect/Literal.h"
 
 #include "mlir/IR/MLIRContext.h"
 

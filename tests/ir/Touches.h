@@ -1,8 +1,8 @@
 // What a run of the interpreter touches, against what the summary of its kernel says.
 #pragma once
 
-#include "ir/Interpreter.h"
 #include "ir/fusion/Summary.h"
+#include "ir/interpreter/Interpreter.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

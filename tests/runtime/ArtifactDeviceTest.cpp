@@ -3,9 +3,9 @@
 
 #include "CudaFake.h"
 
-#include "runtime/Artifact.h"
 #include "runtime/artifact/GpuReport.h"
 #include "runtime/cuda/PreparedRun.h"
+#include "runtime/load/Artifact.h"
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
 

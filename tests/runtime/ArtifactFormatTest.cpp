@@ -1,10 +1,10 @@
 // The format of artifacts: what is written is read, and nothing else is taken.
 
-#include "runtime/Artifact.h"
-#include "runtime/CpuFeatures.h"
-#include "runtime/CpuImage.h"
-#include "runtime/Evaluate.h"
-#include "runtime/Validation.h"
+#include "runtime/cpu/CpuFeatures.h"
+#include "runtime/cpu/CpuImage.h"
+#include "runtime/launch/Evaluate.h"
+#include "runtime/load/Artifact.h"
+#include "runtime/load/Validation.h"
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
 

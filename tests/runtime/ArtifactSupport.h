@@ -1,9 +1,9 @@
 // Signatures, programs and artifacts for tests, made by hand.
 #pragma once
 
-#include "runtime/Encoding.h"
 #include "runtime/artifact/ArtifactData.h"
 #include "runtime/artifact/CpuReport.h"
+#include "runtime/load/Encoding.h"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // The cache on disk, with all that can go wrong around it: never a wrong load, never a hang.
 
-#include "runtime/Cache.h"
+#include "runtime/load/Cache.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "runtime/CpuFeatures.h"
+#include "runtime/cpu/CpuFeatures.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // device.tile) computes what the same artifact computes on the processor.
 #include "CudaRealSupport.h"
 
-#include "runtime/Artifact.h"
+#include "runtime/load/Artifact.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "runtime/FileIO.h"
+#include "runtime/base/FileIO.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <csignal>

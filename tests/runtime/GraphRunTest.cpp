@@ -1,10 +1,10 @@
 // Plans of graphs: what shares memory is never in use at the same time, and results are those of
 // calls that run one after the other on tensors of their own.
 
-#include "runtime/GraphRun.h"
-#include "runtime/BufferPlan.h"
-#include "runtime/ThreadPool.h"
-#include "runtime/Validation.h"
+#include "runtime/launch/GraphRun.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/launch/BufferPlan.h"
+#include "runtime/load/Validation.h"
 #include "tests/runtime/ArtifactSupport.h"
 #include "tests/runtime/TestSupport.h"
 

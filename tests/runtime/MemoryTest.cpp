@@ -1,5 +1,5 @@
 // Storage: aligned, and with pages that are there already where as much was freed lately.
-#include "runtime/Memory.h"
+#include "runtime/tensor/Memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "runtime/Npy.h"
-#include "runtime/Text.h"
+#include "runtime/tensor/Npy.h"
+#include "runtime/base/Text.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Overlaps of random places, against a look at all pairs.
 #include "TestSupport.h"
 
-#include "runtime/Overlap.h"
+#include "runtime/tensor/Overlap.h"
 
 namespace tile::runtime {
 namespace {

@@ -1,5 +1,5 @@
-#include "runtime/PrintText.h"
-#include "runtime/KernelReports.h"
+#include "runtime/launch/PrintText.h"
+#include "runtime/launch/KernelReports.h"
 
 #include <gtest/gtest.h>
 

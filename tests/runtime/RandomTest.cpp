@@ -1,4 +1,4 @@
-#include "runtime/Random.h"
+#include "runtime/tensor/Random.h"
 
 #include <gtest/gtest.h>
 

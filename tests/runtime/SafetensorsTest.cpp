@@ -1,4 +1,4 @@
-#include "runtime/Safetensors.h"
+#include "runtime/tensor/Safetensors.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <algorithm>

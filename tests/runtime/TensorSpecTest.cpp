@@ -1,8 +1,8 @@
-#include "runtime/TensorSpec.h"
-#include "runtime/Npy.h"
-#include "runtime/Random.h"
-#include "runtime/Safetensors.h"
-#include "runtime/Text.h"
+#include "runtime/tensor/TensorSpec.h"
+#include "runtime/base/Text.h"
+#include "runtime/tensor/Npy.h"
+#include "runtime/tensor/Random.h"
+#include "runtime/tensor/Safetensors.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "runtime/Hash.h"
+#include "runtime/base/Hash.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // What the tests of the runtime share: throw-away folders, raw file contents, random tensors.
 #pragma once
 
-#include "runtime/Tensor.h"
+#include "runtime/tensor/Tensor.h"
 
 #include <gtest/gtest.h>
 

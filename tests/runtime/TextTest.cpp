@@ -1,4 +1,4 @@
-#include "runtime/Text.h"
+#include "runtime/base/Text.h"
 
 #include <gtest/gtest.h>
 

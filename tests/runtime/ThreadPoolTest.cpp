@@ -1,5 +1,5 @@
-#include "runtime/ThreadPool.h"
-#include "runtime/Scratch.h"
+#include "runtime/base/ThreadPool.h"
+#include "runtime/launch/Scratch.h"
 #include "tests/runtime/TestSupport.h"
 
 #include <algorithm>

@@ -126,10 +126,10 @@ SELF_TEST_FILES = {
     "ir/Bad.cpp": ("#  include <boost/spirit/home/x3.hpp>", "ir may not use Boost"),
     "ir/Bad.td": ('include "codegen/Gpu.td"', "ir may not use codegen"),
     "dsl/Good.cpp": ("#include <boost/spirit/home/x3.hpp>", None),
-    "dsl/Bad.cpp": ('#include "runtime/Tensor.h"', "dsl may not use runtime"),
+    "dsl/Bad.cpp": ('#include "runtime/tensor/Tensor.h"', "dsl may not use runtime"),
     "dsl/Up.cpp": ('#include "../frontend/Driver.h"', "from the root"),
     "codegen/gpu/Good.cpp": ('#include "runtime/artifact/Artifact.h"', None),
-    "codegen/gpu/Bad.cpp": ('#include "runtime/Tensor.h"', "codegen may not use runtime"),
+    "codegen/gpu/Bad.cpp": ('#include "runtime/tensor/Tensor.h"', "codegen may not use runtime"),
     "codegen/gpu/lower/GoodEmitter.h": ('#include "codegen/gpu/lower/Context.h"', None),
     "codegen/gpu/lower/BadEmitter.h": ('#include "codegen/gpu/lower/GoodEmitter.h"', "may not know another"),
     "codegen/gpu/lower/Good.cpp": ('#include "codegen/gpu/lower/GoodEmitter.h"', None),
@@ -138,12 +138,12 @@ SELF_TEST_FILES = {
     "runtime/Good.cpp": ('#include "runtime/artifact/Artifact.h"', None),
     "runtime/Bad.cpp": ("#include <llvm/ADT/StringRef.h>", "runtime may not use LLVM"),
     "runtime/Worse.cpp": ('#include "mlir/IR/Value.h"', "runtime may not use MLIR"),
-    "runtime/artifact/Bad.h": ('#include "runtime/Tensor.h"', "runtime/artifact may not use runtime"),
+    "runtime/artifact/Bad.h": ('#include "runtime/tensor/Tensor.h"', "runtime/artifact may not use runtime"),
     "frontend/Good.cpp": ('#include "codegen/cpu/Jit.h"', None),
     "frontend/Bad.cpp": ("#include <boost/spirit/home/x3.hpp>", "frontend may not use Boost"),
     "samples/s/Good.cpp": ('#include "frontend/tile/Tile.h"', None),
     "samples/s/Bad.cpp": ('#include "frontend/Driver.h"', "samples may not use frontend"),
-    "samples/s/Worse.cpp": ('#include "ir/TileOps.h"', "samples may not use ir"),
+    "samples/s/Worse.cpp": ('#include "ir/dialect/TileOps.h"', "samples may not use ir"),
 }
 SELF_TEST_LINKS = [
     # (line, what the error names, or None where the line is right)

@@ -1,7 +1,7 @@
 //===- Barriers.cpp - where threads wait for each other -------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -2,9 +2,9 @@
 
 #include "codegen/gpu/lower/Context.h"
 #include "codegen/Neighbours.h"
-#include "codegen/gpu/OutputCopies.h"
-#include "codegen/gpu/PlanProgram.h"
-#include "codegen/gpu/Sites.h"
+#include "codegen/gpu/dialect/Sites.h"
+#include "codegen/gpu/plan/OutputCopies.h"
+#include "codegen/gpu/plan/PlanProgram.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -14,8 +14,6 @@
 #define TILE_CODEGEN_GPU_LOWER_CONTEXT_H
 
 #include "codegen/Elementwise.h"
-#include "codegen/gpu/Divisors.h"
-#include "codegen/gpu/Shortage.h"
 #include "codegen/gpu/lower/Barriers.h"
 #include "codegen/gpu/lower/DotOperands.h"
 #include "codegen/gpu/lower/Exchange.h"
@@ -25,7 +23,10 @@
 #include "codegen/gpu/lower/Records.h"
 #include "codegen/gpu/lower/SharedMemory.h"
 #include "codegen/gpu/lower/TensorAccess.h"
-#include "ir/Domain.h"
+#include "codegen/gpu/plan/Divisors.h"
+#include "codegen/gpu/plan/Shortage.h"
+#include "codegen/gpu/target/Target.h"
+#include "ir/proofs/Domain.h"
 #include "runtime/artifact/GpuTarget.h"
 
 namespace tile::codegen::gpu {

@@ -1,7 +1,7 @@
 //===- DotOperands.cpp - operands of contractions, and where they are -----===//
 
 #include "codegen/gpu/lower/Context.h"
-#include "ir/LongSums.h"
+#include "ir/transforms/LongSums.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"

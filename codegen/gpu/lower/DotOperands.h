@@ -2,7 +2,7 @@
 #ifndef TILE_CODEGEN_GPU_LOWER_DOTOPERANDS_H
 #define TILE_CODEGEN_GPU_LOWER_DOTOPERANDS_H
 
-#include "codegen/gpu/WarpMma.h"
+#include "codegen/gpu/dialect/WarpMma.h"
 #include "codegen/gpu/lower/Types.h"
 
 #include <map>

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/AtomicEmitter.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 
 using namespace mlir;
 using namespace tile::ir;

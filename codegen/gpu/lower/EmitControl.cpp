@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/gpu/lower/ControlEmitter.h"
-#include "ir/LongSums.h"
-#include "ir/LoopOrder.h"
+#include "ir/dialect/LoopOrder.h"
+#include "ir/transforms/LongSums.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -1,7 +1,7 @@
 //===- EmitElementwise.cpp - ops of each element by itself ----------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/ElementwiseEmitter.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/Numbers.h"
 
 using namespace mlir;

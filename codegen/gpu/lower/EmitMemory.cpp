@@ -1,6 +1,6 @@
 //===- EmitMemory.cpp - loads and stores of tiles -------------------------===//
 
-#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/loops/LoopAxis.h"
 #include "codegen/gpu/lower/MemoryEmitter.h"
 
 using namespace mlir;

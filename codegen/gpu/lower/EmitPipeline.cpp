@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/PlanProgram.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/PipelineEmitter.h"
+#include "codegen/gpu/plan/PlanProgram.h"
 
 using namespace mlir;
 using namespace tile::ir;

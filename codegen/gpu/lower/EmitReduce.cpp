@@ -1,7 +1,7 @@
 //===- EmitReduce.cpp - reductions, and tiles by other layouts ------------===//
 
-#include "codegen/gpu/VerifyLayouts.h"
 #include "codegen/gpu/lower/ReduceEmitter.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/ReportEmitter.h"
 #include "runtime/artifact/GpuReport.h"
 

@@ -1,9 +1,9 @@
 //===- EmitRescaled.cpp - rescaled sums, each thread by itself ------------===//
 
-#include "codegen/gpu/RescaledSums.h"
-#include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/loops/RescaledSums.h"
 #include "codegen/gpu/lower/ControlEmitter.h"
 #include "codegen/gpu/lower/Numbers.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/Mma.h"
+#include "codegen/gpu/dialect/Mma.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/PipelineEmitter.h"
 
 using namespace mlir;

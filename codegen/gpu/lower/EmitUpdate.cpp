@@ -7,11 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/LoopFolds.h"
-#include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/dialect/KernelAttributes.h"
+#include "codegen/gpu/loops/LoopFolds.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/OutputEmitter.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
+#include "codegen/gpu/target/GpuCode.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/DotEmitter.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 
 #include "llvm/Support/MathExtras.h"
 

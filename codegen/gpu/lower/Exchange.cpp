@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 
 #include "llvm/Support/MathExtras.h"
 

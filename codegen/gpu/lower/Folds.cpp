@@ -1,10 +1,10 @@
 //===- Folds.cpp - reductions over the blocks of a loop -------------------===//
 
-#include "codegen/gpu/LoopFolds.h"
-#include "codegen/gpu/Products.h"
-#include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/loops/LoopFolds.h"
+#include "codegen/gpu/loops/ValueFacts.h"
 #include "codegen/gpu/lower/Context.h"
-#include "ir/LongSums.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
+#include "ir/transforms/LongSums.h"
 
 using namespace mlir;
 using namespace tile::ir;

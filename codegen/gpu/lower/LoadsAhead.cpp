@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/LoopAxis.h"
+#include "codegen/gpu/loops/LoopAxis.h"
 #include "codegen/gpu/lower/ControlEmitter.h"
 
 #include "mlir/IR/Matchers.h"

@@ -1,12 +1,12 @@
 //===- LowerKernel.cpp - one kernel, op by op -----------------------------===//
 
 #include "codegen/gpu/lower/LowerKernel.h"
-#include "codegen/gpu/OutputCopies.h"
-#include "codegen/gpu/PlanProgram.h"
-#include "codegen/gpu/Sites.h"
-#include "codegen/gpu/VerifyLayouts.h"
+#include "codegen/gpu/dialect/Sites.h"
 #include "codegen/gpu/lower/KernelLowering.h"
 #include "codegen/gpu/lower/Numbers.h"
+#include "codegen/gpu/plan/OutputCopies.h"
+#include "codegen/gpu/plan/PlanProgram.h"
+#include "codegen/gpu/schedule/VerifyLayouts.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -2,8 +2,10 @@
 #ifndef TILE_CODEGEN_GPU_LOWER_LOWERKERNEL_H
 #define TILE_CODEGEN_GPU_LOWER_LOWERKERNEL_H
 
-#include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
+#include "codegen/gpu/plan/Shortage.h"
+#include "codegen/gpu/target/GpuCode.h"
+#include "codegen/gpu/target/Target.h"
 
 namespace tile::codegen::gpu {
 

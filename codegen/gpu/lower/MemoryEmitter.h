@@ -2,8 +2,8 @@
 #ifndef TILE_CODEGEN_GPU_LOWER_MEMORYEMITTER_H
 #define TILE_CODEGEN_GPU_LOWER_MEMORYEMITTER_H
 
-#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/plan/PlanProgram.h"
 
 namespace tile::codegen::gpu {
 

@@ -1,9 +1,9 @@
 //===- Numbers.cpp - numbers by the GPU's own instructions ----------------===//
 
 #include "codegen/gpu/lower/Numbers.h"
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/TileGpuOps.h"
-#include "ir/FormFma.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
+#include "codegen/gpu/lower/InlineAsm.h"
+#include "ir/transforms/FormFma.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -21,8 +21,8 @@
 #ifndef TILE_CODEGEN_GPU_LOWER_OUTPUTEMITTER_H
 #define TILE_CODEGEN_GPU_LOWER_OUTPUTEMITTER_H
 
-#include "codegen/gpu/OutputCopies.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/plan/OutputCopies.h"
 
 namespace tile::codegen::gpu {
 

@@ -1,8 +1,8 @@
 //===- Programs.cpp - which program runs ----------------------------------===//
 
-#include "codegen/gpu/OutputCopies.h"
-#include "codegen/gpu/PlanProgram.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/plan/OutputCopies.h"
+#include "codegen/gpu/plan/PlanProgram.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -1,9 +1,9 @@
 //===- Records.cpp - what programs leave for the launch to read -----------===//
 
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/Sites.h"
+#include "codegen/gpu/dialect/Sites.h"
+#include "codegen/gpu/loops/LoopAxis.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "runtime/artifact/GpuReport.h"
 
 using namespace mlir;

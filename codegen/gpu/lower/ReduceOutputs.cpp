@@ -1,8 +1,8 @@
 //===- ReduceOutputs.cpp - copies of `reduce` outputs ---------------------===//
 
-#include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/InlineAsm.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/OutputEmitter.h"
+#include "codegen/gpu/target/GpuCode.h"
 
 using namespace mlir;
 using namespace tile::ir;

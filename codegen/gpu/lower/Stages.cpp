@@ -13,12 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
-#include "codegen/gpu/LoopAxis.h"
-#include "codegen/gpu/PlanProgram.h"
-#include "codegen/gpu/Settings.h"
+#include "codegen/gpu/dialect/Settings.h"
+#include "codegen/gpu/loops/LoopAxis.h"
 #include "codegen/gpu/lower/ControlEmitter.h"
-#include "ir/Specialize.h"
+#include "codegen/gpu/lower/InlineAsm.h"
+#include "codegen/gpu/plan/PlanProgram.h"
+#include "ir/transforms/Specialize.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/gpu/InlineAsm.h"
 #include "codegen/gpu/lower/Context.h"
+#include "codegen/gpu/lower/InlineAsm.h"
 
 using namespace mlir;
 using namespace tile::ir;

@@ -3,7 +3,7 @@
 #define TILE_CODEGEN_GPU_LOWER_TYPES_H
 
 #include "codegen/CodeBuilder.h"
-#include "codegen/gpu/TileGpuOps.h"
+#include "codegen/gpu/dialect/TileGpuOps.h"
 
 namespace tile::codegen::gpu {
 

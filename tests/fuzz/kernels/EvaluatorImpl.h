@@ -2,7 +2,7 @@
 // (EvaluatorMemory.cpp), tiles (EvaluatorTiles.cpp), and what runs along axes (EvaluatorAlong.cpp).
 #pragma once
 
-#include "ir/LongSums.h"
+#include "ir/transforms/LongSums.h"
 #include "tests/fuzz/kernels/Evaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

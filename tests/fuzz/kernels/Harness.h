@@ -5,7 +5,7 @@
 
 #include "tests/fuzz/kernels/Program.h"
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <functional>
 

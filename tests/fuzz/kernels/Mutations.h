@@ -2,7 +2,7 @@
 // mistake would amount to. The test plants each and looks whether random kernels notice.
 #pragma once
 
-#include "ir/TileOps.h"
+#include "ir/dialect/TileOps.h"
 
 #include <vector>
 

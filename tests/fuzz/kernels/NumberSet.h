@@ -11,7 +11,7 @@
 // partial sum is a number of the type, the sum is exact whatever its association.
 #pragma once
 
-#include "runtime/DType.h"
+#include "runtime/tensor/DType.h"
 
 #include <cstdint>
 #include <limits>

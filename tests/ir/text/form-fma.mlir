@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -tile-form-fma | FileCheck %s
 
-// The rules of ir/FormFma.h, one kernel each.
+// The rules of ir/transforms/FormFma.h, one kernel each.
 
 #n = affine_map<()[n] -> (n)>
 #id = affine_map<(d0) -> (d0)>

@@ -1,0 +1,82 @@
+//===- ValueFacts.cpp - what can be said of single values and ops ---------===//
+
+#include "codegen/gpu/loops/ValueFacts.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile::ir;
+using namespace tile::codegen::gpu;
+
+bool tile::codegen::gpu::isRepeatable(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !op->getParentOfType<ParallelOp>())
+    return true;
+  auto load = dyn_cast<LoadOp>(op);
+  bool isElement = load && axesOf(load.getType()).empty() && isa<BlockArgument>(load.getSource());
+  bool isNumber = isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
+                  axesOf(value.getType()).empty();
+  return (isElement || isNumber || isa<DimOp>(op)) && llvm::all_of(op->getOperands(), isRepeatable);
+}
+
+bool tile::codegen::gpu::isZero(Value init) {
+  if (auto broadcast = init.getDefiningOp<BroadcastOp>())
+    init = broadcast.getInput();
+  return matchPattern(init, m_PosZeroFloat()) || matchPattern(init, m_Zero());
+}
+
+bool tile::codegen::gpu::isReadFirst(Value tensor, Operation *loop) {
+  SmallVector<Operation *> reads, writes;
+  for (Operation *user : tensor.getUsers()) {
+    if (user->getBlock() != loop->getBlock())
+      return false;
+    (isa<LoadOp>(user) ? reads : writes).push_back(user);
+  }
+  return llvm::all_of(writes, [&](Operation *write) {
+    return loop->isBeforeInBlock(write) &&
+           llvm::all_of(reads, [&](Operation *read) { return read->isBeforeInBlock(write); });
+  });
+}
+
+bool tile::codegen::gpu::isOfDot(Value value) {
+  SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<DotOp>(op))
+      return true;
+    if (op && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+bool tile::codegen::gpu::isMovable(Operation *op, Operation *loop, KernelOp kernel) {
+  if (op->getNumRegions() > 0 || op->use_empty())
+    return false;
+  auto load = dyn_cast<LoadOp>(op);
+  auto source = load ? dyn_cast<BlockArgument>(load.getSource()) : BlockArgument();
+  return source ? kernel.getParamMode(source.getArgNumber()) == ParamMode::In ||
+                      isReadFirst(source, loop)
+                : isMemoryEffectFree(op);
+}
+
+void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  if (auto dim = dyn_cast<DimOp>(op))
+    names.insert(dim.getName());
+  for (Value operand : op->getOperands())
+    collectDims(operand, names);
+}
+
+bool tile::codegen::gpu::hasWholeRows(DotOp dot) {
+  ArrayRef<StringAttr> sums = axesOf(dot.getType());
+  bool isWhole = false;
+  dot->getParentOfType<KernelOp>().walk([&](AxisOp axis) {
+    isWhole |= axis.getSpan().getType().getExtent() != 1 &&
+               llvm::is_contained(sums, axis.getSpan().getType().getName());
+  });
+  return isWhole && sums.size() > 1;
+}

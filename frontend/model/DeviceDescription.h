@@ -1,0 +1,62 @@
+//===- DeviceDescription.h - what a device can do, from a file ------------===//
+//
+// A device in figures: bandwidth, operations a second by unit and type, what a
+// multiprocessor has. They come from JSON files (frontend/devices, which are
+// built in, or a user's; docs/bench.md has the format), so that rooflines and
+// predictions need no device. Every figure names its source.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_MODEL_DEVICEDESCRIPTION_H
+#define TILE_FRONTEND_MODEL_DEVICEDESCRIPTION_H
+
+#include "frontend/base/Outcome.h"
+#include "runtime/tensor/DType.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tile::frontend {
+
+/// What computes: arithmetic of vectors and threads, or a unit for products of matrices.
+enum class Unit { Vector, Matrix };
+
+struct DeviceDescription {
+  struct Figure {
+    double value = 0;
+    std::string unit;
+    /// One of the sources, by its name.
+    std::string source;
+  };
+  std::string name, title;
+  bool isGpu = false;
+  /// Of a GPU: what to compile for.
+  std::string target;
+  /// What the driver or the processor calls such devices.
+  std::vector<std::string> knownAs;
+  std::map<std::string, std::string> sources;
+  std::map<std::string, Figure> figures;
+
+  /// 0 where there is none.
+  double figure(const std::string &key) const;
+  /// Bytes a second, and seconds that a launch takes at least.
+  double bandwidth() const { return figure("memory_bandwidth"); }
+  double launchSeconds() const { return figure("launch"); }
+  /// Operations a second of a unit on a type: those of the next wider type that it has, where it
+  /// hasn't got this one; 0 if it has neither.
+  double operations(Unit unit, runtime::DType type) const;
+
+  /// Reads a description; `origin` names the text in errors.
+  static Outcome<DeviceDescription> parse(const std::string &text, const std::string &origin);
+  static Outcome<DeviceDescription> read(const std::string &path);
+  /// Those that are built in, by name.
+  static const std::vector<DeviceDescription> &builtIn();
+  /// The one that is built in for what a driver or processor calls itself; null if none is.
+  static const DeviceDescription *of(const std::string &deviceName);
+  /// By name, or from a file if that ends with .json.
+  static Outcome<DeviceDescription> find(const std::string &nameOrPath);
+};
+
+} // namespace tile::frontend
+
+#endif // TILE_FRONTEND_MODEL_DEVICEDESCRIPTION_H
