@@ -47,11 +47,6 @@ mlir::FailureOr<LoweredKernel> lowerKernel(ir::KernelOp kernel, const GpuTarget 
 inline constexpr llvm::StringLiteral symbolPrefix = "kernel.";
 inline std::string symbolOf(llvm::StringRef name) { return (symbolPrefix + name).str(); }
 
-/// What one copy of a warp's rows moves.
-TensorBox boxOf(SendOp op);
-/// The boxes that a kernel's copies move, each once, in the order of their first use.
-llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
-
 } // namespace tile::codegen::gpu
 
 #endif // TILE_CODEGEN_GPU_LOWER_LOWERKERNEL_H

@@ -3,9 +3,14 @@
 #define TILE_CODEGEN_GPU_LOWER_PIPELINEEMITTER_H
 
 #include "codegen/gpu/lower/Context.h"
-#include "codegen/gpu/lower/LowerKernel.h"
+#include "codegen/gpu/target/GpuCode.h"
 
 namespace tile::codegen::gpu {
+
+/// What one copy of a warp's rows moves.
+TensorBox boxOf(SendOp op);
+/// The boxes that a kernel's copies move, each once, in the order of their first use.
+llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 
 class PipelineEmitter : public Emitter {
 public:
