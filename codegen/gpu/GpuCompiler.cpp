@@ -3,22 +3,16 @@
 #include "codegen/gpu/GpuCompiler.h"
 #include "codegen/Reports.h"
 #include "codegen/Translate.h"
+#include "codegen/gpu/Passes.h"
 #include "codegen/gpu/dialect/Settings.h"
-#include "codegen/gpu/dialect/Sites.h"
 #include "codegen/gpu/dialect/TileGpuOps.h"
 #include "codegen/gpu/dialect/WarpMma.h"
 #include "codegen/gpu/loops/NormalizeKernel.h"
 #include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/LineInfo.h"
 #include "codegen/gpu/lower/LowerKernel.h"
-#include "codegen/gpu/plan/PlanProgram.h"
 #include "codegen/gpu/plan/Products.h"
-#include "codegen/gpu/schedule/AssignLayouts.h"
-#include "codegen/gpu/schedule/BuildPipeline.h"
-#include "codegen/gpu/schedule/VerifyLayouts.h"
 #include "codegen/gpu/target/Workarounds.h"
-#include "ir/builder/Schedule.h"
-#include "ir/transforms/Specialize.h"
 
 #include "ir/proofs/Spelling.h"
 #include "llvm/ADT/StringExtras.h"
@@ -41,6 +35,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
+#include <chrono>
 #include <mutex>
 
 extern "C" {
@@ -125,106 +120,38 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       passes.run(function, functions);
 }
 
-/// Whether its schedule is that of roles.
-static bool hasRoles(KernelOp kernel) {
-  return kernel->walk([](gpu::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// The kernel as a pipeline on the tensor cores; null where it has no product for them.
-/// Or else, maybe, why.
-static FailureOr<OwningOpRef<KernelOp>> lowerToPipeline(KernelOp kernel, const GpuOptions &options,
-                                                        const GpuTarget &target,
-                                                        std::string *why = nullptr) {
-  if (!target.hasWarpgroupMma || options.sanitizes || kernel->hasAttr(fixedOrderAttrName) ||
-      isOnGpuLevel(kernel))
-    return OwningOpRef<KernelOp>();
-  OwningOpRef<KernelOp> copy(kernel.clone());
-  gpu::normalizeKernel(*copy);
-  gpu::FoundProduct found = gpu::findProduct(*copy);
-  if (!found.product)
-    return OwningOpRef<KernelOp>();
-  gpu::Product product = *found.product;
-  if (failed(gpu::checkSchedule(*copy, product, target)) ||
-      failed(gpu::assignLayouts(*copy, gpu::warpsOf(product), gpu::blocksOf(product),
-                                gpu::layoutFor(product))))
-    return failure();
-  std::string refusal = gpu::buildPipeline(*copy, product, target);
-  if (why)
-    *why = refusal;
-  return refusal.empty() ? std::move(copy) : OwningOpRef<KernelOp>();
-}
-
 FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) const {
-  kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
-  if (failed(checkIsSpecialized(kernel)) || failed(ir::checkSettings(kernel)))
+  gpu::PassOptions asked;
+  asked.sanitizes = options.sanitizes;
+  asked.stopAfter = options.stopAfter;
+  if (options.observer)
+    asked.observer = [&](StringRef name, double seconds, KernelOp made) {
+      options.observer(name, seconds, [&](llvm::raw_ostream &stream) { stream << made; });
+    };
+  FailureOr<gpu::PassResult> made = gpu::runPasses(kernel, GpuTarget::of(options.target), asked);
+  if (failed(made))
     return failure();
-  GpuTarget target = GpuTarget::of(options.target);
-  FailureOr<OwningOpRef<KernelOp>> pipeline = lowerToPipeline(kernel, options, target);
-  if (failed(pipeline) || *pipeline)
-    return pipeline;
-  while (true) {
-    OwningOpRef<KernelOp> copy(kernel.clone());
-    gpu::numberSites(*copy, options.sanitizes);
-    if (isOnGpuLevel(*copy)) { // it is there already
-      if (!target.hasWarpgroupMma && hasRoles(*copy))
-        return kernel.emitError("`")
-               << nameInSource(kernel.getSymName())
-               << "` has roles, for the bulk copies and tensor cores of sm_90a, which "
-               << options.target << " doesn't have";
-      if (gpu::numBlocks(*copy) > target.maxClusterSize)
-        return kernel.emitError("`")
-               << nameInSource(kernel.getSymName()) << "` has clusters of " << gpu::numBlocks(*copy)
-               << " CTAs, and " << options.target << " has "
-               << (target.maxClusterSize > 1
-                       ? "them of up to " + std::to_string(target.maxClusterSize)
-                       : std::string("none"));
-      return copy;
-    }
-    gpu::normalizeKernel(*copy);
-    gpu::makeRoom(*copy);
-    gpu::ProgramPlan plan = gpu::planProgram(*copy, target);
-    gpu::applyPlan(*copy, plan);
-    if (failed(gpu::assignLayouts(*copy, plan.warps, plan.blocks)))
-      return failure();
-    bool moves = false, folds = true;
-    copy->walk([&](gpu::ConvertOp) { moves = true; });
-    copy->walk([&](ReduceOp reduce) { folds &= gpu::foldsInCluster(reduce); });
-    if (plan.blocks == 1 || (!moves && folds)) {
-      gpu::limitKeptChunks(*copy, target);
-      return copy;
-    }
-    // Conversions stay within a block, and blocks fold all together, once.
-    target.maxClusterSize = moves || gpu::settingOf(*copy, "cluster") ? 1 : plan.blocks / 2;
-  }
+  return std::move(made->kernel);
 }
 
-bool tile::codegen::isOnGpuLevel(KernelOp kernel) { return kernel->hasAttr(gpu::warpsAttrName); }
-
-int64_t tile::codegen::warpsOf(KernelOp kernel) {
-  auto warps = kernel->getAttrOfType<IntegerAttr>(gpu::warpsAttrName);
-  return warps ? warps.getInt() : 0;
+GpuCompiler GpuCompiler::unobserved() const {
+  GpuOptions quiet = options;
+  quiet.observer = nullptr;
+  return GpuCompiler(std::move(quiet));
 }
 
-bool tile::codegen::hasLayouts(KernelOp kernel) {
-  auto isOfLevel = [](Type type) { return gpu::hasLayout(type) || isa<gpu::PendingType>(type); };
-  return kernel
-      .walk([&](Operation *op) {
-        bool found = isa<gpu::TileGpuDialect>(op->getDialect()) ||
-                     llvm::any_of(op->getResultTypes(), isOfLevel);
-        return found ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-void tile::codegen::loadGpuDialect(MLIRContext &context) {
-  context.loadDialect<gpu::TileGpuDialect>();
+/// The kernel as a pipeline on the tensor cores; null where it doesn't become one. Reports nothing.
+static FailureOr<gpu::PassResult> makePipeline(KernelOp kernel, const GpuOptions &options) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  gpu::PassOptions asked;
+  asked.sanitizes = options.sanitizes;
+  asked.pipelinesOnly = true;
+  return gpu::runPasses(kernel, GpuTarget::of(options.target), asked);
 }
 
 bool GpuCompiler::becomesPipeline(KernelOp kernel) const {
-  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-  kernel.getContext()->loadDialect<gpu::TileGpuDialect>();
-  auto pipeline = lowerToPipeline(kernel, options, GpuTarget::of(options.target));
-  return succeeded(pipeline) && *pipeline;
+  auto made = makePipeline(kernel, options);
+  return succeeded(made) && made->kernel;
 }
 
 GpuRoles tile::codegen::rolesOf(KernelOp onGpu) {
@@ -268,6 +195,16 @@ struct Lowered {
 };
 } // namespace
 
+/// Tells how long a stage took, and what it has made.
+static void tell(const GpuOptions &options, StringRef stage,
+                 std::chrono::steady_clock::time_point start,
+                 llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (options.observer)
+    options.observer(
+        stage, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+        print);
+}
+
 /// What the kernel lacks is reported, unless the caller wants to know it.
 static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
                                 const GpuOptions &options, GpuShortage *shortage) {
@@ -285,6 +222,7 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
   if (failed(onGpu) || lacks(gpu::findElementShortage(**onGpu, options.mostElements)) ||
       lacks(gpu::findScanShortage(**onGpu)) || lacks(gpu::findCarriedShortage(**onGpu)))
     return failure();
+  auto start = std::chrono::steady_clock::now();
   loadLoweringDialects(*kernel.getContext());
   const GpuTarget &target = GpuTarget::of(options.target);
   int64_t room = target.sharedBytes;
@@ -299,6 +237,8 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
       lacks(gpu::findPlainShortage(**onGpu, lowered->plainDots)))
     return failure();
   gpu::addLineInfo(lowered->function, kernel.getLoc());
+  tell(options, codeStages[0], start,
+       [&](llvm::raw_ostream &stream) { stream << *lowered->module; });
   return Lowered{*std::move(onGpu), *std::move(lowered)};
 }
 
@@ -322,7 +262,7 @@ void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
   FailureOr<OwningOpRef<KernelOp>> onGpu = failure();
   {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    onGpu = lowerToTileGpu(kernel);
+    onGpu = unobserved().lowerToTileGpu(kernel);
   }
   if (succeeded(onGpu))
     gpu::remarkOnSettings(kernel, **onGpu);
@@ -340,17 +280,17 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
       dot->emitRemark("no tensor cores for the `dot` of `")
           << nameInSource(kernel.getSymName()) << "`: " << gpu::whyNoWarpDot(dot);
   });
-  if (numWarpDots > 0 && remarkOnPlainDots(*this, kernel, options))
+  if (numWarpDots > 0 && remarkOnPlainDots(unobserved(), kernel, options))
     return;
   const GpuTarget &target = GpuTarget::of(options.target);
   if (!target.hasWarpgroupMma || numDots == 0 || numWarpDots < numDots)
     return;
   gpu::FoundProduct found = gpu::findProduct(*copy);
   if (found.product) {
-    ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    FailureOr<OwningOpRef<KernelOp>> made = lowerToPipeline(kernel, options, target, &found.reason);
-    if (failed(made) || *made)
+    FailureOr<gpu::PassResult> made = makePipeline(kernel, options);
+    if (failed(made) || made->kernel)
       return;
+    found.reason = made->limits.noPipeline;
     found.op = found.product->dot;
   }
   found.op->emitRemark("no pipeline for the `dot` of `")
@@ -364,6 +304,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   FailureOr<Lowered> made = lower(compiler, kernel, options, shortage);
   if (failed(made))
     return failure();
+  auto start = std::chrono::steady_clock::now();
   gpu::LoweredKernel *lowered = &made->kernel;
   KernelOp onGpu = *made->onGpu;
   CompiledModule result;
@@ -417,7 +358,7 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
     function->addParamAttr(function->arg_size() - 1 - n,
                            llvm::Attribute::get(*result.context, "nvvm.grid_constant"));
   // Roles share out the registers of a multiprocessor: the whole of one is theirs.
-  if (hasRoles(onGpu))
+  if (gpu::hasRoles(onGpu))
     function->addFnAttr("nvvm.minctasm", "1");
   if (lowered->hasStart)
     code.start = makeEntry(gpu::LoweredKernel::startSuffix, GpuCode::threadsOfStart);
@@ -426,13 +367,15 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   optimize(*result.module, *result.machine);
   gpu::hideNegations(*result.module);
   gpu::hideMinima(*result.module);
+  tell(options, codeStages[1], start,
+       [&](llvm::raw_ostream &stream) { result.module->print(stream, nullptr); });
   return result;
 }
 
 GpuShortage GpuCompiler::findShortage(KernelOp kernel) const {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   GpuShortage shortage;
-  (void)lower(*this, kernel, options, &shortage);
+  (void)lower(unobserved(), kernel, unobserved().options, &shortage);
   return shortage;
 }
 
@@ -461,6 +404,7 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
   FailureOr<CompiledModule> compiled = compile(*this, kernel, options, shortage);
   if (failed(compiled))
     return failure();
+  auto start = std::chrono::steady_clock::now();
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
@@ -495,5 +439,6 @@ FailureOr<GpuCode> GpuCompiler::compileToPtx(KernelOp kernel, GpuShortage *short
   }
   code.ptx += maps;
   code.ptx.append(text.begin(), text.end());
+  tell(options, codeStages[2], start, [&](llvm::raw_ostream &out) { out << code.ptx; });
   return std::move(compiled->code);
 }

@@ -14,19 +14,10 @@
 #include "codegen/gpu/target/Target.h"
 #include "ir/dialect/TileOps.h"
 
+#include <functional>
 #include <string>
 
 namespace tile::codegen {
-
-/// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
-/// to decide. Only GPUs run it.
-bool isOnGpuLevel(ir::KernelOp kernel);
-/// Returns the warps that such a kernel says it has; 0 where that is no number.
-int64_t warpsOf(ir::KernelOp kernel);
-/// Returns whether a kernel has tiles or ops of that level.
-bool hasLayouts(ir::KernelOp kernel);
-/// Lets a context read the tile_gpu level as text.
-void loadGpuDialect(mlir::MLIRContext &context);
 
 struct GpuOptions {
   /// The name of a GpuTarget.
@@ -36,7 +27,17 @@ struct GpuOptions {
   /// Refused are tiles of which a thread holds more. A program whose threads hold more than there
   /// are registers for is only slow; one with far more takes minutes to compile.
   int64_t mostElements = 2048;
+  /// Told after each pass (Passes.h), and after each of `codeStages`: its name, the seconds that it
+  /// took, and what prints what it has made.
+  using Observer = std::function<void(llvm::StringRef name, double seconds,
+                                      llvm::function_ref<void(llvm::raw_ostream &)> print)>;
+  Observer observer;
+  /// The pass after which `lowerToTileGpu` stops; empty: none.
+  std::string stopAfter;
 };
+
+/// What follows the passes: the LLVM dialect, LLVM IR, PTX.
+inline constexpr llvm::StringLiteral codeStages[] = {"gpu-lower", "gpu-llvm", "gpu-ptx"};
 
 /// How a program is shared out among warps that do different things; empty where all do the same.
 struct GpuRoles {
@@ -74,6 +75,9 @@ public:
   void remarkOnSettings(ir::KernelOp kernel) const;
 
 private:
+  /// The same without an observer, for what is asked in passing.
+  GpuCompiler unobserved() const;
+
   GpuOptions options;
 };
 

@@ -1,14 +1,77 @@
-//===- Passes.h - the passes that tile-opt runs by name -------------------===//
+//===- Passes.h - from a kernel to its form on a GPU, pass by pass --------===//
 //
-// Each step that the compiler takes, on IR text.
+// The one list of passes that take a specialized kernel to the tile_gpu level. The compiler and
+// tile-opt (`--tile-gpu-pipeline`) run it; --print-after, --stop-after and --timing know its names.
+//
+// A pass may find that what was planned can't be had: that what follows sums needs them in another
+// layout, or that blocks of a cluster would exchange elements in a loop. That becomes a limit, and
+// the list is run anew, on the kernel as it was.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_PASSES_H
 #define TILE_CODEGEN_GPU_PASSES_H
 
+#include "codegen/gpu/plan/PlanProgram.h"
+#include "codegen/gpu/plan/Products.h"
+#include "codegen/gpu/target/Target.h"
+
+#include <functional>
+#include <string>
+
 namespace tile::codegen::gpu {
 
-/// The passes of AssignLayouts.h, VerifyLayouts.h, PlanProgram.h and BuildPipeline.h.
+/// What plans may not have, as passes have found.
+struct PlanLimits {
+  /// The most blocks of threads of a cluster.
+  unsigned clusterSize = 0;
+  /// Why a loop of products doesn't become a pipeline; empty: it may.
+  std::string noPipeline;
+};
+
+/// What the passes of one run share.
+struct PassState {
+  const GpuTarget &target;
+  bool sanitizes = false;
+  PlanLimits limits;
+  /// Set by a pass that has found a limit: the run is over.
+  bool isRefused = false;
+  /// The plan: a loop of products that becomes a pipeline, or how a program has its axes.
+  std::optional<Product> product;
+  ProgramPlan program;
+};
+
+struct GpuPass {
+  llvm::StringLiteral name, description;
+  mlir::LogicalResult (*run)(ir::KernelOp kernel, PassState &state);
+};
+
+/// The list, in order.
+llvm::ArrayRef<GpuPass> gpuPasses();
+
+struct PassOptions {
+  bool sanitizes = false;
+  /// Whether only pipelines are wanted: there is no kernel where none comes of it.
+  bool pipelinesOnly = false;
+  /// The last pass to run; empty: all.
+  std::string stopAfter;
+  /// Told after each pass, with the seconds that it took.
+  std::function<void(llvm::StringRef name, double seconds, ir::KernelOp kernel)> observer;
+};
+
+struct PassResult {
+  mlir::OwningOpRef<ir::KernelOp> kernel;
+  PlanLimits limits;
+};
+
+/// Runs the list on a copy of a specialized kernel. One that is on the tile_gpu level already is
+/// checked for what the target has.
+mlir::FailureOr<PassResult> runPasses(ir::KernelOp kernel, const GpuTarget &target,
+                                      const PassOptions &options = {});
+
+/// Whether a kernel's warps have roles.
+bool hasRoles(ir::KernelOp kernel);
+
+/// Registers the passes that tile-opt runs: the list as `tile-gpu-pipeline`, and its steps.
 void registerGpuPasses();
 
 } // namespace tile::codegen::gpu

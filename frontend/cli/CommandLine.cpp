@@ -99,9 +99,9 @@ void tile::frontend::cli::addSourceOptions(CLI::App &command, SourceOptions &opt
 }
 
 void tile::frontend::cli::addPipelineOptions(CLI::App &command, PipelineOptions &options) {
-  std::string names = elaborateStage.str();
-  for (const PipelinePass &pass : tilePipeline())
-    names += ", " + pass.name.str();
+  std::string names = llvm::join(passNames(), ", ");
+  for (llvm::StringRef stage : codegen::codeStages)
+    names += ", " + stage.str();
   addRepeated(command, "--print-after", options.printAfter, "Show the IR after a pass: " + names)
       ->type_name("PASS");
 }

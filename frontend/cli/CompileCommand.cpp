@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Passes.h"
 #include "dsl/AstPrinter.h"
 #include "frontend/artifact/ArtifactBuilder.h"
 #include "frontend/artifact/GpuAssembly.h"
@@ -276,6 +277,8 @@ Outcome<std::string> Compile::emitForGpu() {
   if (!choice)
     return choice.takeFailure();
   gpu.target = choice->target;
+  gpu.observer = session.compiler.gpuObserver();
+  gpu.stopAfter = options.pipeline.stopAfter;
   DeviceDescription device = usualDescription(/*isGpu=*/true);
   device.target = gpu.target;
   auto source = oneKernel(device);
@@ -539,9 +542,14 @@ Outcome<std::monostate> Compile::loadIr(const std::string &path, const std::stri
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
-  if (options.emit != "tile" && !options.pipeline.stopAfter.empty())
-    return Failure::usage(
-        {"--stop-after says nothing about --emit=" + options.emit, "it is for --emit=tile"});
+  if (const std::string &last = options.pipeline.stopAfter; !last.empty()) {
+    bool isOfGpus = llvm::any_of(codegen::gpu::gpuPasses(),
+                                 [&](const auto &pass) { return pass.name == last; });
+    StringRef emit = isOfGpus ? "gpu" : "tile";
+    if (options.emit != emit)
+      return Failure::usage({"--stop-after says nothing about --emit=" + options.emit,
+                             "'" + last + "' is for --emit=" + emit.str()});
+  }
   if (llvm::is_contained({"obj", "cubin", "artifact"}, StringRef(options.emit)) &&
       options.output.empty())
     return Failure::usage(
@@ -659,21 +667,23 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   addScheduleOptions(*command, options->schedule);
   command
       ->add_option("--stop-after", options->pipeline.stopAfter,
-                   "The last pass to run, for --emit=tile")
+                   "The last pass to run, for --emit=tile and gpu")
       ->type_name("PASS");
   addCacheOption(*command, options->noCache);
   addJsonOption(*command, options->json, "Where the result is, or without -o the result itself,");
   addPipelineOptions(*command, options->pipeline);
   addSourceOptions(*command, options->source);
-  command->footer("Examples:\n"
-                  "  tilec compile softmax.tile --emit=ast\n"
-                  "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
-                  "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
-                  "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
-                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
-                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
-                  "  tilec compile net.tile softmax.tile --emit=artifact "
-                  "--target=x86-64-v3,sm_80,sm_90a \\\n"
-                  "      -o net.tileart");
+  command->footer(
+      "Examples:\n"
+      "  tilec compile softmax.tile --emit=ast\n"
+      "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
+      "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
+      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=gpu --stop-after=gpu-plan\n"
+      "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
+      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
+      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
+      "  tilec compile net.tile softmax.tile --emit=artifact "
+      "--target=x86-64-v3,sm_80,sm_90a \\\n"
+      "      -o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};
 }

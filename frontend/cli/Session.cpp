@@ -219,34 +219,43 @@ Outcome<std::string> Session::elaborate(dsl::DeclRef decl, const dsl::TypeBindin
   }
   if (symbol.empty())
     return Failure::reported();
-  observe(elaborateStage, module());
+  observe(elaborateStage, [&](llvm::raw_ostream &stream) { stream << module(); });
   return symbol;
 }
 
 Outcome<std::monostate> Session::configure(const PipelineOptions &wanted) {
-  std::vector<std::string> known = {elaborateStage.str()};
-  for (const PipelinePass &pass : tilePipeline())
-    known.push_back(pass.name.str());
-  std::vector<std::string> given = wanted.printAfter;
+  std::vector<std::string> known = passNames();
+  auto check = [&](const std::string &name) -> Outcome<std::monostate> {
+    if (llvm::is_contained(known, name))
+      return Done{};
+    std::string advice = didYouMean(name, known);
+    return Failure::usage(
+        {"there is no pass '" + name + "'",
+         advice + (advice.empty() ? "" : " ") + "the passes are " + llvm::join(known, ", ")});
+  };
   if (!wanted.stopAfter.empty())
-    given.push_back(wanted.stopAfter);
-  for (const std::string &name : given)
-    if (!llvm::is_contained(known, name)) {
-      std::string advice = didYouMean(name, known);
-      return Failure::usage(
-          {"there is no pass '" + name + "'",
-           advice + (advice.empty() ? "" : " ") + "the passes are " + llvm::join(known, ", ")});
-    }
+    if (auto checked = check(wanted.stopAfter); !checked)
+      return checked;
+  for (llvm::StringRef stage : codegen::codeStages)
+    known.push_back(stage.str());
+  for (const std::string &name : wanted.printAfter)
+    if (auto checked = check(name); !checked)
+      return checked;
   pipeline = wanted;
   compiler.stopAfter = wanted.stopAfter;
-  compiler.observer = [this](llvm::StringRef pass, ir::KernelOp kernel) { observe(pass, kernel); };
+  compiler.observer = [this](llvm::StringRef pass,
+                             llvm::function_ref<void(llvm::raw_ostream &)> print) {
+    observe(pass, print);
+  };
   return Done{};
 }
 
-void Session::observe(llvm::StringRef pass, Operation *op) {
+void Session::observe(llvm::StringRef pass, llvm::function_ref<void(llvm::raw_ostream &)> print) {
   if (!llvm::is_contained(pipeline.printAfter, pass))
     return;
-  llvm::errs() << "// after " << pass << "\n" << *op << "\n";
+  llvm::errs() << "// after " << pass << "\n";
+  print(llvm::errs());
+  llvm::errs() << "\n";
 }
 
 void Session::useCache() {

@@ -79,7 +79,7 @@ public:
 
 private:
   void print();
-  void observe(llvm::StringRef pass, mlir::Operation *op);
+  void observe(llvm::StringRef pass, llvm::function_ref<void(llvm::raw_ostream &)> print);
   static void warnOfCache(const runtime::Error &problem);
 
   SourceOptions options;

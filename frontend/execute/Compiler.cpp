@@ -4,7 +4,7 @@
 
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/cpu/ShortDims.h"
-#include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/Passes.h"
 #include "codegen/gpu/plan/TileSizes.h"
 #include "frontend/base/CrashReport.h"
 #include "frontend/base/Interface.h"
@@ -38,6 +38,24 @@ llvm::ArrayRef<PipelinePass> tile::frontend::tilePipeline() {
   return passes;
 }
 
+std::vector<std::string> tile::frontend::passNames() {
+  std::vector<std::string> names = {elaborateStage.str()};
+  for (const PipelinePass &pass : tilePipeline())
+    names.push_back(pass.name.str());
+  for (const codegen::gpu::GpuPass &pass : codegen::gpu::gpuPasses())
+    names.push_back(pass.name.str());
+  return names;
+}
+
+codegen::GpuOptions::Observer Compiler::gpuObserver() {
+  return
+      [this](StringRef pass, double seconds, llvm::function_ref<void(llvm::raw_ostream &)> print) {
+        times[pass] += seconds;
+        if (observer)
+          observer(pass, print);
+      };
+}
+
 /// Sizes that were chosen are not those that are usual here.
 static void remarkOnSmallerTiles(ir::KernelOp kernel,
                                  const std::map<std::string, std::pair<int64_t, int64_t>> &smaller,
@@ -68,7 +86,7 @@ OwningOpRef<ir::KernelOp> Compiler::compile(ir::KernelOp source, const ir::Bindi
         return {};
     }
     if (observer)
-      observer(pass.name, kernel.get());
+      observer(pass.name, [&](llvm::raw_ostream &stream) { stream << *kernel; });
     if (pass.name == stopAfter)
       break;
   }

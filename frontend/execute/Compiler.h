@@ -9,7 +9,7 @@
 #define TILE_FRONTEND_EXECUTE_COMPILER_H
 
 #include "codegen/cpu/CpuCompiler.h"
-#include "codegen/gpu/plan/Shortage.h"
+#include "codegen/gpu/GpuCompiler.h"
 #include "frontend/execute/TunedSchedules.h"
 #include "ir/transforms/Specialize.h"
 #include "runtime/load/Cache.h"
@@ -36,8 +36,12 @@ struct PipelinePass {
 /// The pipeline. `elaborate`, which makes the template, goes before it.
 llvm::ArrayRef<PipelinePass> tilePipeline();
 
-/// Names a stage takes on the command line, `elaborate` first, in order.
+/// What makes the template.
 inline constexpr llvm::StringLiteral elaborateStage = "elaborate";
+
+/// Names of passes on the command line, in order: `elaborate`, those that every target shares, and
+/// those of GPUs.
+std::vector<std::string> passNames();
 
 /// Seconds by stage, in the order in which stages first ran.
 using StageTimes = llvm::MapVector<llvm::StringRef, double>;
@@ -59,9 +63,12 @@ private:
 
 class Compiler {
 public:
-  /// Called after each pass.
-  using Observer = std::function<void(llvm::StringRef pass, ir::KernelOp kernel)>;
+  /// Called after each pass, with what prints what it has made.
+  using Observer = std::function<void(llvm::StringRef pass,
+                                      llvm::function_ref<void(llvm::raw_ostream &)> print)>;
   Observer observer;
+  /// What tells of the passes of a compiler for GPUs: their times, and to the observer.
+  codegen::GpuOptions::Observer gpuObserver();
   /// The last pass to run; empty: all.
   std::string stopAfter;
   StageTimes times;

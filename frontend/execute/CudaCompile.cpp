@@ -97,8 +97,10 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
       specialized->setAttr(codegen::divisorsAttrName, to.divisors);
     if (to.limits)
       specialized->setAttr(codegen::limitsAttrName, to.limits);
-    code = codegen::GpuCompiler(
-               {.target = target.str(), .sanitizes = to.sanitizes, .mostElements = to.mostElements})
+    code = codegen::GpuCompiler({.target = target.str(),
+                                 .sanitizes = to.sanitizes,
+                                 .mostElements = to.mostElements,
+                                 .observer = compiler.gpuObserver()})
                .compileToPtx(specialized, shortage);
     return LogicalResult(code);
   };

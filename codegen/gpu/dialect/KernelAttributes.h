@@ -1,13 +1,13 @@
 //===- KernelAttributes.h - what a kernel may say to the compiler ---------===//
 //
 // Attributes that those who ask for code give a kernel, and that the compiler reads in many
-// places. Attributes of the tile_gpu level are in TileGpuOps.h.
+// places; and whether it is on the tile_gpu level, whose own attributes are in TileGpuOps.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_DIALECT_KERNELATTRIBUTES_H
 #define TILE_CODEGEN_GPU_DIALECT_KERNELATTRIBUTES_H
 
-#include "llvm/ADT/StringRef.h"
+#include "ir/dialect/TileOps.h"
 
 namespace tile::codegen {
 
@@ -23,6 +23,18 @@ inline constexpr llvm::StringLiteral limitsAttrName = "tile.limits";
 /// and the number of warps alone, so that kernels that have a sum in common make it alike, whatever
 /// else they do. That takes time; rows have to fit into the registers of one block.
 inline constexpr llvm::StringLiteral fixedOrderAttrName = "tile.fixed_order";
+
+//===-- The tile_gpu level (TileGpuOps.cpp) -------------------------------===//
+
+/// Returns whether a kernel is on the tile_gpu level: its tiles have layouts, and nothing is left
+/// to decide. Only GPUs run it.
+bool isOnGpuLevel(ir::KernelOp kernel);
+/// Returns the warps that such a kernel says it has; 0 where that is no number.
+int64_t warpsOf(ir::KernelOp kernel);
+/// Returns whether a kernel has tiles or ops of that level.
+bool hasLayouts(ir::KernelOp kernel);
+/// Lets a context read the tile_gpu level as text.
+void loadGpuDialect(mlir::MLIRContext &context);
 
 } // namespace tile::codegen
 

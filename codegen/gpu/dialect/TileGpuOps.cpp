@@ -187,3 +187,27 @@ LogicalResult ConvertOp::verify() {
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
   return getInput().getType() == getResult().getType() ? getInput() : Value();
 }
+
+//===-- Kernels on this level ---------------------------------------------===//
+
+bool tile::codegen::isOnGpuLevel(KernelOp kernel) { return kernel->hasAttr(gpu::warpsAttrName); }
+
+int64_t tile::codegen::warpsOf(KernelOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(gpu::warpsAttrName);
+  return warps ? warps.getInt() : 0;
+}
+
+bool tile::codegen::hasLayouts(KernelOp kernel) {
+  auto isOfLevel = [](Type type) { return gpu::hasLayout(type) || isa<gpu::PendingType>(type); };
+  return kernel
+      .walk([&](Operation *op) {
+        bool found = isa<gpu::TileGpuDialect>(op->getDialect()) ||
+                     llvm::any_of(op->getResultTypes(), isOfLevel);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void tile::codegen::loadGpuDialect(MLIRContext &context) {
+  context.loadDialect<gpu::TileGpuDialect>();
+}
