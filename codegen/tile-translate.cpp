@@ -21,7 +21,7 @@ static llvm::cl::opt<std::string> cpu("cpu", llvm::cl::desc("The CPU to make cod
 static LogicalResult translate(ModuleOp module, llvm::raw_ostream &out, bool toLlvm) {
   if (!GpuTarget::find(target))
     return module.emitError("there is no target ") << target.getValue();
-  GpuCompiler compiler({target});
+  GpuCompiler compiler({GpuTarget::of(target.getValue())});
   for (auto kernel : module.getOps<tile::ir::KernelOp>()) {
     FailureOr<std::string> text;
     if (toLlvm)

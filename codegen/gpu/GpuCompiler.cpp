@@ -128,7 +128,7 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
     asked.observer = [&](StringRef name, double seconds, KernelOp made) {
       options.observer(name, seconds, [&](llvm::raw_ostream &stream) { stream << made; });
     };
-  FailureOr<gpu::PassResult> made = gpu::runPasses(kernel, GpuTarget::of(options.target), asked);
+  FailureOr<gpu::PassResult> made = gpu::runPasses(kernel, options.target, asked);
   if (failed(made))
     return failure();
   return std::move(made->kernel);
@@ -146,7 +146,7 @@ static FailureOr<gpu::PassResult> makePipeline(KernelOp kernel, const GpuOptions
   gpu::PassOptions asked;
   asked.sanitizes = options.sanitizes;
   asked.pipelinesOnly = true;
-  return gpu::runPasses(kernel, GpuTarget::of(options.target), asked);
+  return gpu::runPasses(kernel, options.target, asked);
 }
 
 bool GpuCompiler::becomesPipeline(KernelOp kernel) const {
@@ -224,14 +224,14 @@ static FailureOr<Lowered> lower(const GpuCompiler &compiler, KernelOp kernel,
     return failure();
   auto start = std::chrono::steady_clock::now();
   loadLoweringDialects(*kernel.getContext());
-  const GpuTarget &target = GpuTarget::of(options.target);
+  const GpuTarget &target = options.target;
   int64_t room = target.sharedBytes;
   FailureOr<gpu::LoweredKernel> lowered = gpu::lowerKernel(**onGpu, target, room);
   // Without operands of turns to come there may be room.
   if (succeeded(lowered) && lowered->sharedBytes > room && !gpu::settingOf(**onGpu, "stages"))
     lowered = gpu::lowerKernel(**onGpu, target, 0);
   if (failed(lowered) || lacks(gpu::findSharedShortage(**onGpu, lowered->sharedBytes,
-                                                       lowered->largestOfShared, options.target)))
+                                                       lowered->largestOfShared, target.name)))
     return failure();
   if (lacks(gpu::findStagingShortage(**onGpu, lowered->plainDots)) ||
       lacks(gpu::findPlainShortage(**onGpu, lowered->plainDots)))
@@ -282,7 +282,7 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
   });
   if (numWarpDots > 0 && remarkOnPlainDots(unobserved(), kernel, options))
     return;
-  const GpuTarget &target = GpuTarget::of(options.target);
+  const GpuTarget &target = options.target;
   if (!target.hasWarpgroupMma || numDots == 0 || numWarpDots < numDots)
     return;
   gpu::FoundProduct found = gpu::findProduct(*copy);
@@ -312,13 +312,13 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
   result.module = translateToLlvm(*lowered->module, *result.context, kernel.getSymName());
   if (!result.module)
     return failure();
-  const GpuTarget &target = GpuTarget::of(options.target);
+  const GpuTarget &target = options.target;
   StringRef feature;
   if (lowered->blocks > 1)
     feature = target.clusterFeature;
   else if (convertsF8(*result.module))
     feature = target.f8Feature;
-  auto machine = createMachine(options.target, feature);
+  auto machine = createMachine(target.name, feature);
   if (!machine)
     return kernel.emitError("cannot make code for the GPU: ")
            << llvm::toString(machine.takeError());

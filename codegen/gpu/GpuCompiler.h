@@ -20,8 +20,8 @@
 namespace tile::codegen {
 
 struct GpuOptions {
-  /// The name of a GpuTarget.
-  std::string target = std::string(runtime::usualGpuTarget);
+  /// With what is known of the device, if it is for one.
+  GpuTarget target = GpuTarget::of(runtime::usualGpuTarget);
   /// Every access is told to the launch; it is carried out if it is inside.
   bool sanitizes = false;
   /// Refused are tiles of which a thread holds more. A program whose threads hold more than there

@@ -25,9 +25,9 @@ using tile::codegen::innermostDimension;
 
 llvm::StringMap<int64_t> tile::codegen::gpu::sizesInCode(KernelOp kernel, ArrayRef<int64_t> dims,
                                                          const llvm::StringMap<int64_t> &given,
-                                                         StringRef target) {
+                                                         const GpuTarget &target) {
   llvm::StringMap<int64_t> sizes = given;
-  for (const auto &[name, size] : chooseTiles(kernel, dims, given, GpuTarget::of(target)))
+  for (const auto &[name, size] : chooseTiles(kernel, dims, given, target))
     sizes.try_emplace(name, size);
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   if (auto all = tileSizes(kernel, {{}, sizes}); succeeded(all))
@@ -194,15 +194,15 @@ static OutputCopies outputCopies(KernelOp kernel, KernelOp compiled, ArrayRef<in
 
 KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> dims,
                                             const llvm::StringMap<int64_t> &sizes,
-                                            StringRef target) {
+                                            const GpuTarget &target) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-  GpuTarget limits = GpuTarget::of(target);
+  GpuTarget limits = target;
   KernelShape shape;
   OwningOpRef<KernelOp> copy = asCompiled(kernel, dims, sizes);
   if (!copy)
     return shape;
   auto product = limits.hasWarpgroupMma ? findProduct(*copy).product : std::nullopt;
-  if (product && GpuCompiler({.target = target.str()}).becomesPipeline(*copy)) {
+  if (product && GpuCompiler({.target = target}).becomesPipeline(*copy)) {
     shape.contractions = {{.path = ContractionPath::Pipeline}};
     shape.warps = warpsOf(*product) + 4; // those that load
     shape.ctas = blocksOf(*product);
@@ -212,7 +212,7 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
   shape.copies = outputCopies(kernel, *copy, dims, sizes, plan.warps);
   // Layouts decide whether blocks of a cluster can share a program.
   if (plan.blocks > 1)
-    if (auto onGpu = GpuCompiler({.target = target.str()}).lowerToTileGpu(*copy);
+    if (auto onGpu = GpuCompiler({.target = target}).lowerToTileGpu(*copy);
         succeeded(onGpu) && numBlocks(**onGpu) < plan.blocks) {
       limits.maxClusterSize = numBlocks(**onGpu);
       plan = planProgram(*copy, limits);

@@ -67,12 +67,13 @@ struct KernelShape {
 /// The tile sizes of a kernel's template in a launch with these dims, of all binders: those that
 /// are given, else chosen, else the schedule's first, else the default.
 llvm::StringMap<int64_t> sizesInCode(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                                     const llvm::StringMap<int64_t> &given, llvm::StringRef target);
+                                     const llvm::StringMap<int64_t> &given,
+                                     const GpuTarget &target);
 
 /// The shape of a kernel's template with these sizes, in a launch with these dims. Reports nothing;
 /// of a kernel that can't be specialized so nothing is known.
 KernelShape kernelShape(ir::KernelOp kernel, llvm::ArrayRef<int64_t> dims,
-                        const llvm::StringMap<int64_t> &sizes, llvm::StringRef target);
+                        const llvm::StringMap<int64_t> &sizes, const GpuTarget &target);
 
 } // namespace tile::codegen::gpu
 

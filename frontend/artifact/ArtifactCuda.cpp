@@ -196,7 +196,7 @@ Outcome<std::optional<runtime::CudaVariant>> VariantMaker::make(StringRef target
   }
   // What the template says of its dims while sizes are chosen.
   kernel->setAttr(codegen::divisorsAttrName, dictionary(assumed.divisors));
-  auto open = Compiler::chooseGpuTiles(kernel, bound, known, target);
+  auto open = Compiler::chooseGpuTiles(kernel, bound, known, runtime::GpuTarget::of(target));
   kernel->removeAttr(codegen::divisorsAttrName);
   CudaSpecialization to{bound, std::move(open), dictionary(assumed.divisors), false,
                         dictionary(assumed.limits)};
@@ -205,7 +205,7 @@ Outcome<std::optional<runtime::CudaVariant>> VariantMaker::make(StringRef target
   if (!assumed.limits.empty())
     to.mostElements = mostElements;
   OwningOpRef<ir::KernelOp> compiled;
-  auto code = generateCuda(compiler, kernel, to, target, &compiled);
+  auto code = generateCuda(compiler, kernel, to, runtime::GpuTarget::of(target), &compiled);
   if (!code) {
     Failure failure = code.takeFailure();
     if (failure.kind != Failure::Kind::Reported)
@@ -335,9 +335,9 @@ tile::frontend::cudaVariants(Compiler &compiler, ir::KernelOp kernel, const ir::
 
 //===-- A look at code ----------------------------------------------------===//
 
-SeeCode tile::frontend::codeFor(Compiler &compiler, std::string target,
+SeeCode tile::frontend::codeFor(Compiler &compiler, const runtime::GpuTarget &target,
                                 std::function<ir::Bindings(ir::KernelOp)> bindings) {
-  return [&compiler, target = std::move(target), bindings = std::move(bindings)](
+  return [&compiler, target, bindings = std::move(bindings)](
              ir::KernelOp kernel, ArrayRef<int64_t> dims) -> Outcome<CodeFacts> {
     ir::Bindings bound = bindings(kernel);
     codegen::gpu::bindDims(kernel, dims, bound);

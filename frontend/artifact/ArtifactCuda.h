@@ -31,7 +31,7 @@ Outcome<std::vector<runtime::CudaVariant>> cudaVariants(Compiler &compiler, ir::
 
 /// The look at code for a target, ahead of time: each kernel is compiled for the dims and by what
 /// `bindings` has for it. Where nothing assembles it here, nothing is known of spills.
-SeeCode codeFor(Compiler &compiler, std::string target,
+SeeCode codeFor(Compiler &compiler, const runtime::GpuTarget &target,
                 std::function<ir::Bindings(ir::KernelOp)> bindings);
 
 /// The tile sizes that a specialized kernel has.

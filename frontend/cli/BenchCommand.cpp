@@ -32,7 +32,7 @@ Outcome<Work> Bench::workOf(BenchEntry &entry, ir::KernelOp kernel,
     tuned = *found;
   }
   if (choice.device == Device::Cuda) {
-    const std::string &target = report.isPrediction ? report.description->target
+    runtime::GpuTarget target = report.isPrediction ? report.description->gpuTarget()
                                                     : entry.executor->cudaContext()->codeTarget();
     codegen::gpu::bindDims(kernel, launch.dims, bindings);
     Compiler::chooseGpuTiles(kernel, bindings, launch.dims, target, false, tuned);

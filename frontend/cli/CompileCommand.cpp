@@ -273,14 +273,15 @@ Outcome<std::string> Compile::emitForGpu() {
   if (!options.noCache)
     session.useCache();
   codegen::GpuOptions gpu;
-  auto choice = chooseGpu(options.target.empty() ? gpu.target : options.target);
+  auto choice = chooseGpu(options.target.empty() ? std::string(gpu.target.name) : options.target);
   if (!choice)
     return choice.takeFailure();
-  gpu.target = choice->target;
+  gpu.target = choice->device ? gpuTargetOf(choice->target, *choice->device)
+                              : runtime::GpuTarget::of(choice->target);
   gpu.observer = session.compiler.gpuObserver();
   gpu.stopAfter = options.pipeline.stopAfter;
   DeviceDescription device = usualDescription(/*isGpu=*/true);
-  device.target = gpu.target;
+  device.compileFor(choice->target);
   auto source = oneKernel(device);
   if (!source)
     return source.takeFailure();
@@ -431,7 +432,7 @@ Outcome<std::string> Compile::fuse(const std::string &symbol, const DeviceDescri
     return symbol;
   SeeCode see;
   if (device.isGpu)
-    see = codeFor(session.compiler, device.target,
+    see = codeFor(session.compiler, device.gpuTarget(),
                   [this](ir::KernelOp kernel) { return bindingsOf(kernel); });
   return fuseGraphByCode(session.module(), symbol, *mode, device, dims, sizes,
                          session.compiler.cache.get(), see)
@@ -476,7 +477,7 @@ Outcome<std::string> Compile::emitArtifact() {
   bool isForGpus = !targets.gpus.names.empty();
   DeviceDescription device = usualDescription(isForGpus);
   if (isForGpus && !llvm::is_contained(targets.gpus.names, device.target))
-    device.target = targets.gpus.names.back();
+    device.compileFor(targets.gpus.names.back());
   ArtifactBuilder builder(session.compiler, session.module(), std::move(targets), bindings);
   for (dsl::DeclRef decl : decls) {
     auto choices = instances(decl);

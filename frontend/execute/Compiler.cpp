@@ -128,14 +128,14 @@ void Compiler::chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, ArrayRef
 }
 
 std::vector<std::string> Compiler::chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
-                                                  ArrayRef<int64_t> dims, StringRef target,
-                                                  bool fixed, const Schedule *tuned) {
+                                                  ArrayRef<int64_t> dims,
+                                                  const runtime::GpuTarget &target, bool fixed,
+                                                  const Schedule *tuned) {
   if (codegen::isOnGpuLevel(kernel))
     return {};
   std::vector<std::string> open = codegen::gpu::openBinders(kernel, bindings.sizes);
   take(tuned, bindings);
-  const runtime::GpuTarget &limits = runtime::GpuTarget::of(target);
-  takeChosen(kernel, codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, limits, fixed),
+  takeChosen(kernel, codegen::gpu::chooseTiles(kernel, dims, bindings.sizes, target, fixed),
              bindings);
   return open;
 }

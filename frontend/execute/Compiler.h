@@ -86,12 +86,13 @@ public:
   /// known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads, const Schedule *tuned = nullptr);
-  /// For GPUs of a target, the name of a runtime::GpuTarget; for dims that are `fixed`, blocks are
+  /// For GPUs of a target; for dims that are `fixed`, blocks are
   /// no longer than their axes need. Gives the binders whose sizes nobody asked for:
   /// `compileForGpu` may choose smaller ones.
   static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                  llvm::ArrayRef<int64_t> dims,
-                                                 llvm::StringRef target, bool fixed = false,
+                                                 const runtime::GpuTarget &target,
+                                                 bool fixed = false,
                                                  const Schedule *tuned = nullptr);
   /// Makes code of a specialized kernel. Where that needs more than the GPU has, it fails and fills
   /// the shortage; without one, that is an error.

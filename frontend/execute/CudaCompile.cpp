@@ -23,8 +23,9 @@ std::string CudaContext::describe(ir::KernelOp kernel, const CudaSpecialization 
   llvm::raw_string_ostream stream(text);
   const cuda::DeviceProperties &properties = device->properties();
   stream << "cuda " << codegen::compilerId() << "\n"
-         << target << " on " << properties.major << "." << properties.minor << " by driver "
-         << device->driver().version() << "\n";
+         << target.name << " of " << target.multiprocessors << " multiprocessors, "
+         << target.memoryBandwidth << " B/s, " << target.clock << " Hz, on " << properties.major
+         << "." << properties.minor << " by driver " << device->driver().version() << "\n";
   auto show = [&](const llvm::StringMap<int64_t> &values) {
     SmallVector<StringRef> names(values.keys());
     llvm::sort(names);
@@ -88,7 +89,8 @@ static runtime::CudaTensorMap tensorMapOf(ir::KernelOp kernel, const codegen::Te
 }
 
 Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::KernelOp source,
-                                                        CudaSpecialization &to, StringRef target,
+                                                        CudaSpecialization &to,
+                                                        const runtime::GpuTarget &target,
                                                         OwningOpRef<ir::KernelOp> *compiled) {
   FailureOr<codegen::GpuCode> code = failure();
   auto make = [&](ir::KernelOp specialized, codegen::GpuShortage *shortage) {
@@ -97,7 +99,7 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
       specialized->setAttr(codegen::divisorsAttrName, to.divisors);
     if (to.limits)
       specialized->setAttr(codegen::limitsAttrName, to.limits);
-    code = codegen::GpuCompiler({.target = target.str(),
+    code = codegen::GpuCompiler({.target = target,
                                  .sanitizes = to.sanitizes,
                                  .mostElements = to.mostElements,
                                  .observer = compiler.gpuObserver()})
@@ -108,7 +110,7 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
   if (!kernel)
     return Failure::reported();
   runtime::CudaCode result;
-  result.target = target;
+  result.target = target.name;
   using Code = codegen::GpuCode;
   result.function = {code->function, code->threads, static_cast<uint64_t>(code->sharedBytes),
                      code->blocks};

@@ -16,8 +16,8 @@ using namespace tile::frontend;
 namespace cuda = tile::runtime::cuda;
 
 CudaContext::CudaContext(std::shared_ptr<cuda::Device> device, std::shared_ptr<cuda::Stream> stream,
-                         std::string target)
-    : device(std::move(device)), stream(std::move(stream)), target(std::move(target)) {}
+                         const runtime::GpuTarget &target)
+    : device(std::move(device)), stream(std::move(stream)), target(target) {}
 CudaContext::~CudaContext() = default;
 
 Outcome<std::unique_ptr<CudaContext>>
@@ -47,7 +47,7 @@ Outcome<std::unique_ptr<CudaContext>> CudaContext::open(std::shared_ptr<cuda::St
     return Failure::environment(target.takeError());
   std::shared_ptr<cuda::Device> device = stream->sharedDevice();
   return std::unique_ptr<CudaContext>(
-      new CudaContext(std::move(device), std::move(stream), *std::move(target)));
+      new CudaContext(std::move(device), std::move(stream), gpuTargetOf(*target, properties)));
 }
 
 //===-- Launching ---------------------------------------------------------===//

@@ -50,7 +50,7 @@ struct CudaSpecialization {
 /// The code of a template for a target, as PTX. Problems of the kernel are reported. Sizes that
 /// had to be smaller are so in `to`; `compiled` gets the specialized kernel.
 Outcome<runtime::CudaCode> generateCuda(Compiler &compiler, ir::KernelOp source,
-                                        CudaSpecialization &to, llvm::StringRef target,
+                                        CudaSpecialization &to, const runtime::GpuTarget &target,
                                         mlir::OwningOpRef<ir::KernelOp> *compiled = nullptr);
 
 /// How many blocks each binder of a specialized kernel has, computed from dimensions and scalars.
@@ -95,8 +95,8 @@ public:
   /// its key is made of the template and what it is compiled for.
   Outcome<CudaKernel> load(Compiler &compiler, ir::KernelOp kernel,
                            const CudaSpecialization &to) const;
-  /// What it compiles for, the name of a runtime::GpuTarget.
-  const std::string &codeTarget() const { return target; }
+  /// What it compiles for, with what is known of the device.
+  const runtime::GpuTarget &codeTarget() const { return target; }
   /// Launches, and waits. An assertion that failed is in the report; then the outputs hold
   /// anything.
   Outcome<std::monostate> launch(ir::KernelOp kernel, const CudaKernel &code,
@@ -114,14 +114,14 @@ private:
   Outcome<CudaArguments> launchAndListen(ir::KernelOp kernel, const CudaKernel &code,
                                          const CudaLaunch &launch);
   CudaContext(std::shared_ptr<runtime::cuda::Device> device,
-              std::shared_ptr<runtime::cuda::Stream> stream, std::string target);
+              std::shared_ptr<runtime::cuda::Stream> stream, const runtime::GpuTarget &target);
   std::string describe(ir::KernelOp kernel, const CudaSpecialization &to) const;
   Outcome<runtime::CudaVariant> generate(Compiler &compiler, ir::KernelOp source,
                                          CudaSpecialization to) const;
 
   std::shared_ptr<runtime::cuda::Device> device;
   std::shared_ptr<runtime::cuda::Stream> stream;
-  std::string target;
+  runtime::GpuTarget target;
 };
 
 } // namespace tile::frontend

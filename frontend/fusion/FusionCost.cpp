@@ -119,7 +119,7 @@ codegen::CpuMachine FusionCost::machine() const {
 llvm::StringMap<int64_t> FusionCost::tileSizes(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   ir::Bindings given = sizes.of(kernel);
   if (device.isGpu)
-    return codegen::gpu::sizesInCode(kernel, dims, given.sizes, device.target);
+    return codegen::gpu::sizesInCode(kernel, dims, given.sizes, device.gpuTarget());
   for (const auto &[binder, size] : codegen::chooseTiles(kernel, dims, given.sizes, machine()))
     given.sizes.try_emplace(binder, size);
   return given.sizes;
@@ -135,7 +135,7 @@ codegen::gpu::KernelShape FusionCost::shapeOf(ir::KernelOp kernel, ArrayRef<int6
     return {.ctas = 1, .warps = 1, .ctasAtATime = 1, .contractions = {}};
   if (work.contractions.empty() && work.programs > many * device.figure("multiprocessors"))
     return {};
-  return codegen::gpu::kernelShape(kernel, dims, blocks, device.target);
+  return codegen::gpu::kernelShape(kernel, dims, blocks, device.gpuTarget());
 }
 
 codegen::gpu::KernelShape FusionCost::fit(ir::KernelOp kernel, ArrayRef<int64_t> dims,

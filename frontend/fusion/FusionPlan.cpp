@@ -113,7 +113,7 @@ class Planner {
 public:
   Planner(Compiler &compiler, ModuleOp module, StringRef symbol, const ir::FusionLedger &ledger,
           const DeviceDescription &device, const llvm::StringMap<int64_t> &dims)
-      : compiler(compiler), target(device.target), none(),
+      : compiler(compiler), target(device.gpuTarget()), none(),
         apart(module, symbol, none, /*keepsCalls=*/true, dims),
         fused(module, symbol, ledger.steps, /*keepsCalls=*/false, dims), shapesApart(apart.graph),
         shapesFused(fused.graph), costsApart(apart.graph, apart.model, apart.options, shapesApart),
@@ -143,7 +143,7 @@ private:
   Outcome<Done> chooseRest(unsigned call);
 
   Compiler &compiler;
-  std::string target; // of a GPU
+  runtime::GpuTarget target; // of a GPU
   std::vector<ir::FusionStep> none;
   Copy apart, fused;
   ir::GraphShapes shapesApart, shapesFused;

@@ -279,6 +279,36 @@ const DeviceDescription *DeviceDescription::of(const std::string &deviceName) {
   return nullptr;
 }
 
+/// What a device has of its own.
+static void describe(const DeviceDescription &device, runtime::GpuTarget &target) {
+  target.memoryBandwidth = device.bandwidth();
+  target.clock = device.figure("clock");
+}
+
+runtime::GpuTarget DeviceDescription::gpuTarget() const {
+  runtime::GpuTarget result = runtime::GpuTarget::of(isGpu ? target : "");
+  if (!isGpu || isForOther)
+    return result;
+  describe(*this, result);
+  if (double count = figure("multiprocessors"); count >= 1)
+    result.multiprocessors = static_cast<int64_t>(count);
+  return result;
+}
+
+void DeviceDescription::compileFor(const std::string &name) {
+  isForOther |= name != target;
+  target = name;
+}
+
+runtime::GpuTarget tile::frontend::gpuTargetOf(llvm::StringRef target,
+                                               const runtime::cuda::DeviceProperties &device) {
+  runtime::GpuTarget result = runtime::GpuTarget::of(std::string_view(target));
+  result.multiprocessors = device.multiprocessors; // of a part of a device, too
+  if (const DeviceDescription *known = DeviceDescription::of(device.name))
+    describe(*known, result);
+  return result;
+}
+
 Outcome<DeviceDescription> DeviceDescription::find(const std::string &nameOrPath) {
   if (llvm::StringRef(nameOrPath).ends_with(".json"))
     return read(nameOrPath);

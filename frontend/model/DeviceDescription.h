@@ -10,7 +10,11 @@
 #define TILE_FRONTEND_MODEL_DEVICEDESCRIPTION_H
 
 #include "frontend/base/Outcome.h"
+#include "runtime/artifact/GpuTarget.h"
+#include "runtime/cuda/Device.h"
 #include "runtime/tensor/DType.h"
+
+#include "llvm/ADT/StringRef.h"
 
 #include <map>
 #include <string>
@@ -46,6 +50,12 @@ struct DeviceDescription {
   /// hasn't got this one; 0 if it has neither.
   double operations(Unit unit, runtime::DType type) const;
 
+  /// Of a GPU: its target, with its own multiprocessors, bandwidth and clock, unless code is to be
+  /// for another target than its own.
+  runtime::GpuTarget gpuTarget() const;
+  /// Has code be for a target, which may be another one.
+  void compileFor(const std::string &name);
+
   /// Reads a description; `origin` names the text in errors.
   static Outcome<DeviceDescription> parse(const std::string &text, const std::string &origin);
   static Outcome<DeviceDescription> read(const std::string &path);
@@ -55,7 +65,14 @@ struct DeviceDescription {
   static const DeviceDescription *of(const std::string &deviceName);
   /// By name, or from a file if that ends with .json.
   static Outcome<DeviceDescription> find(const std::string &nameOrPath);
+
+private:
+  bool isForOther = false;
 };
+
+/// The target of this name, with what is known of a device that runs its code.
+runtime::GpuTarget gpuTargetOf(llvm::StringRef target,
+                               const runtime::cuda::DeviceProperties &device);
 
 } // namespace tile::frontend
 

@@ -25,8 +25,10 @@ struct GpuTarget {
   /// The compute capability; whether devices of later ones don't run its code (`sm_90a`).
   int major = 0, minor = 0;
   bool isExact = false;
-  /// Multiprocessors of the device that is planned for where none is known.
+  /// Of the device that is planned for: one that is known, or that of the table's row.
   int64_t multiprocessors = 0;
+  /// In bytes and cycles a second; 0: as those of the usual target.
+  double memoryBandwidth = 0, clock = 0;
   /// Bytes of shared memory that a CTA can have.
   int64_t sharedBytes = 0;
   /// What a multiprocessor has at a time.
@@ -63,7 +65,7 @@ struct GpuTarget {
 
 // Each behind those whose code its devices run, too. Limits: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability". Multiprocessors: those of an A100, an A40, an L40S, an
-// H100 or H200 SXM, a B200 and an RTX PRO 6000.
+// H100 or H200 SXM, a B200 and an RTX PRO 6000. Bandwidth and clock: an H200's, its data sheet.
 inline constexpr GpuTarget gpuTargets[] = {
     {.name = "sm_80",
      .major = 8,
@@ -92,6 +94,8 @@ inline constexpr GpuTarget gpuTargets[] = {
      .major = 9,
      .minor = 0,
      .multiprocessors = 132,
+     .memoryBandwidth = 4.8e12,
+     .clock = 1.98e9,
      .sharedBytes = 227 << 10,
      .threadsOfMultiprocessor = 2048,
      .ctasOfMultiprocessor = 32,
@@ -104,6 +108,8 @@ inline constexpr GpuTarget gpuTargets[] = {
      .minor = 0,
      .isExact = true,
      .multiprocessors = 132,
+     .memoryBandwidth = 4.8e12,
+     .clock = 1.98e9,
      .sharedBytes = 227 << 10,
      .threadsOfMultiprocessor = 2048,
      .ctasOfMultiprocessor = 32,

@@ -115,7 +115,7 @@ Milliseconds compileOnce(const Source &source, const CudaContext *device,
   Compiler compiler;
   compiler.cache = std::move(cache);
   CudaSpecialization to;
-  std::string target = device ? device->codeTarget() : "sm_90a";
+  runtime::GpuTarget target = device ? device->codeTarget() : runtime::GpuTarget::of("sm_90a");
   codegen::gpu::bindDims(kernel, source.dims, to.bindings);
   Compiler::chooseGpuTiles(kernel, to.bindings, source.dims, target);
   to.divisors = codegen::gpu::divisorsOf(kernel, source.dims);

@@ -74,9 +74,10 @@ protected:
                                   const llvm::StringMap<int64_t> &given = {}, bool fixed = false) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
-    return chooseTiles(*module->getOps<KernelOp>().begin(), dims, given,
-                       tile::codegen::GpuTarget::of(tile::codegen::usualGpuTarget), fixed);
+    return chooseTiles(*module->getOps<KernelOp>().begin(), dims, given, target, fixed);
   }
+
+  tile::codegen::GpuTarget target = tile::codegen::GpuTarget::of(tile::codegen::usualGpuTarget);
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -102,6 +103,30 @@ TEST_F(GpuTilesTest, NeighboursAreTogetherAndEveryMultiprocessorHasWork) {
     EXPECT_GE((extent / sizes["i"]) * (extent / sizes["j"]), 4 * 132) << extent;
     EXPECT_LE(sizes["i"] * sizes["j"], 2048);
   }
+}
+
+// A product that fills 132 multiprocessors once would take two rounds on 114.
+TEST_F(GpuTilesTest, ProductsAreCutForTheDevicesMultiprocessors) {
+  auto programs = [](llvm::StringMap<int64_t> sizes) {
+    return (1408 + sizes["i"] - 1) / sizes["i"] * ((3072 + sizes["j"] - 1) / sizes["j"]);
+  };
+  auto usual = choose(product("bf16"), {1408, 3072, 4096});
+  EXPECT_EQ(programs(usual), 132);
+  target.multiprocessors = 114;
+  auto fewer = choose(product("bf16"), {1408, 3072, 4096});
+  EXPECT_LE(programs(fewer) % 114 == 0 ? 0 : 114 - programs(fewer) % 114, 57);
+  EXPECT_NE(fewer, usual);
+}
+
+// What waits for memory has larger blocks where memory is slower for a clock.
+TEST_F(GpuTilesTest, SlowMemoryMakesProductsLonger) {
+  ProductExtents extents{.rows = 64, .columns = 8192, .depth = 8192, .bytes = 2};
+  ProductBlock block{.rows = 64, .columns = 64, .depth = 128};
+  double usual = cyclesOf(extents, block, target);
+  target.memoryBandwidth /= 2;
+  EXPECT_GT(cyclesOf(extents, block, target), 1.3 * usual);
+  target.clock /= 2; // the same for a cycle
+  EXPECT_DOUBLE_EQ(cyclesOf(extents, block, target), usual);
 }
 
 TEST_F(GpuTilesTest, WhatIsReadAcrossIsSquare) {

@@ -41,6 +41,47 @@ TEST(DeviceDescription, graphsArePlannedForTheGpuThatIsThere) {
   EXPECT_EQ(descriptionOf({Device::Cuda, 1 << 20}).name, "h200");
 }
 
+// Plans are made for the device itself, unless code is to be for another one's target.
+TEST(DeviceDescription, plansKnowTheDevicesOwnFigures) {
+  auto card = DeviceDescription::find("h100-pcie");
+  ASSERT_TRUE(card);
+  tile::runtime::GpuTarget target = card->gpuTarget();
+  EXPECT_EQ(target.name, "sm_90a");
+  EXPECT_EQ(target.multiprocessors, 114);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth, 2.039e12);
+  EXPECT_DOUBLE_EQ(target.clock, 1.755e9);
+  card->compileFor("sm_90a");
+  EXPECT_EQ(card->gpuTarget().multiprocessors, 114);
+  card->compileFor("sm_80");
+  EXPECT_EQ(card->gpuTarget().name, "sm_80");
+  EXPECT_EQ(card->gpuTarget().multiprocessors, 108);
+}
+
+TEST(DeviceDescription, aDeviceThatIsThereHasItsOwnFigures) {
+  tile::runtime::cuda::DeviceProperties device;
+  device.name = "NVIDIA H100 PCIe";
+  device.multiprocessors = 57; // half of it
+  tile::runtime::GpuTarget target = gpuTargetOf("sm_90a", device);
+  EXPECT_EQ(target.multiprocessors, 57);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth, 2.039e12);
+  // Of one that nobody has described the driver's figures are all that is known.
+  device.name = "NVIDIA H900";
+  target = gpuTargetOf("sm_90a", device);
+  EXPECT_EQ(target.multiprocessors, 57);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth,
+                   tile::runtime::GpuTarget::of("sm_90a").memoryBandwidth);
+}
+
+// The usual target is the usual device's.
+TEST(DeviceDescription, theUsualTargetHasTheUsualDevicesFigures) {
+  tile::runtime::GpuTarget row = tile::runtime::GpuTarget::of(tile::runtime::usualGpuTarget);
+  tile::runtime::GpuTarget target = usualDescription(/*isGpu=*/true).gpuTarget();
+  EXPECT_EQ(target.name, row.name);
+  EXPECT_EQ(target.multiprocessors, row.multiprocessors);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth, row.memoryBandwidth);
+  EXPECT_DOUBLE_EQ(target.clock, row.clock);
+}
+
 TEST(DeviceDescription, figuresAgree) {
   for (const DeviceDescription &device : DeviceDescription::builtIn()) {
     double lanes = !device.isGpu ? 32 : device.target == "sm_80" ? 64 : 128;

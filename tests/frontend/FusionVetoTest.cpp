@@ -306,7 +306,8 @@ TEST_F(FusionVeto, codeIsLookedAtAheadOfTime) {
   if (findToolkitProgram("ptxas").empty())
     GTEST_SKIP() << "there is no ptxas";
   Compiler compiler;
-  SeeCode see = codeFor(compiler, "sm_90a", [](ir::KernelOp) { return ir::Bindings(); });
+  SeeCode see = codeFor(compiler, runtime::GpuTarget::of("sm_90a"),
+                        [](ir::KernelOp) { return ir::Bindings(); });
   Planned good = plan("chain", "h200", square, FuseMode::Exact, see);
   EXPECT_EQ(good.launches, 1u);
   EXPECT_TRUE(good.ledger.vetoes.empty()) << good.reasons;

@@ -88,12 +88,23 @@ int64_t tile::codegen::gpu::slotsFor(const ProductBlock &block, int64_t bytes,
   return std::min(mostSlots, (target.sharedBytes - forResults - more) / slotBytes(block, bytes));
 }
 
+/// Bytes from and to memory in a cycle, of all multiprocessors. Measured on an H200
+/// (docs/performance.md), which is the usual target's device; others have as much as their memory
+/// and clock are faster.
+static double memoryBytesOfCycle(const GpuTarget &target) {
+  constexpr double measured = 2440;
+  const GpuTarget &usual = GpuTarget::of(usualGpuTarget);
+  if (target.memoryBandwidth <= 0 || target.clock <= 0)
+    return measured;
+  return measured * (target.memoryBandwidth / usual.memoryBandwidth) / (target.clock / usual.clock);
+}
+
 double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const ProductBlock &block,
                                     const GpuTarget &target) {
   // Of a multiprocessor and clock: multiply-adds of 16 bits; bytes through shared memory, at most,
-  // and from the second-level cache. Of all and clock: bytes from and to memory, on devices of 132.
-  // Measured on an H200 (docs/performance.md).
-  constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72, memoryBytes = 2440;
+  // and from the second-level cache. Measured on an H200 (docs/performance.md).
+  constexpr double perCycle = 2048, sharedBytes = 142, cacheBytes = 72;
+  const double memoryBytes = memoryBytesOfCycle(target);
   // Before the first product of a launch, and of one of clusters; at the end of a program, and for
   // each copy of a row's results there (EmitSend.cpp: as many columns as a power of two divides);
   // around each step of two groups of warps, and the least of one group's, of rows of 128 bytes;
