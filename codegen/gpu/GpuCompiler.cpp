@@ -15,6 +15,7 @@
 #include "codegen/gpu/target/Workarounds.h"
 
 #include "ir/proofs/Spelling.h"
+#include "ir/transforms/Specialize.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"

@@ -11,6 +11,7 @@
 #define TILE_CODEGEN_GPU_KERNELSHAPE_H
 
 #include "codegen/gpu/plan/AsCompiled.h"
+#include "codegen/gpu/target/Target.h"
 #include "ir/fusion/CostModel.h"
 
 namespace tile::codegen::gpu {

@@ -1,6 +1,7 @@
 //===- Passes.cpp - from a kernel to its form on a GPU, pass by pass ------===//
 
 #include "codegen/gpu/Passes.h"
+#include "codegen/Translate.h"
 #include "codegen/gpu/dialect/KernelAttributes.h"
 #include "codegen/gpu/dialect/Settings.h"
 #include "codegen/gpu/dialect/Sites.h"
@@ -216,7 +217,7 @@ public:
   }
 
   Option<std::string> target{*this, "target", llvm::cl::desc("The GPU"),
-                             llvm::cl::init(std::string(runtime::usualGpuTarget))};
+                             llvm::cl::init(std::string(usualGpuTarget))};
   Option<std::string> stopAfter{*this, "stop-after", llvm::cl::desc("The last pass to run"),
                                 llvm::cl::init("")};
 };

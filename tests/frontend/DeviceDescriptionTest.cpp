@@ -68,8 +68,7 @@ TEST(DeviceDescription, aDeviceThatIsThereHasItsOwnFigures) {
   device.name = "NVIDIA H900";
   target = gpuTargetOf("sm_90a", device);
   EXPECT_EQ(target.multiprocessors, 57);
-  EXPECT_DOUBLE_EQ(target.memoryBandwidth,
-                   tile::runtime::GpuTarget::of("sm_90a").memoryBandwidth);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth, tile::runtime::GpuTarget::of("sm_90a").memoryBandwidth);
 }
 
 // The usual target is the usual device's.

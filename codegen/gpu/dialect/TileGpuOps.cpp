@@ -1,6 +1,7 @@
 //===- TileGpuOps.cpp - layouts as attributes, and their ops --------------===//
 
 #include "codegen/gpu/dialect/TileGpuOps.h"
+#include "codegen/gpu/dialect/KernelAttributes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
