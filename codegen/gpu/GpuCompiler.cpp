@@ -11,6 +11,7 @@
 #include "codegen/gpu/lower/InlineAsm.h"
 #include "codegen/gpu/lower/LineInfo.h"
 #include "codegen/gpu/lower/LowerKernel.h"
+#include "codegen/gpu/lower/PlanText.h"
 #include "codegen/gpu/plan/Products.h"
 #include "codegen/gpu/target/Workarounds.h"
 
@@ -388,6 +389,13 @@ FailureOr<std::string> GpuCompiler::compileToLlvmIr(KernelOp kernel, GpuShortage
   llvm::raw_string_ostream stream(text);
   compiled->module->print(stream, nullptr);
   return text;
+}
+
+FailureOr<std::string> GpuCompiler::describePlan(KernelOp kernel, GpuShortage *shortage) const {
+  FailureOr<Lowered> made = lower(*this, kernel, options, shortage);
+  if (failed(made))
+    return failure();
+  return gpu::planText(*made->onGpu, made->kernel, options.target);
 }
 
 /// "; i = 4, j = 512": what was chosen, in the schedule's words.

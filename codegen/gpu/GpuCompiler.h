@@ -67,6 +67,9 @@ public:
   /// if there is a `shortage`, said there.
   mlir::FailureOr<std::string> compileToLlvmIr(ir::KernelOp kernel,
                                                GpuShortage *shortage = nullptr) const;
+  /// What the kernel becomes, a line for each thing that is decided (lower/PlanText.h).
+  mlir::FailureOr<std::string> describePlan(ir::KernelOp kernel,
+                                            GpuShortage *shortage = nullptr) const;
   mlir::FailureOr<GpuCode> compileToPtx(ir::KernelOp kernel, GpuShortage *shortage = nullptr) const;
   /// Says in a remark, at the place, why a contraction of the kernel stays apart from the tensor
   /// cores, or has them by single warps where there are pipelines; nothing where none does.

@@ -85,7 +85,7 @@ private:
   }
   /// What only GPUs have.
   bool emitsGpuCode() const {
-    return llvm::is_contained({"gpu", "ptx", "cubin", "sass"}, StringRef(options.emit));
+    return llvm::is_contained({"plan", "gpu", "ptx", "cubin", "sass"}, StringRef(options.emit));
   }
   bool isForGpu() const { return runtime::GpuTarget::find(options.target) || emitsGpuCode(); }
   Outcome<std::monostate> write(const std::string &text);
@@ -295,6 +295,11 @@ Outcome<std::string> Compile::emitForGpu() {
   FailureOr<codegen::GpuCode> code = failure();
   std::string text;
   auto make = [&](ir::KernelOp kernel, codegen::GpuShortage *shortage) -> LogicalResult {
+    if (options.emit == "plan") {
+      FailureOr<std::string> plan = compiler.describePlan(kernel, shortage);
+      text = succeeded(plan) ? *plan : "";
+      return plan;
+    }
     if (options.emit != "gpu" && options.emit != "llvm") {
       code = compiler.compileToPtx(kernel, shortage);
       return code;
@@ -321,7 +326,7 @@ Outcome<std::string> Compile::emitForGpu() {
     return Failure::reported();
   compiler.remarkOnProducts(*kernel);
   compiler.remarkOnSettings(*kernel);
-  if (options.emit == "gpu" || options.emit == "llvm")
+  if (llvm::is_contained({"plan", "gpu", "llvm"}, StringRef(options.emit)))
     return text;
   if (options.emit == "ptx") {
     // Assembled as well where that can be done here, to tell what spills.
@@ -356,7 +361,7 @@ Outcome<std::monostate> Compile::checkTarget() const {
   bool hasOther = !isGpuTarget && !options.target.empty() && options.target != "native";
   if (isGpuTarget && isCpuCode)
     return Failure::usage({"--emit=" + options.emit + " is not made for " + options.target,
-                           "gpu, ptx, cubin, sass and llvm are made for GPUs"});
+                           "plan, gpu, ptx, cubin, sass and llvm are made for GPUs"});
   if (hasOther && emitsGpuCode())
     return Failure::usage(
         {"--emit=" + options.emit + " is not made for " + options.target,
@@ -531,7 +536,7 @@ Outcome<std::monostate> Compile::loadIr(const std::string &path, const std::stri
   if (isOnGpu && !isForGpu() && options.emit != "tile")
     return Failure::usage(
         {"`" + kernel->decl.decl->name.text + "` is on the tile_gpu level, which only GPUs run",
-         "--emit=gpu, ptx, cubin or sass, or a GPU's --target"});
+         "--emit=plan, gpu, ptx, cubin or sass, or a GPU's --target"});
   if (isOnGpu && (options.schedule.isGiven() || !options.dims.empty()))
     return Failure::usage({"`" + kernel->decl.decl->name.text +
                                "` is on the tile_gpu level: its text has the tile sizes, and code "
@@ -639,21 +644,21 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
       ->add_option(
           "--emit", options->emit,
           "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
-          "gpu: one kernel with the layouts of its tiles; ptx, cubin, sass: its code for a "
-          "GPU;\n"
+          "plan: what one kernel becomes on a GPU; gpu: it with the layouts of its tiles;\n"
+          "ptx, cubin, sass: its code for a GPU;\n"
           "artifact: all that is compiled, to be run without the compiler")
       ->type_name("WHAT")
-      ->check(
-          oneOf({"ast", "tile", "llvm", "asm", "obj", "gpu", "ptx", "cubin", "sass", "artifact"}))
+      ->check(oneOf(
+          {"ast", "tile", "llvm", "asm", "obj", "plan", "gpu", "ptx", "cubin", "sass", "artifact"}))
       ->capture_default_str();
   command
       ->add_option(
           "--target", options->target,
           "The processor of llvm, asm, obj and artifact (native without it), or the GPU of llvm,\n"
-          "gpu, ptx, cubin and sass (sm_90a without it):\n" +
+          "plan, gpu, ptx, cubin and sass (sm_90a without it):\n" +
               llvm::join(targetNames(), ", ") +
               ";\nnative and cpu are this processor; native is the first GPU of this machine for "
-              "gpu, ptx,\ncubin and sass; an artifact takes several: native,sm_80,sm_90a")
+              "plan,\ngpu, ptx, cubin and sass; an artifact takes several: native,sm_80,sm_90a")
       ->type_name("TARGET")
       ->check(targetList());
   addFuseOption(*command, options->fuse, "Of graphs in an artifact, or to be code of one kernel")

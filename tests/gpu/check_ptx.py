@@ -8,7 +8,7 @@
 All dimensions are bound to one odd number, so that every mask is needed. Kernels of products are compiled for other
 lengths, too, with rows that bulk copies can take, in blocks that are full and not, for each of their types; those of
 bench/gpu_kernels.tile for long rows alone. Of some samples, whose rows go in chunks where they are long, the code in artifacts is assembled as well: for lengths that aren't
-known, all variants. Kernels of IR (.mlir) have their schedule, for sm_90a. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
+known, all variants. What `--emit=plan` says of a kernel is compared with its PTX. Kernels of IR (.mlir) have their schedule, for sm_90a. Kernels that the GPU backend can't do yet are refused with "does not have … yet": they are counted and shown. Without
 ptxas the PTX goes unassembled, which the last line says.
 """
 
@@ -38,6 +38,8 @@ CHOSEN = 16  # bytes
 WITH_VARIANTS = ["03-softmax/softmax.tile", "04-layer-norm/layer_norm.tile", "12-cross-entropy/cross_entropy.tile"]
 VARIANTS_TARGET = "sm_90a"
 HAND_WRITTEN = "sm_90a"
+# Whose plans are compared with the code: one with roles and clusters, and one without.
+PLANNED = ["sm_80", "sm_90a"]
 PTXAS = shutil.which("ptxas") or next(
     (str(p) for p in sorted(pathlib.Path("/usr/local").glob("cuda*/bin/ptxas"))), None)
 
@@ -79,7 +81,39 @@ def check(job):
     if made.returncode:
         refused = re.search(r"does not have .* yet|needs [0-9]+ bytes of shared memory", made.stderr)
         return "refused" if refused else "failed", title, refused[0] if refused else made.stderr
+    if target in PLANNED:
+        plan = run([{"--emit=ptx": "--emit=plan"}.get(word, word) for word in command
+                    if word not in ("-o", str(output))], ALONE)
+        wrong = plan_error(plan.stdout, output.read_text()) if plan.returncode == 0 else plan.stderr
+        if wrong:
+            return "failed", title, wrong
     return assemble(output, target, title, may_spill=TOLD in made.stderr)
+
+
+def facts_of_plan(text):
+    """What a plan says that its code has to have."""
+    warps = re.findall(r"^  (?:warps: |role \w+: )(\d+)", text, re.M)
+    cluster = re.search(r"each a cluster of (\d+) CTAs", text)
+    return {"threads": 32 * sum(map(int, warps)), "bytes of shared memory": int(text.rsplit("shared memory: ")[-1].split()[0]),
+            "CTAs a program": int(cluster[1]) if cluster else 1, "persistent": ", in persistent CTAs" in text,
+            "wgmma": set(re.findall(r": wgmma (m64n\d+k\d+)", text)),
+            "mma.sync": set(re.findall(r": mma\.sync (m\d+n\d+k\d+)", text))}
+
+
+def facts_of_code(text):
+    head = text.split("\n", 1)[0]
+    cluster = re.search(r"(\d+) blocks a program", head)
+    return {"threads": int(re.search(r": (\d+) threads", head)[1]),
+            "bytes of shared memory": int(re.search(r"(\d+) bytes of shared memory", head)[1]),
+            "CTAs a program": int(cluster[1]) if cluster else 1, "persistent": ", persistent" in head,
+            "wgmma": set(re.findall(r"wgmma\.mma_async\.sync\.aligned\.(m64n\d+k\d+)", text)),
+            "mma.sync": set(re.findall(r"mma\.sync\.aligned\.(m\d+n\d+k\d+)", text))}
+
+
+def plan_error(plan, ptx):
+    """Where a plan and the code differ; empty: nowhere."""
+    said, made = facts_of_plan(plan), facts_of_code(ptx)
+    return "; ".join(f"the plan says {said[key]} {key}, the code has {made[key]}" for key in said if said[key] != made[key])
 
 
 def check_ir(job):

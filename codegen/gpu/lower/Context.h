@@ -25,6 +25,7 @@
 #include "codegen/gpu/lower/TensorAccess.h"
 #include "codegen/gpu/plan/Divisors.h"
 #include "codegen/gpu/plan/Shortage.h"
+#include "codegen/gpu/target/GpuCode.h"
 #include "codegen/gpu/target/Target.h"
 #include "ir/proofs/Domain.h"
 #include "runtime/artifact/GpuTarget.h"
@@ -72,6 +73,7 @@ public:
   llvm::SmallPtrSet<mlir::Operation *, 4> apart;   // reductions of each thread's own elements
   /// Contractions whose types tensor cores have, but not as their tiles are, and why.
   llvm::SmallVector<PlainDot> plainDots;
+  llvm::SmallVector<StagedLoop> stagedLoops;
 
   //===-- Values ------------------------------------------------------------===//
   mlir::Value scalar(mlir::Value value) const;

@@ -117,6 +117,9 @@ void ControlEmitter::emitFor(ForOp op) {
   if (!ahead.loads.empty())
     llvm::append_range(inits, fetchAhead(ahead, op, lower));
   ctx.waiting.insert(ahead.loads.begin(), ahead.loads.end());
+  if (!stages.loads.empty() || !ahead.loads.empty())
+    ctx.stagedLoops.push_back(
+        {op.getName().str(), stages.depth, stages.bytes, static_cast<int64_t>(ahead.loads.size())});
   if (!stages.loads.empty()) {
     startFirstTurns(stages, op);
     inits.push_back(b.integer(b.getI32Type(), 0));

@@ -220,5 +220,6 @@ FailureOr<LoweredKernel> tile::codegen::gpu::lowerKernel(KernelOp kernel,
   result.sharedBytes = lowering.ctx.shared.bytes();
   result.largestOfShared = lowering.ctx.shared.largestOp;
   result.plainDots = std::move(lowering.ctx.plainDots);
+  result.stagedLoops = std::move(lowering.ctx.stagedLoops);
   return result;
 }

@@ -23,6 +23,8 @@ struct LoweredKernel {
   mlir::Operation *largestOfShared = nullptr;
   /// Contractions whose types tensor cores have, but not as their tiles are, and why.
   llvm::SmallVector<PlainDot> plainDots;
+  /// What the lowering has decided of loops.
+  llvm::SmallVector<StagedLoop> stagedLoops;
   /// Whether there is a function with this suffix (GpuCode::start, finish).
   bool hasStart = false, hasFinish = false;
   /// Whether the function folds copies itself where the launch gives it a counter.

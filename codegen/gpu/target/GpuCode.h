@@ -30,6 +30,13 @@ struct TensorBox {
 
 using ReduceCopies = runtime::CudaReduceCopies;
 
+/// A loop of contractions by warps whose operands come before their turn: through a ring of `depth`
+/// slots of so many bytes, or, with no slots, so many loads in registers.
+struct StagedLoop {
+  std::string axis;
+  int64_t depth = 0, bytes = 0, ahead = 0;
+};
+
 /// PTX, and what a launch has to know.
 ///
 /// Kernels with `sites` take the address of a GpuReport (runtime/artifact) behind their dims.
