@@ -352,7 +352,7 @@ SeeCode tile::frontend::codeFor(Compiler &compiler, const runtime::GpuTarget &ta
     StageTimer timer(compiler.times, "assemble");
     auto cubin =
         assembleCubin({reinterpret_cast<const char *>(code->image.data()), code->image.size()},
-                      {target, std::nullopt});
+                      {std::string(target.name), std::nullopt});
     if (cubin)
       facts.localBytes = cubin->localBytes;
     return facts;

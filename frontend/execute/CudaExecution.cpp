@@ -1,6 +1,7 @@
 //===- CudaExecution.cpp - kernels on a CUDA device -----------------------===//
 
 #include "frontend/execute/CudaExecution.h"
+#include "frontend/model/DeviceDescription.h"
 
 #include "ir/proofs/Spelling.h"
 #include "runtime/cuda/DeviceBuffer.h"
