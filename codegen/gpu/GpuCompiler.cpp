@@ -136,9 +136,10 @@ FailureOr<OwningOpRef<KernelOp>> GpuCompiler::lowerToTileGpu(KernelOp kernel) co
   return std::move(made->kernel);
 }
 
-GpuCompiler GpuCompiler::unobserved() const {
+GpuCompiler GpuCompiler::quietly() const {
   GpuOptions quiet = options;
   quiet.observer = nullptr;
+  quiet.stopAfter.clear();
   return GpuCompiler(std::move(quiet));
 }
 
@@ -264,7 +265,7 @@ void GpuCompiler::remarkOnSettings(KernelOp kernel) const {
   FailureOr<OwningOpRef<KernelOp>> onGpu = failure();
   {
     ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-    onGpu = unobserved().lowerToTileGpu(kernel);
+    onGpu = quietly().lowerToTileGpu(kernel);
   }
   if (succeeded(onGpu))
     gpu::remarkOnSettings(kernel, **onGpu);
@@ -282,7 +283,7 @@ void GpuCompiler::remarkOnProducts(KernelOp kernel) const {
       dot->emitRemark("no tensor cores for the `dot` of `")
           << nameInSource(kernel.getSymName()) << "`: " << gpu::whyNoWarpDot(dot);
   });
-  if (numWarpDots > 0 && remarkOnPlainDots(unobserved(), kernel, options))
+  if (numWarpDots > 0 && remarkOnPlainDots(quietly(), kernel, quietly().options))
     return;
   const GpuTarget &target = options.target;
   if (!target.hasWarpgroupMma || numDots == 0 || numWarpDots < numDots)
@@ -377,7 +378,8 @@ static FailureOr<CompiledModule> compile(const GpuCompiler &compiler, KernelOp k
 GpuShortage GpuCompiler::findShortage(KernelOp kernel) const {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   GpuShortage shortage;
-  (void)lower(unobserved(), kernel, unobserved().options, &shortage);
+  GpuCompiler inPassing = quietly();
+  (void)lower(inPassing, kernel, inPassing.options, &shortage);
   return shortage;
 }
 

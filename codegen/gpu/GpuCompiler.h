@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tile::codegen {
 
@@ -27,8 +28,8 @@ struct GpuOptions {
   /// Refused are tiles of which a thread holds more. A program whose threads hold more than there
   /// are registers for is only slow; one with far more takes minutes to compile.
   int64_t mostElements = 2048;
-  /// Told after each pass (Passes.h), and after each of `codeStages`: its name, the seconds that it
-  /// took, and what prints what it has made.
+  /// The observer is told after each pass (Passes.h), and after each of `codeStages`: its name, the
+  /// seconds that it took, and what prints what it has made.
   using Observer = std::function<void(llvm::StringRef name, double seconds,
                                       llvm::function_ref<void(llvm::raw_ostream &)> print)>;
   Observer observer;
@@ -78,8 +79,8 @@ public:
   void remarkOnSettings(ir::KernelOp kernel) const;
 
 private:
-  /// The same without an observer, for what is asked in passing.
-  GpuCompiler unobserved() const;
+  /// Returns the same without an observer and a pass to stop after, for what is asked in passing.
+  GpuCompiler quietly() const;
 
   GpuOptions options;
 };

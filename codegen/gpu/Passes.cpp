@@ -56,7 +56,7 @@ static LogicalResult materializeAxes(KernelOp kernel, PassState &state) {
   return success();
 }
 
-/// Conversions stay within a block, and blocks of a cluster fold all together, once.
+/// Conversions stay within a CTA, and CTAs of a cluster fold all together, once.
 static void checkCluster(KernelOp kernel, PassState &state) {
   bool moves = false, folds = true;
   kernel.walk([&](ConvertOp) { moves = true; });
@@ -97,7 +97,7 @@ ArrayRef<GpuPass> tile::codegen::gpu::gpuPasses() {
   static const GpuPass passes[] = {
       {"gpu-number-sites", "numbers what may say something", numberAll},
       {"gpu-normalize", "has one spelling for what can be spelled in several", normalize},
-      {"gpu-plan", "decides: a pipeline of products, or warps, blocks and where whole axes are",
+      {"gpu-plan", "decides: a pipeline of products, or warps, clusters and where whole axes are",
        plan},
       {"gpu-materialize-axes", "cuts whole axes that are too long into chunks", materializeAxes},
       {"gpu-assign-layouts", "gives every tile a layout", assignAll},
@@ -110,10 +110,6 @@ ArrayRef<GpuPass> tile::codegen::gpu::gpuPasses() {
 }
 
 //===-- A run -------------------------------------------------------------===//
-
-bool tile::codegen::gpu::hasRoles(KernelOp kernel) {
-  return kernel->walk([](RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
 
 /// Of a kernel that is on the tile_gpu level: whether the target has what it takes.
 static LogicalResult checkTarget(KernelOp kernel, const GpuTarget &target) {
@@ -134,7 +130,10 @@ static LogicalResult checkTarget(KernelOp kernel, const GpuTarget &target) {
 
 /// Runs the list, or as much of it as is asked for; a refusal ends it.
 static LogicalResult runOnce(KernelOp kernel, PassState &state, const PassOptions &options) {
+  bool isThere = isOnGpuLevel(kernel);
   for (const GpuPass &pass : gpuPasses()) {
+    if (isThere && pass.run != numberAll && pass.run != verify)
+      continue; // nothing is left to decide
     auto start = std::chrono::steady_clock::now();
     if (failed(pass.run(kernel, state)))
       return failure();
@@ -157,8 +156,8 @@ FailureOr<PassResult> tile::codegen::gpu::runPasses(KernelOp kernel, const GpuTa
     return failure();
   if (isOnGpuLevel(kernel)) {
     OwningOpRef<KernelOp> copy(kernel.clone());
-    numberSites(*copy, options.sanitizes);
-    if (failed(checkTarget(kernel, target)) || failed(verifyLayouts(*copy)))
+    PassState state{target, options.sanitizes, {}, false, std::nullopt, {}};
+    if (failed(checkTarget(kernel, target)) || failed(runOnce(*copy, state, options)))
       return failure();
     return PassResult{options.pipelinesOnly ? OwningOpRef<KernelOp>() : std::move(copy), {}};
   }

@@ -4,8 +4,9 @@
 // tile-opt (`--tile-gpu-pipeline`) run it; --print-after, --stop-after and --timing know its names.
 //
 // A pass may find that what was planned can't be had: that what follows sums needs them in another
-// layout, or that blocks of a cluster would exchange elements in a loop. That becomes a limit, and
-// the list is run anew, on the kernel as it was.
+// layout, or that CTAs of a cluster would exchange elements in a loop. That becomes a limit, and
+// the list is run anew, on the kernel as it was; observers see each run. tile-opt has some of the
+// passes by themselves, too, for the usual target.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_PASSES_H
@@ -16,13 +17,14 @@
 #include "codegen/gpu/target/Target.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tile::codegen::gpu {
 
 /// What plans may not have, as passes have found.
 struct PlanLimits {
-  /// The most blocks of threads of a cluster.
+  /// The most CTAs of a cluster.
   unsigned clusterSize = 0;
   /// Why a loop of products doesn't become a pipeline; empty: it may.
   std::string noPipeline;
@@ -40,6 +42,7 @@ struct PassState {
   ProgramPlan program;
 };
 
+/// A pass of the list. It fails with an error reported.
 struct GpuPass {
   llvm::StringLiteral name, description;
   mlir::LogicalResult (*run)(ir::KernelOp kernel, PassState &state);
@@ -48,17 +51,20 @@ struct GpuPass {
 /// The list, in order.
 llvm::ArrayRef<GpuPass> gpuPasses();
 
+/// What a run of the list is asked for.
 struct PassOptions {
   bool sanitizes = false;
   /// Whether only pipelines are wanted: there is no kernel where none comes of it.
   bool pipelinesOnly = false;
   /// The last pass to run; empty: all.
   std::string stopAfter;
-  /// Told after each pass, with the seconds that it took.
+  /// The observer is told after each pass, with the seconds that it took.
   std::function<void(llvm::StringRef name, double seconds, ir::KernelOp kernel)> observer;
 };
 
+/// What a run has made.
 struct PassResult {
+  /// Null where only pipelines are wanted, and none comes of it.
   mlir::OwningOpRef<ir::KernelOp> kernel;
   PlanLimits limits;
 };
@@ -67,9 +73,6 @@ struct PassResult {
 /// checked for what the target has.
 mlir::FailureOr<PassResult> runPasses(ir::KernelOp kernel, const GpuTarget &target,
                                       const PassOptions &options = {});
-
-/// Whether a kernel's warps have roles.
-bool hasRoles(ir::KernelOp kernel);
 
 /// Registers the passes that tile-opt runs: the list as `tile-gpu-pipeline`, and its steps.
 void registerGpuPasses();

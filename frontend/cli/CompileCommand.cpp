@@ -280,7 +280,8 @@ Outcome<std::string> Compile::emitForGpu() {
                               : runtime::GpuTarget::of(choice->target);
   gpu.observer = session.compiler.gpuObserver();
   gpu.stopAfter = options.pipeline.stopAfter;
-  DeviceDescription device = usualDescription(/*isGpu=*/true);
+  DeviceDescription device =
+      choice->device ? descriptionOfGpu(choice->device->name) : usualDescription(/*isGpu=*/true);
   device.compileFor(choice->target);
   auto source = oneKernel(device);
   if (!source)
@@ -548,6 +549,11 @@ Outcome<std::monostate> Compile::loadIr(const std::string &path, const std::stri
 Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
+  for (StringRef pass : options.pipeline.printAfter)
+    if (pass.starts_with("gpu-") && !isForGpu() && options.emit != "artifact")
+      return Failure::usage(
+          {"--print-after=" + pass.str() + " says nothing about --emit=" + options.emit,
+           "it is for what is made for GPUs"});
   if (const std::string &last = options.pipeline.stopAfter; !last.empty()) {
     bool isOfGpus = llvm::any_of(codegen::gpu::gpuPasses(),
                                  [&](const auto &pass) { return pass.name == last; });
@@ -679,17 +685,17 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   addJsonOption(*command, options->json, "Where the result is, or without -o the result itself,");
   addPipelineOptions(*command, options->pipeline);
   addSourceOptions(*command, options->source);
-  command->footer(
-      "Examples:\n"
-      "  tilec compile softmax.tile --emit=ast\n"
-      "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
-      "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
-      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=gpu --stop-after=gpu-plan\n"
-      "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
-      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
-      "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
-      "  tilec compile net.tile softmax.tile --emit=artifact "
-      "--target=x86-64-v3,sm_80,sm_90a \\\n"
-      "      -o net.tileart");
+  command->footer("Examples:\n"
+                  "  tilec compile softmax.tile --emit=ast\n"
+                  "  tilec compile matmul.tile:matmul --bind T=f16 --stop-after=elaborate\n"
+                  "  tilec compile matmul.tile:matmul --set i=32 --dim K=512 -o matmul.mlir\n"
+                  "  tilec compile softmax.tile:softmax --dim N=70000 --emit=gpu "
+                  "--stop-after=gpu-materialize-axes\n"
+                  "  tilec compile softmax.tile:softmax --emit=asm --target=x86-64-v3\n"
+                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=ptx --target=sm_90a\n"
+                  "  tilec compile softmax.tile:softmax --dim N=1024 --emit=sass --target=native\n"
+                  "  tilec compile net.tile softmax.tile --emit=artifact "
+                  "--target=x86-64-v3,sm_80,sm_90a \\\n"
+                  "      -o net.tileart");
   return {command, [options] { return Compile(*options).run(); }};
 }

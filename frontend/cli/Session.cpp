@@ -259,6 +259,8 @@ void Session::observe(llvm::StringRef pass, llvm::function_ref<void(llvm::raw_os
 }
 
 void Session::useCache() {
+  if (!pipeline.printAfter.empty()) // what is kept has passed no pass
+    return;
   std::optional<runtime::Error> problem;
   compiler.cache = runtime::processCache(problem);
   if (problem)
@@ -284,8 +286,11 @@ void Session::print() {
   if (!options.timing)
     return;
   llvm::errs() << "time by stage:\n";
+  size_t width = 14;
   for (const auto &[stage, seconds] : compiler.times)
-    llvm::errs() << "  " << padRight(stage, 14) << " " << padLeft(timeText(seconds), 12) << "\n";
+    width = std::max(width, stage.size());
+  for (const auto &[stage, seconds] : compiler.times)
+    llvm::errs() << "  " << padRight(stage, width) << " " << padLeft(timeText(seconds), 12) << "\n";
 }
 
 int Session::fail(Failure failure) {

@@ -86,9 +86,9 @@ public:
   /// known.
   static void chooseTiles(ir::KernelOp kernel, ir::Bindings &bindings, llvm::ArrayRef<int64_t> dims,
                           int threads, const Schedule *tuned = nullptr);
-  /// For GPUs of a target; for dims that are `fixed`, blocks are
-  /// no longer than their axes need. Gives the binders whose sizes nobody asked for:
-  /// `compileForGpu` may choose smaller ones.
+  /// Chooses sizes for GPUs of a target; for dims that are `fixed`, blocks are no longer than their
+  /// axes need. Returns the binders whose sizes nobody asked for: `compileForGpu` may choose
+  /// smaller ones.
   static std::vector<std::string> chooseGpuTiles(ir::KernelOp kernel, ir::Bindings &bindings,
                                                  llvm::ArrayRef<int64_t> dims,
                                                  const runtime::GpuTarget &target,

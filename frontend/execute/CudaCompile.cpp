@@ -94,7 +94,6 @@ Outcome<runtime::CudaCode> tile::frontend::generateCuda(Compiler &compiler, ir::
                                                         OwningOpRef<ir::KernelOp> *compiled) {
   FailureOr<codegen::GpuCode> code = failure();
   auto make = [&](ir::KernelOp specialized, codegen::GpuShortage *shortage) {
-    StageTimer timer(compiler.times, "gpu code");
     if (to.divisors)
       specialized->setAttr(codegen::divisorsAttrName, to.divisors);
     if (to.limits)

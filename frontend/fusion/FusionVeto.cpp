@@ -28,6 +28,11 @@ static runtime::Hash128 keyOf(ModuleOp module, StringRef symbol, FuseMode mode,
   llvm::raw_string_ostream stream(text);
   stream << "vetoes " << codegen::compilerId() << "\n"
          << device.name << " " << device.target << " " << nameOf(mode) << "\n";
+  if (device.isGpu) {
+    runtime::GpuTarget target = device.gpuTarget();
+    stream << target.multiprocessors << " multiprocessors, " << target.memoryBandwidth << " B/s, "
+           << target.clock << " Hz\n";
+  }
   std::map<std::string, int64_t> ordered;
   for (const auto &[name, value] : dims)
     ordered[name.str()] = value;

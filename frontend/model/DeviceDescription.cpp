@@ -1,6 +1,7 @@
 //===- DeviceDescription.cpp - what a device can do, from a file ----------===//
 
 #include "frontend/model/DeviceDescription.h"
+#include "runtime/cuda/Device.h"
 
 #include "codegen/gpu/GpuCompiler.h"
 #include "frontend/base/JsonFile.h"
@@ -279,33 +280,45 @@ const DeviceDescription *DeviceDescription::of(const std::string &deviceName) {
   return nullptr;
 }
 
-/// What a device has of its own.
-static void describe(const DeviceDescription &device, runtime::GpuTarget &target) {
-  target.memoryBandwidth = device.bandwidth();
-  target.clock = device.figure("clock");
+/// Takes what is known of a device.
+static void describe(double bandwidth, double clock, int64_t multiprocessors,
+                     runtime::GpuTarget &target) {
+  if (bandwidth > 0)
+    target.memoryBandwidth = bandwidth;
+  if (clock > 0)
+    target.clock = clock;
+  if (multiprocessors > 0)
+    target.multiprocessors = multiprocessors;
 }
 
 runtime::GpuTarget DeviceDescription::gpuTarget() const {
   runtime::GpuTarget result = runtime::GpuTarget::of(isGpu ? target : "");
-  if (!isGpu || isForOther)
-    return result;
-  describe(*this, result);
-  if (double count = figure("multiprocessors"); count >= 1)
-    result.multiprocessors = static_cast<int64_t>(count);
+  const runtime::GpuTarget &own =
+      runtime::GpuTarget::of(ownTarget.empty() ? result.name : ownTarget);
+  if (isGpu && own.major == result.major && own.minor == result.minor)
+    describe(bandwidth(), figure("clock"), static_cast<int64_t>(figure("multiprocessors")), result);
   return result;
 }
 
 void DeviceDescription::compileFor(const std::string &name) {
-  isForOther |= name != target;
+  if (ownTarget.empty())
+    ownTarget = target;
   target = name;
 }
 
 runtime::GpuTarget tile::frontend::gpuTargetOf(llvm::StringRef target,
                                                const runtime::cuda::DeviceProperties &device) {
   runtime::GpuTarget result = runtime::GpuTarget::of(std::string_view(target));
-  result.multiprocessors = device.multiprocessors; // of a part of a device, too
-  if (const DeviceDescription *known = DeviceDescription::of(device.name))
-    describe(*known, result);
+  constexpr double perKilo = 1e3;
+  describe(device.memoryBandwidth(), perKilo * device.clockKHz, device.multiprocessors, result);
+  const DeviceDescription *known = DeviceDescription::of(device.name);
+  if (!known)
+    return result;
+  // A part of a device has a part of its bandwidth.
+  double all = known->figure("multiprocessors"), part = 1;
+  if (device.multiprocessors > 0 && device.multiprocessors < all)
+    part = device.multiprocessors / all;
+  describe(part * known->bandwidth(), known->figure("clock"), 0, result);
   return result;
 }
 

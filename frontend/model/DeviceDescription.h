@@ -11,7 +11,6 @@
 
 #include "frontend/base/Outcome.h"
 #include "runtime/artifact/GpuTarget.h"
-#include "runtime/cuda/Device.h"
 #include "runtime/tensor/DType.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -19,6 +18,10 @@
 #include <map>
 #include <string>
 #include <vector>
+
+namespace tile::runtime::cuda {
+struct DeviceProperties;
+}
 
 namespace tile::frontend {
 
@@ -50,10 +53,10 @@ struct DeviceDescription {
   /// hasn't got this one; 0 if it has neither.
   double operations(Unit unit, runtime::DType type) const;
 
-  /// Of a GPU: its target, with its own multiprocessors, bandwidth and clock, unless code is to be
-  /// for another target than its own.
+  /// Returns a GPU's target with its own multiprocessors, bandwidth and clock, unless code is to be
+  /// for devices of another compute capability; of a processor, the usual target.
   runtime::GpuTarget gpuTarget() const;
-  /// Has code be for a target, which may be another one.
+  /// Has code be for the target of a name.
   void compileFor(const std::string &name);
 
   /// Reads a description; `origin` names the text in errors.
@@ -67,10 +70,12 @@ struct DeviceDescription {
   static Outcome<DeviceDescription> find(const std::string &nameOrPath);
 
 private:
-  bool isForOther = false;
+  /// Set where code is to be for a target that was named.
+  std::string ownTarget;
 };
 
-/// The target of this name, with what is known of a device that runs its code.
+/// Returns the target of a name with what is known of a device that runs its code: by its
+/// description, or what the driver says.
 runtime::GpuTarget gpuTargetOf(llvm::StringRef target,
                                const runtime::cuda::DeviceProperties &device);
 

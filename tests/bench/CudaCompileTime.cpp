@@ -125,7 +125,7 @@ Milliseconds compileOnce(const Source &source, const CudaContext *device,
     phases["all"] = 1e3 * secondsSince(begin);
     phases["assemble"] = 1e3 * compiler.times.lookup("assemble");
     phases["load"] = 1e3 * compiler.times.lookup("load");
-    if (!compiler.times.contains("gpu code"))
+    if (!compiler.times.contains("gpu-ptx"))
       return phases; // from the cache
   }
   // The compiler's own part once more, in pieces.

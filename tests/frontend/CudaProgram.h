@@ -37,7 +37,7 @@ struct CudaProgram {
   Outcome<Outputs> run(Arguments arguments) {
     return executor->run(symbol, std::move(arguments), {});
   }
-  bool generated() { return compiler.times.contains("gpu code"); }
+  bool generated() { return compiler.times.contains("gpu-ptx"); }
 };
 
 /// A parameter of a launch.

@@ -4,6 +4,7 @@
 #include "frontend/model/DeviceDescription.h"
 #include "frontend/execute/Execution.h"
 #include "frontend/fusion/Fusion.h"
+#include "runtime/cuda/Device.h"
 
 #include <gtest/gtest.h>
 
@@ -55,19 +56,29 @@ TEST(DeviceDescription, plansKnowTheDevicesOwnFigures) {
   card->compileFor("sm_80");
   EXPECT_EQ(card->gpuTarget().name, "sm_80");
   EXPECT_EQ(card->gpuTarget().multiprocessors, 108);
+  card->compileFor("sm_90"); // which it is, too
+  EXPECT_EQ(card->gpuTarget().multiprocessors, 114);
 }
 
 TEST(DeviceDescription, aDeviceThatIsThereHasItsOwnFigures) {
   tile::runtime::cuda::DeviceProperties device;
   device.name = "NVIDIA H100 PCIe";
-  device.multiprocessors = 57; // half of it
+  device.multiprocessors = 114;
   tile::runtime::GpuTarget target = gpuTargetOf("sm_90a", device);
-  EXPECT_EQ(target.multiprocessors, 57);
+  EXPECT_EQ(target.multiprocessors, 114);
   EXPECT_DOUBLE_EQ(target.memoryBandwidth, 2.039e12);
-  // Of one that nobody has described the driver's figures are all that is known.
-  device.name = "NVIDIA H900";
+  EXPECT_DOUBLE_EQ(target.clock, 1.755e9);
+  device.multiprocessors = 57; // half of it
   target = gpuTargetOf("sm_90a", device);
   EXPECT_EQ(target.multiprocessors, 57);
+  EXPECT_DOUBLE_EQ(target.memoryBandwidth, 2.039e12 / 2);
+  // Of one that nobody has described the driver's figures are all that is known.
+  device.name = "NVIDIA H900";
+  device.clockKHz = 1500000;
+  target = gpuTargetOf("sm_90a", device);
+  EXPECT_EQ(target.multiprocessors, 57);
+  EXPECT_DOUBLE_EQ(target.clock, 1.5e9);
+  // What the driver doesn't say is the usual device's.
   EXPECT_DOUBLE_EQ(target.memoryBandwidth, tile::runtime::GpuTarget::of("sm_90a").memoryBandwidth);
 }
 

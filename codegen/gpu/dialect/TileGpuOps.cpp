@@ -191,6 +191,10 @@ OpFoldResult ConvertOp::fold(FoldAdaptor) {
 
 //===-- Kernels on this level ---------------------------------------------===//
 
+bool tile::codegen::gpu::hasRoles(KernelOp kernel) {
+  return kernel->walk([](RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 bool tile::codegen::isOnGpuLevel(KernelOp kernel) { return kernel->hasAttr(gpu::warpsAttrName); }
 
 int64_t tile::codegen::warpsOf(KernelOp kernel) {

@@ -41,6 +41,8 @@ inline constexpr llvm::StringLiteral persistentAttrName = "tile_gpu.persistent";
 /// Of a kernel: programs go along the first binder for so many blocks before they step along the
 /// second, so that programs that run together read the same operands.
 inline constexpr llvm::StringLiteral groupAttrName = "tile_gpu.group";
+/// Whether a kernel's warps have roles.
+bool hasRoles(ir::KernelOp kernel);
 /// The warps that run an op: those of its role, or all.
 int64_t numWarpsOf(mlir::Operation *op);
 /// The number of the role that an op stands in.

@@ -19,7 +19,7 @@
 //
 // What a phase reads again may be kept by the program: loads have the attribute
 // `tile_gpu.keep` with a number where they are first, and `tile_gpu.kept` where
-// the same is read again (KeptTiles.cpp).
+// the same is read again (lower/EmitMemory.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_LOOPS_LOOPAXIS_H

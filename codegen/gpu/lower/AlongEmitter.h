@@ -10,6 +10,7 @@ class Scan;
 struct ScanRun;
 struct ScanLines;
 
+/// Emits scans, sorts and takes.
 class AlongEmitter : public Emitter {
 public:
   explicit AlongEmitter(LoweringContext &context);

@@ -6,6 +6,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits atomic operations.
 class AtomicEmitter : public Emitter {
 public:
   explicit AtomicEmitter(LoweringContext &context);

@@ -8,6 +8,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Has threads wait for each other, where accesses may meet.
 class Barriers : public Emitter {
 public:
   using Emitter::Emitter;

@@ -32,6 +32,7 @@
 
 namespace tile::codegen::gpu {
 
+/// What the parts and the families of a lowering share. It lives as long as one function is made.
 class LoweringContext {
 public:
   /// `room`: the shared memory that a block may have.
@@ -57,11 +58,18 @@ public:
   /// Has ops of a kind emitted so.
   template <typename Op>
   void onOp(std::function<void(Op)> emit) {
-    emitters[mlir::TypeID::get<Op>()] = [emit](mlir::Operation *op) { emit(llvm::cast<Op>(op)); };
+    bool isNew = emitters
+                     .try_emplace(mlir::TypeID::get<Op>(),
+                                  [emit](mlir::Operation *op) { emit(llvm::cast<Op>(op)); })
+                     .second;
+    assert(isNew && "an op is of one family");
+    (void)isNew;
   }
   /// Ops that nobody has registered.
   std::function<void(mlir::Operation *)> onOther;
+  /// Ops of a block, in order.
   std::function<void(mlir::Block &)> onBlock;
+  /// Emits an op by who has registered its kind.
   void emitOp(mlir::Operation *op);
   void emitBlock(mlir::Block &block) { onBlock(block); }
   /// Reports an error, the first one only; no code will be used.
@@ -76,6 +84,7 @@ public:
   llvm::SmallVector<StagedLoop> stagedLoops;
 
   //===-- Values ------------------------------------------------------------===//
+  /// What was emitted for a value without axes, and for one with axes.
   mlir::Value scalar(mlir::Value value) const;
   Tile tile(mlir::Value value) const;
   /// All registers of values one after the other, and back.

@@ -11,6 +11,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits loops and conditions.
 class ControlEmitter : public Emitter {
 public:
   explicit ControlEmitter(LoweringContext &context);

@@ -12,6 +12,7 @@ struct DotRow {
   llvm::SmallVector<int64_t, 2> key;
 };
 
+/// Emits contractions outside pipelines.
 class DotEmitter : public Emitter {
 public:
   explicit DotEmitter(LoweringContext &context);

@@ -85,6 +85,7 @@ struct DotFragments {
   Layout rowsOfMatrices() const;
 };
 
+/// Knows where operands of contractions are, and brings them where they are read.
 class DotOperands : public Emitter {
 public:
   using Emitter::Emitter;

@@ -8,6 +8,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits ops of each element by itself; what nobody else has registered, too.
 class ElementwiseEmitter : public Emitter {
 public:
   explicit ElementwiseEmitter(LoweringContext &context);

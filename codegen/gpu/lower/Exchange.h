@@ -11,13 +11,13 @@
 
 namespace tile::codegen::gpu {
 
+/// Moves elements between threads.
 class Exchange : public Emitter {
 public:
   using Emitter::Emitter;
 
+  /// The value of the lane whose number differs in these bits.
   Value shuffleXor(Value value, unsigned mask);
-  /// The value of another lane of the warp.
-  Value shuffleFrom(Value value, Value lane);
   /// Whether a condition that differs by thread holds in any of the program.
   Value anyThread(Value condition);
   /// The same tile by another layout.
@@ -49,6 +49,8 @@ public:
   void announceBlock();
 
 private:
+  /// The value of another lane of the warp.
+  Value shuffleFrom(Value value, Value lane);
   Value shuffle(Value value, llvm::StringRef intrinsic, Value operand);
   Values exchangeLanes(const WarpExchange &exchange, mlir::ValueRange registers);
   /// Between warps: each leaves its states in shared memory, and all read all of them.

@@ -39,6 +39,7 @@ struct Carried {
   bool hasLongSums() const;
 };
 
+/// Folds reductions over the blocks of loops.
 class Folds : public Emitter {
 public:
   using Emitter::Emitter;

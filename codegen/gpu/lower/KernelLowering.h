@@ -15,11 +15,13 @@
 
 namespace tile::codegen::gpu {
 
-/// The families together, and the order in which a kernel's ops are emitted.
+/// The families together, and the order in which a kernel's ops are emitted (LowerKernel.cpp,
+/// Slices.cpp).
 class KernelLowering {
 public:
   KernelLowering(CodeBuilder &b, ir::KernelOp kernel, mlir::LLVM::LLVMFuncOp function,
                  const GpuTarget &gpuTarget, int64_t room = mostSharedOfOp);
+  /// Emits the function that computes; fails with an error at an op that the backend lacks.
   mlir::LogicalResult run();
 
   CodeBuilder &b;

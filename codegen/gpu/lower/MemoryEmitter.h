@@ -7,6 +7,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits loads and stores.
 class MemoryEmitter : public Emitter {
 public:
   explicit MemoryEmitter(LoweringContext &context);

@@ -26,6 +26,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits updates of `reduce` outputs, and the functions that fill and fold them.
 class OutputEmitter : public Emitter {
 public:
   explicit OutputEmitter(LoweringContext &context);

@@ -12,6 +12,7 @@ TensorBox boxOf(SendOp op);
 /// The boxes that a kernel's copies move, each once, in the order of their first use.
 llvm::SmallVector<TensorBox> tensorMapsOf(ir::KernelOp kernel);
 
+/// Emits roles, channels and what tensor cores do between them.
 class PipelineEmitter : public Emitter {
 public:
   explicit PipelineEmitter(LoweringContext &context);

@@ -9,6 +9,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Computes coordinates, addresses in arrays and masks, as code.
 class Places : public Emitter {
 public:
   using Emitter::Emitter;
@@ -19,10 +20,12 @@ public:
   static bool isAdditive(const Layout &layout, unsigned axis);
   /// A coordinate within the tile, from 0, as i32.
   Value localPlace(const Layout &layout, unsigned axis, int64_t reg);
+  /// The coordinate of a register along an axis of its layout.
   Index coordinate(mlir::StringAttr axis, const Layout &layout, unsigned position, int64_t reg);
   /// Position of a register in a row-major array of the layout's extents; `strides` of the axes.
   Index linearPlace(const Layout &layout, int64_t reg, llvm::ArrayRef<int64_t> strides);
   Value materialize(Index index);
+  /// An affine expression of these dims and symbols.
   Index evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Index> dims, llvm::ArrayRef<Value> syms);
 
   /// How many coordinates the axis has here, as i32; null if the layout covers no more.

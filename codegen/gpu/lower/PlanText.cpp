@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile::ir;
@@ -34,14 +35,16 @@ static std::string wordsOf(KernelOp kernel, Value lower, Value upper) {
   auto map = AffineMap::get(0, kernel.getDims().size(), extent);
   std::string text;
   llvm::raw_string_ostream(text) << map.getResult(0);
-  // The greatest number first: `s1` stands in `s10`, too.
-  for (size_t n = kernel.getDims().size(); n-- > 0;) {
-    std::string symbol = "s" + std::to_string(n);
-    StringRef name = cast<StringAttr>(kernel.getDims()[n]).getValue();
-    for (size_t at = 0; (at = text.find(symbol, at)) != std::string::npos; at += name.size())
-      text.replace(at, symbol.size(), name);
+  // MLIR names symbols s0, s1 and so on.
+  std::string words;
+  for (StringRef rest = text; !rest.empty();) {
+    unsigned number = 0;
+    if (rest.consume_front("s") && !rest.consumeInteger(10, number))
+      words += cast<StringAttr>(kernel.getDims()[number]).getValue();
+    else
+      words += rest.front(), rest = rest.drop_front();
   }
-  return text;
+  return words;
 }
 
 static std::string programsOf(KernelOp kernel) {
@@ -50,9 +53,15 @@ static std::string programsOf(KernelOp kernel) {
   for (auto [lower, upper, each, size] : llvm::zip_equal(parallel.getLower(), parallel.getUpper(),
                                                          parallel.getEach(), parallel.getSizes())) {
     std::string extent = wordsOf(kernel, lower, upper);
-    bool isOne = each || size == 1;
-    text += (text.empty() ? "" : " * ") +
-            (isOne ? extent : "ceil(" + extent + " / " + std::to_string(size) + ")");
+    int64_t number = 0, step = each ? 1 : size;
+    text += text.empty() ? "" : " * ";
+    if (!StringRef(extent).getAsInteger(10, number))
+      text += std::to_string(llvm::divideCeil(std::max<int64_t>(0, number), step));
+    else if (step == 1)
+      text += StringRef(extent).contains(' ') ? "(" + extent + ")" : extent;
+    else
+      text += "ceil(" + (StringRef(extent).contains(' ') ? "(" + extent + ")" : extent) + " / " +
+              std::to_string(step) + ")";
   }
   if (unsigned blocks = numBlocks(kernel); blocks > 1)
     text += ", each a cluster of " + std::to_string(blocks) + " CTAs";
@@ -90,12 +99,14 @@ public:
     printAxes();
     kernel.walk([&](MmaOp mma) { printMma(mma); });
     kernel.walk([&](DotOp dot) { printDot(dot); });
-    for (const StagedLoop &loop : lowered.stagedLoops)
-      stream << "  operands of `" << loop.axis << "`: "
-             << (loop.depth > 0 ? std::to_string(loop.depth) + " stages of " +
-                                      std::to_string(loop.bytes) + " bytes by cp.async"
-                                : std::to_string(loop.ahead) + " read a turn ahead")
-             << "\n";
+    for (const StagedLoop &loop : lowered.stagedLoops) {
+      if (loop.depth > 0)
+        stream << "  operands over `" << loop.axis << "`: " << loop.depth << " stages of "
+               << loop.bytes << " bytes, copied by cp.async\n";
+      if (loop.ahead > 0)
+        stream << "  operands over `" << loop.axis << "`: " << loop.ahead
+               << " read an iteration ahead, in registers\n";
+    }
     for (const ReduceCopies &copy : lowered.copies)
       stream << "  copies of `" << kernel.getParamName(copy.param) << "`: joined in order, by "
              << (lowered.foldsItself ? "the last CTA" : "a second kernel") << "\n";

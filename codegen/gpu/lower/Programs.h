@@ -7,9 +7,11 @@
 #include "llvm/ADT/MapVector.h"
 
 #include <functional>
+#include <utility>
 
 namespace tile::codegen::gpu {
 
+/// Knows which program runs.
 class Programs : public Emitter {
 public:
   Programs(LoweringContext &context, CodeBuilder &builder);

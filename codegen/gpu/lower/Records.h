@@ -15,6 +15,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Writes what the launch reads afterwards.
 class Records : public Emitter {
 public:
   using Emitter::Emitter;

@@ -6,6 +6,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits reductions and conversions.
 class ReduceEmitter : public Emitter {
 public:
   explicit ReduceEmitter(LoweringContext &context);

@@ -6,6 +6,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Emits assertions and prints.
 class ReportEmitter : public Emitter {
 public:
   explicit ReportEmitter(LoweringContext &context);

@@ -6,6 +6,7 @@
 
 namespace tile::codegen::gpu {
 
+/// Shares out a block's shared memory, and reads and writes it.
 class SharedMemory : public Emitter {
 public:
   using Emitter::Emitter;
@@ -19,6 +20,7 @@ public:
   Value at(Value base, Value index, mlir::Type element, int64_t constant = 0);
   /// Address of byte `offset` of the program's shared memory, as i32.
   Value addressOf(int64_t offset);
+  /// One number; bool takes 8 bits.
   void store(Value value, Value address);
   Value load(mlir::Type element, Value address);
 

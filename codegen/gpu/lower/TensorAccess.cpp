@@ -1,4 +1,4 @@
-//===- TensorAccess.cpp - loads and stores of tiles -----------------------===//
+//===- TensorAccess.cpp - elements of tensors, read and written by threads ===//
 //
 // Registers that are neighbours in memory are read and written together, up to 16
 // bytes at once, where the address is known to be a multiple of that and all of

@@ -24,13 +24,17 @@ struct Access {
   Values mask;
 };
 
+/// Reads and writes elements of tensors.
 class TensorAccess : public Emitter {
 public:
   using Emitter::Emitter;
 
+  /// An access of a tile or number by an index map; the tile has these axes, by this layout.
   Access accessOf(Value memory, mlir::AffineMap map, mlir::ValueRange dims, mlir::ValueRange syms,
                   Axes axes, const Layout &layout);
+  /// The indices of a register's element.
   llvm::SmallVector<Index> indicesAt(const Access &access, int64_t reg);
+  /// Where a register's element is, by its indices.
   Value addressOf(const Access &access, llvm::ArrayRef<Index> indices);
   /// How many registers from an aligned one on one access may take.
   int64_t vectorFor(const Access &access, bool isChecked);
@@ -41,7 +45,9 @@ public:
                    Value &mask);
   /// Reads `count` elements; `otherwise` where the mask does not hold.
   Values read(const Tensor &tensor, Value address, int64_t count, Value mask, Value otherwise);
+  /// Writes neighbours where the mask holds (null: always).
   void write(const Tensor &tensor, Value address, mlir::ValueRange elements, Value mask);
+  /// A number as memory has it, and as registers have it: bool takes 8 bits there.
   Value fromMemory(Value raw, mlir::Type element);
   Value toMemory(Value value, mlir::Type element);
   /// How many registers a thread has of a load: those of an access together are packed.

@@ -1,4 +1,4 @@
-//===- Types.h - what tiles are while code is made of them ----------------===//
+//===- Types.h - tiles while code is made of them; emitters ---------------===//
 #ifndef TILE_CODEGEN_GPU_LOWER_TYPES_H
 #define TILE_CODEGEN_GPU_LOWER_TYPES_H
 
@@ -63,7 +63,8 @@ mlir::Value readSpecial(CodeBuilder &b, llvm::StringRef name);
 
 class LoweringContext;
 
-/// A part of what makes code of a kernel: it has the context, and nobody else's state.
+/// A part of what makes code of a kernel. All have the context; families of ops have no other's
+/// state.
 class Emitter {
 public:
   Emitter(LoweringContext &ctx, CodeBuilder &b) : ctx(ctx), b(b) {}

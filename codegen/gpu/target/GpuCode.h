@@ -30,8 +30,8 @@ struct TensorBox {
 
 using ReduceCopies = runtime::CudaReduceCopies;
 
-/// A loop of contractions by warps whose operands come before their turn: through a ring of `depth`
-/// slots of so many bytes, or, with no slots, so many loads in registers.
+/// A loop of contractions by warps whose operands come before their iteration: through a ring of
+/// `depth` stages of so many bytes in shared memory, and `ahead` loads in registers.
 struct StagedLoop {
   std::string axis;
   int64_t depth = 0, bytes = 0, ahead = 0;

@@ -16,7 +16,7 @@
 //
 // OLD-LABEL: tile.kernel @product
 // OLD-NOT: tile_gpu.roles
-// OLD: tile.dot {{.*}} #tile_gpu.layout
+// OLD: tile.dot {{.*}} #layout
 //
 // TARGET: there is no target sm_70
 // PASS: there is no pass gpu-cook
