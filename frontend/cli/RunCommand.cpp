@@ -95,10 +95,14 @@ Outcome<std::monostate> Run::prepare() {
     return Failure::usage({"--sanitize watches compiled code, and the interpreter has none",
                            "it notices what is wrong by itself: leave out --sanitize, or "
                            "--device=interp"});
-  if (device != Device::Interp && !options.noCache)
-    session.useCache();
+  for (llvm::StringRef pass : options.pipeline.printAfter)
+    if (pass.starts_with("gpu-") && device != Device::Cuda)
+      return Failure::usage({"--print-after=" + pass.str() + " says nothing about this device",
+                             "it is a pass of GPUs: --device=cuda, or tilec compile --emit=gpu"});
   if (auto done = session.configure(options.pipeline); !done)
     return done;
+  if (device != Device::Interp && !options.noCache)
+    session.useCache();
   auto parsedDims = parseDims(options.dims);
   if (!parsedDims)
     return parsedDims.takeFailure();

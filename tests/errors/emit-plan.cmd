@@ -11,3 +11,4 @@ tilec compile $KERNELS/softmax.tile --dim N=512 --emit=ptx --timing 2>&1 | grep 
 tilec compile $KERNELS/product.tile:product --bind T=bf16 --dim M=4096 --dim N=4096 --dim K=4096 --emit=gpu --stop-after=gpu-plan 2>&1 | grep -c "tile.dot"
 tilec compile $KERNELS/product.tile:product --bind T=bf16 --dim M=4096 --dim N=4096 --dim K=4096 --emit=ptx --target=sm_80 --print-after=gpu-lower 2>&1 | grep -c "^// after"
 tilec compile $KERNELS/softmax.tile --emit=tile --print-after=gpu-plan
+tilec run $KERNELS/softmax.tile --in x=ones:1x2:f32 --device=interp --print-after=gpu-plan
