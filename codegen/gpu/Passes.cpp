@@ -111,7 +111,7 @@ ArrayRef<GpuPass> tile::codegen::gpu::gpuPasses() {
 
 //===-- A run -------------------------------------------------------------===//
 
-/// Of a kernel that is on the tile_gpu level: whether the target has what it takes.
+/// Fails, with an error, where a kernel on the tile_gpu level takes what the target doesn't have.
 static LogicalResult checkTarget(KernelOp kernel, const GpuTarget &target) {
   auto report = [&] {
     return kernel.emitError("`") << nameInSource(kernel.getSymName()) << "` has ";

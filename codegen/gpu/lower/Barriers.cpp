@@ -49,7 +49,6 @@ void Barriers::findContended() {
     if (!memory ||
         ctx.kernel.getParamMode(cast<BlockArgument>(memory).getArgNumber()) == ParamMode::In)
       return;
-    auto isTile = [](Value value) { return !axesOf(value.getType()).empty(); };
     // Single elements are all the first thread's, which keeps its own order.
     bool hasTiles =
         llvm::any_of(op->getResults(), isTile) || llvm::any_of(op->getOperands(), isTile);

@@ -64,7 +64,7 @@ private:
     mlir::Operation *scale;
   };
   llvm::SmallVector<Rescaled> rescaledOf(ir::ForOp loop);
-  /// Those of all threads, after the loop.
+  /// Joins what all threads have of them after the loop.
   std::pair<Values, Values> joinRescaled(const Rescaled &pair, mlir::ValueRange maxima,
                                          mlir::ValueRange sums);
 };

@@ -137,7 +137,7 @@ Values DotEmitter::multiplyByThreads(DotOp op, MutableArrayRef<DotOperand> opera
     rows.push_back(rowsOf(operand, axes, layout));
   }
   Range range = ctx.ranges.lookup(op.getAxisAttr());
-  // Of whole axes and blocks alike: what is in the tile.
+  // This is what the tile has of the axis, which may be whole or a block.
   Value length = b.sub(range.end, range.origin);
   auto contract = [&](Value start, Value count, ValueRange acc) {
     ctx.barriers.meet();

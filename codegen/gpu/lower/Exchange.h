@@ -20,7 +20,7 @@ public:
   Value shuffleXor(Value value, unsigned mask);
   /// Whether a condition that differs by thread holds in any of the program.
   Value anyThread(Value condition);
-  /// The same tile by another layout.
+  /// Returns the tile by another layout.
   Tile convert(const Tile &tile, const Layout &layout);
   /// The registers of the thread whose copy acts, in all threads with copies.
   Values shareFirst(const Layout &layout, Values registers);

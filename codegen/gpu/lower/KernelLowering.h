@@ -44,9 +44,9 @@ private:
   void emitFirstLoads();
   /// All of them but the first one's loads, and before them what is emitted as a whole.
   void emitSlices();
-  /// Of what follows the sums: what is emitted as a whole, and then the rest, `step` columns at a
-  /// time. Its loads are emitted for `width` columns, so many ahead. No columns: all is emitted as
-  /// a whole.
+  /// What follows the sums is in two parts: the first is emitted as a whole, the rest `step`
+  /// columns at a time. Its loads are emitted for `width` columns, so many ahead. Where there are
+  /// no columns, all is emitted as a whole.
   struct Slices {
     mlir::StringAttr axis;
     int64_t columns = 0, width = 0, step = 0;

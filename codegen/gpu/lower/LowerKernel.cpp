@@ -34,7 +34,7 @@ static bool needsProgram(Operation &op) {
   return found.wasInterrupted();
 }
 
-/// Whether it adds up the sums of turns.
+/// Returns whether an op adds up the sums of a loop's turns.
 static bool addsTurns(Operation &op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   return loop && !loop.getBody()->getOps<MmaEndOp>().empty();

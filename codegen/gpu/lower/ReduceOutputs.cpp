@@ -91,10 +91,6 @@ static Value paddedLength(CodeBuilder &b, Value elements) {
   return b.fold<arith::AndIOp>(more, b.i64(-alignment));
 }
 
-static Value elementAt(CodeBuilder &b, Value pointer, Value offset, Type element) {
-  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{offset});
-}
-
 void OutputEmitter::bindLaunch(ValueRange parameters) {
   if (copies.empty())
     return;

@@ -58,7 +58,7 @@ SmallVector<Index> TensorAccess::indicesAt(const Access &access, int64_t reg) {
   });
 }
 
-static Value elementAt(CodeBuilder &b, Value pointer, Value offset, Type element) {
+Value tile::codegen::gpu::elementAt(CodeBuilder &b, Value pointer, Value offset, Type element) {
   return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{offset});
 }
 

@@ -24,6 +24,9 @@ struct Access {
   Values mask;
 };
 
+/// Returns the address of an element, so many elements of a type behind a pointer.
+mlir::Value elementAt(CodeBuilder &b, mlir::Value pointer, mlir::Value offset, mlir::Type element);
+
 /// Reads and writes elements of tensors.
 class TensorAccess : public Emitter {
 public:
