@@ -2,7 +2,6 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/gpu/GpuCompiler.h"
-#include "codegen/gpu/Passes.h"
 #include "dsl/AstPrinter.h"
 #include "frontend/artifact/ArtifactBuilder.h"
 #include "frontend/artifact/GpuAssembly.h"
@@ -550,14 +549,12 @@ Outcome<std::string> Compile::compile() {
   if (auto done = session.configure(options.pipeline); !done)
     return done.takeFailure();
   for (StringRef pass : options.pipeline.printAfter)
-    if (pass.starts_with("gpu-") && !isForGpu() && options.emit != "artifact")
+    if (isOfGpus(pass) && !isForGpu() && options.emit != "artifact")
       return Failure::usage(
           {"--print-after=" + pass.str() + " says nothing about --emit=" + options.emit,
            "it is for what is made for GPUs"});
   if (const std::string &last = options.pipeline.stopAfter; !last.empty()) {
-    bool isOfGpus = llvm::any_of(codegen::gpu::gpuPasses(),
-                                 [&](const auto &pass) { return pass.name == last; });
-    StringRef emit = isOfGpus ? "gpu" : "tile";
+    StringRef emit = isOfGpus(last) ? "gpu" : "tile";
     if (options.emit != emit)
       return Failure::usage({"--stop-after says nothing about --emit=" + options.emit,
                              "'" + last + "' is for --emit=" + emit.str()});

@@ -96,7 +96,7 @@ Outcome<std::monostate> Run::prepare() {
                            "it notices what is wrong by itself: leave out --sanitize, or "
                            "--device=interp"});
   for (llvm::StringRef pass : options.pipeline.printAfter)
-    if (pass.starts_with("gpu-") && device != Device::Cuda)
+    if (isOfGpus(pass) && device != Device::Cuda)
       return Failure::usage({"--print-after=" + pass.str() + " says nothing about this device",
                              "it is a pass of GPUs: --device=cuda, or tilec compile --emit=gpu"});
   if (auto done = session.configure(options.pipeline); !done)

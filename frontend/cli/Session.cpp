@@ -1,6 +1,7 @@
 //===- Session.cpp - what the commands of tilec share ---------------------===//
 
 #include "frontend/cli/Session.h"
+#include "codegen/gpu/Passes.h"
 
 #include "frontend/base/CrashReport.h"
 #include "frontend/base/Units.h"
@@ -221,6 +222,12 @@ Outcome<std::string> Session::elaborate(dsl::DeclRef decl, const dsl::TypeBindin
     return Failure::reported();
   observe(elaborateStage, [&](llvm::raw_ostream &stream) { stream << module(); });
   return symbol;
+}
+
+bool tile::frontend::cli::isOfGpus(llvm::StringRef pass) {
+  return llvm::is_contained(codegen::codeStages, pass) ||
+         llvm::any_of(codegen::gpu::gpuPasses(),
+                      [&](const codegen::gpu::GpuPass &known) { return known.name == pass; });
 }
 
 Outcome<std::monostate> Session::configure(const PipelineOptions &wanted) {

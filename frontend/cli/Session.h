@@ -35,6 +35,9 @@ struct ScheduleOptions {
 };
 
 /// Flags of the commands that run the pipeline.
+/// Returns whether a name is that of a pass of GPUs, or of a stage of making their code.
+bool isOfGpus(llvm::StringRef pass);
+
 struct PipelineOptions {
   std::vector<std::string> printAfter;
   std::string stopAfter;
