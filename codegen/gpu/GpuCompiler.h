@@ -32,9 +32,9 @@ struct GpuOptions {
   /// seconds that it took, and what prints what it has made.
   using Observer = std::function<void(llvm::StringRef name, double seconds,
                                       llvm::function_ref<void(llvm::raw_ostream &)> print)>;
-  Observer observer;
+  Observer observer = {};
   /// The pass after which `lowerToTileGpu` stops; empty: none.
-  std::string stopAfter;
+  std::string stopAfter = {};
 };
 
 /// What follows the passes: the LLVM dialect, LLVM IR, PTX.
