@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/CpuCompiler.h"
 #include "codegen/gpu/GpuCompiler.h"
+#include "codegen/gpu/loops/LoopDesc.h"
 #include "dsl/AstPrinter.h"
 #include "frontend/artifact/ArtifactBuilder.h"
 #include "frontend/artifact/GpuAssembly.h"
@@ -72,6 +73,7 @@ private:
   Outcome<std::monostate> checkDims();
   ir::Bindings bindingsOf(ir::KernelOp kernel) const;
   Outcome<std::string> emitTile();
+  Outcome<std::string> emitLoops();
   Outcome<std::monostate> checkTarget() const;
   void bindDimsOfCall(ir::GraphOp graph, ir::KernelOp kernel);
   Outcome<ir::KernelOp> oneKernel(const DeviceDescription &device);
@@ -180,6 +182,22 @@ Outcome<std::string> Compile::emitTile() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << *result << "\n";
+  return text;
+}
+
+/// The loops around contractions of each kernel, as its source has them, or with what is bound.
+Outcome<std::string> Compile::emitLoops() {
+  SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
+  std::string text;
+  for (ir::KernelOp kernel : kernels) {
+    OwningOpRef<ir::KernelOp> compiled = session.compiler.compile(kernel, bindingsOf(kernel));
+    if (!compiled)
+      return Failure::reported();
+    if (kernels.size() > 1)
+      text += (text.empty() ? "" : "\n") + ("kernel " + kernel.getSymName()).str() + "\n";
+    std::string loops = codegen::gpu::loopText(*compiled);
+    text += loops.empty() ? "no contraction\n" : loops;
+  }
   return text;
 }
 
@@ -606,6 +624,8 @@ Outcome<std::string> Compile::compile() {
   SmallVector<ir::KernelOp> kernels(session.module().getOps<ir::KernelOp>());
   if (auto checked = sizes.check(kernels); !checked)
     return checked.takeFailure();
+  if (options.emit == "loops")
+    return emitLoops();
   return options.emit == "tile" ? emitTile() : isForGpu() ? emitForGpu() : emitForCpu();
 }
 
@@ -646,13 +666,14 @@ Command tile::frontend::cli::addCompileCommand(CLI::App &app) {
   command
       ->add_option(
           "--emit", options->emit,
-          "ast: the syntax tree; tile: the tile IR; llvm, asm, obj: code of one kernel;\n"
+          "ast: the syntax tree; tile: the tile IR; loops: what its loops around contractions "
+          "do;\nllvm, asm, obj: code of one kernel;\n"
           "plan: what one kernel becomes on a GPU; gpu: it with the layouts of its tiles;\n"
           "ptx, cubin, sass: its code for a GPU;\n"
           "artifact: all that is compiled, to be run without the compiler")
       ->type_name("WHAT")
-      ->check(oneOf(
-          {"ast", "tile", "llvm", "asm", "obj", "plan", "gpu", "ptx", "cubin", "sass", "artifact"}))
+      ->check(oneOf({"ast", "tile", "loops", "llvm", "asm", "obj", "plan", "gpu", "ptx", "cubin",
+                     "sass", "artifact"}))
       ->capture_default_str();
   command
       ->add_option(
