@@ -203,7 +203,10 @@ KernelShape tile::codegen::gpu::kernelShape(KernelOp kernel, ArrayRef<int64_t> d
     return shape;
   auto product = limits.hasWarpgroupMma ? findProduct(*copy).product : std::nullopt;
   if (product && GpuCompiler({.target = target}).becomesPipeline(*copy)) {
-    shape.contractions = {{.path = ContractionPath::Pipeline}};
+    ProductBlock block = product->block();
+    shape.contractions = {{.path = ContractionPath::Pipeline,
+                           .boxes = static_cast<double>(block.computedFrom),
+                           .columns = static_cast<double>(block.columns)}};
     shape.warps = warpsOf(*product) + 4; // those that load
     shape.ctas = blocksOf(*product);
     return shape;

@@ -31,6 +31,9 @@ struct ContractionShape {
   /// By instructions of warps: whether an operand is computed, from what no copy can bring to where
   /// they read it; and whether such a one comes element by element, as its rows begin anywhere.
   bool isComputed = false, isOneByOne = false;
+  /// By a pipeline: how many boxes its left operand is computed from, in registers, and the columns
+  /// of a program, each of which computes it anew.
+  double boxes = 0, columns = 1;
 };
 
 /// What `reduce` outputs make of a launch (ReduceOutputs.cpp).

@@ -70,7 +70,7 @@ static void checkCluster(KernelOp kernel, PassState &state) {
 static LogicalResult assignAll(KernelOp kernel, PassState &state) {
   if (state.product)
     return assignLayouts(kernel, gpu::warpsOf(*state.product), blocksOf(*state.product),
-                         layoutFor(*state.product));
+                         layoutsFor(*state.product));
   if (failed(assignLayouts(kernel, state.program.warps, state.program.blocks)))
     return failure();
   checkCluster(kernel, state);

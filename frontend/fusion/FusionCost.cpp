@@ -42,6 +42,10 @@ static constexpr double shareOneByOne = 0.3;
 /// few warps wait for each other's steps, and no other program's hide that (fitted to softmax
 /// behind three products there, of blocks of 64 × 32 and 64 × 64: 1.7 to 1.9 µs).
 static constexpr double secondsOfReducedTurn = 1.75e-6;
+/// Instructions of a thread, for each element that a pipeline's left operand is computed from,
+/// until tensor cores have it, beside what is computed (fitted there to bf16, 4096 × 4096 × 4096:
+/// 20 µs for a tensor whose rows are scaled, 46 µs for a sum of two; docs/performance.md).
+static constexpr double instructionsOfComputed = 2.3;
 /// A CTA is begun every so many seconds, however little it does (measured there: 131,072 of one
 /// warp in 81 µs, 262,144 in 160, 2,097,152 in 1263).
 static constexpr double secondsOfCta = 0.61e-9;
@@ -212,7 +216,12 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
     double rate = contractionRate(contraction, one);
     if (!(rate > 0) || !std::isfinite(contraction.operations))
       continue;
-    double busy = contraction.operations / rate, whole = busy * shareLost(ctas, multiprocessors);
+    double busy = contraction.operations / rate;
+    // Multiply-adds count twice.
+    if (double vector = device.operations(Unit::Vector, runtime::DType::F32); vector > 0)
+      busy += contraction.operations / 2 / one.columns * one.boxes * instructionsOfComputed /
+              (vector / 2);
+    double whole = busy * shareLost(ctas, multiprocessors);
     all.busy += busy;
     if (contraction.isOfVectors) {
       all.whole += whole;

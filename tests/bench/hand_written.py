@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The kernels of samples/33-hand-written beside cuBLAS and cuDNN (both by torch) and the compiler's own matmul, in one run.
+"""The kernels of samples/33-hand-written beside cuBLAS and cuDNN (both by torch) and what the compiler makes of the same
+relu_matmul and of a plain matmul, in one run.
 
     hand_written.py TILEC [--row NAME]… [--runs N] [--json FILE]
     hand_written.py TILEC --prepare FOLDER      makes the code alone; needs no GPU
@@ -52,8 +53,9 @@ def prepare(tilec, rows, folder):
     for name in ("relu_matmul", "attention"):
         compile_ptx(tilec, SAMPLES / f"{name}.mlir", folder / f"{name}.ptx")
     for size in {row.split("-")[1] for row in rows if row.startswith("relu_matmul")}:
-        compile_ptx(tilec, f"{ROOT / 'tests/bench/products.tile'}:nn", folder / f"matmul-{size}.ptx", "--bind", "T=bf16",
-                    *(f"--dim={dim}={size}" for dim in "MNK"))
+        dims = [f"--dim={dim}={size}" for dim in "MNK"]
+        compile_ptx(tilec, f"{ROOT / 'tests/bench/products.tile'}:nn", folder / f"matmul-{size}.ptx", "--bind", "T=bf16", *dims)
+        compile_ptx(tilec, f"{SAMPLES / 'hand_written.tile'}:relu_matmul", folder / f"compiled-{size}.ptx", *dims)
 
 
 if __name__ == "__main__":
@@ -87,15 +89,16 @@ def matmul_row(row, folder, processors):
     size = int(row.split("-")[1])
     a, b = normal(size, size), normal(size, size)
     outputs = {name: torch.full((size, size), math.nan, device="cuda", dtype=torch.bfloat16)
-               for name in ("by hand", "matmul", "cuBLAS")}
+               for name in ("by hand", "compiled", "matmul", "cuBLAS")}
     dims = (size, size, size)
     calls = {"by hand": Kernel(folder / "relu_matmul.ptx").prepare([a, b, outputs["by hand"]], dims, processors),
+             "compiled": Kernel(folder / f"compiled-{size}.ptx").prepare([a, b, outputs["compiled"]], dims, processors),
              "matmul": Kernel(folder / f"matmul-{size}.ptx").prepare([a, b, outputs["matmul"]], dims, processors),
              "cuBLAS": lambda: torch.mm(a, b, out=outputs["cuBLAS"])}
     rows = torch.tensor(sorted(set(random.sample(range(size), 300)) | {0, size - 1}), device="cuda")
     for name, call in calls.items():
         call()
-        left = a[rows].double().relu() if name == "by hand" else a[rows].double()
+        left = a[rows].double().relu() if name in ("by hand", "compiled") else a[rows].double()
         wanted, terms = left @ b.double(), left.abs() @ b.double().abs()
         verify(row, name, outputs[name][rows], wanted, wanted.abs() * 2**-8 + terms * 2**-20)
     return calls, 2 * size**3

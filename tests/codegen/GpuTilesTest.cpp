@@ -334,7 +334,7 @@ TEST_F(GpuTilesTest, WhatIsStoredAcrossTakesNoRoom) {
 }
 
 /// What the compiler makes no pipeline of gets no blocks of one: half of a contraction, as it ends
-/// inside the tensor, and operands that are computed.
+/// inside the tensor, and right operands that are computed; left ones may be.
 TEST_F(GpuTilesTest, BlocksOfAPipelineAreOnlyForOne) {
   auto changed = [](std::initializer_list<std::pair<std::string, std::string>> changes) {
     std::string text = product("bf16");
@@ -346,17 +346,21 @@ TEST_F(GpuTilesTest, BlocksOfAPipelineAreOnlyForOne) {
   %half = arith.divsi %K, %c2 : i64
   tile.parallel)"},
                               {"\"k\" %c0 to %K", "\"k\" %c0 to %half"}});
-  std::string negated =
-      changed({{"      %next", R"(      %n = arith.negf %x : tensor<?x?xbf16, #tile.axes<"i", "k">>
-      %next)"},
-               {"tile.dot %x", "tile.dot %n"}});
+  auto negated = [&](const std::string &side, const std::string &axes) {
+    std::string type = " : tensor<?x?xbf16, #tile.axes<" + axes + ">>\n      %next";
+    bool isLeft = side == "x";
+    return changed(
+        {{"      %next", "      %n = arith.negf %" + side + type},
+         {isLeft ? "tile.dot %x" : "tile.dot %x, %y", isLeft ? "tile.dot %n" : "tile.dot %x, %n"}});
+  };
   auto blocks = [&](const std::string &text) {
     auto sizes = choose(text, {8192, 8192, 8192});
     return std::array<int64_t, 3>{sizes["i"], sizes["j"], sizes["k"]};
   };
   EXPECT_EQ(blocks(product("bf16")), (std::array<int64_t, 3>{128, 256, 64}));
   EXPECT_NE(blocks(half), blocks(product("bf16")));
-  EXPECT_NE(blocks(negated), blocks(product("bf16")));
+  EXPECT_NE(blocks(negated("y", "\"k\", \"j\"")), blocks(product("bf16")));
+  EXPECT_EQ(blocks(negated("x", "\"i\", \"k\"")), blocks(product("bf16")));
 }
 
 TEST_F(GpuTilesTest, BlocksOfProductsAreAmongTheCandidates) {

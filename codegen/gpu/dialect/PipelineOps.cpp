@@ -77,7 +77,7 @@ bool tile::codegen::gpu::startsEarly(KernelOp kernel) {
     if (auto parallel = dyn_cast<ParallelOp>(op))
       return hasChannel && isa<RolesOp>(parallel.getBody().front().front());
     hasChannel |= isa<ChannelOp>(op);
-    if (!isa<ChannelOp>(op) && !isMemoryEffectFree(&op))
+    if (!isa<ChannelOp, AxisOp>(op) && !isMemoryEffectFree(&op))
       return false;
   }
   return false;

@@ -61,6 +61,53 @@ bool tile::codegen::gpu::isMovable(Operation *op, Operation *loop, KernelOp kern
                 : isMemoryEffectFree(op);
 }
 
+/// What elementwise ops make of constants; null where that isn't known.
+static Attribute foldedOf(Value value, llvm::DenseMap<Value, Attribute> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  Attribute result;
+  auto splat = [&](Attribute element) -> Attribute {
+    return tile && tile.hasStaticShape() && element ? DenseElementsAttr::get(tile, element)
+                                                    : element;
+  };
+  if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1) {
+    return known[value] = {};
+  } else if (isa<LoadOp>(op)) {
+    result = splat(Builder(op).getZeroAttr(getElementTypeOrSelf(value.getType())));
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    Attribute element = foldedOf(broadcast.getInput(), known);
+    if (auto elements = dyn_cast_or_null<SplatElementsAttr>(element))
+      element = elements.getSplatValue<Attribute>();
+    result = splat(element);
+  } else if (!matchPattern(op, m_Constant(&result)) && isMemoryEffectFree(op)) {
+    SmallVector<Attribute> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(foldedOf(operand, known));
+    // Folding may change an op in its place.
+    OwningOpRef<Operation *> copy = op->clone();
+    SmallVector<OpFoldResult> results;
+    if (succeeded(copy->fold(operands, results)) && results.size() == 1) {
+      result = dyn_cast<Attribute>(results[0]);
+      auto same = dyn_cast<Value>(results[0]);
+      for (auto [operand, attribute] : llvm::zip(op->getOperands(), operands))
+        if (same && same == operand)
+          result = attribute;
+    }
+  }
+  return known[value] = result;
+}
+
+bool tile::codegen::gpu::isFiniteOfZeros(Value value) {
+  llvm::DenseMap<Value, Attribute> known;
+  Attribute number = foldedOf(value, known);
+  if (auto elements = dyn_cast_or_null<SplatElementsAttr>(number))
+    number = elements.getSplatValue<Attribute>();
+  auto real = dyn_cast_or_null<FloatAttr>(number);
+  return real ? real.getValue().isFinite() : isa_and_nonnull<IntegerAttr>(number);
+}
+
 void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {
   Operation *op = value.getDefiningOp();
   if (!op)

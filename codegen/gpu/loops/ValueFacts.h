@@ -30,6 +30,10 @@ bool isReadFirst(mlir::Value tensor, mlir::Operation *loop);
 /// Whether an op of a kernel gives the same before and behind a loop of its block.
 bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
 
+/// Whether a value is known to be a finite number where all that it reads is 0: what is computed of
+/// zeros then adds nothing to products with other zeros.
+bool isFiniteOfZeros(mlir::Value value);
+
 /// Adds the dimensions that a value is computed from.
 void collectDims(mlir::Value value, llvm::SetVector<llvm::StringRef> &names);
 

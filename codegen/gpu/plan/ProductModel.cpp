@@ -20,7 +20,9 @@ int64_t ProductBlock::heldRows() const {
   constexpr int64_t together = 8; // of a swizzle
   // Those that are missing the instruction reads from what follows: the other operand.
   bool isSafe = rows == mmaRows && columns >= mmaRows;
-  return present > 0 && isSafe ? std::min<int64_t>(rows, llvm::alignTo(present, together)) : rows;
+  return present > 0 && isSafe && computedFrom == 0
+             ? std::min<int64_t>(rows, llvm::alignTo(present, together))
+             : rows;
 }
 
 unsigned tile::codegen::gpu::blocksOfRows(const ProductBlock &block) {
@@ -58,6 +60,8 @@ std::string tile::codegen::gpu::refusalOf(const ProductBlock &block, int64_t byt
   if (block.depth * bytes % mmaDepthBytes != 0 || !isInPanels(rowsTurned, block.rows / blocks) ||
       !isInPanels(columnsTurned, block.columns))
     return "a row of an operand's block is not of 128 bytes";
+  if (block.computedFrom > 0 && (block.splits > 1 || blocksOfRows(block) > 1))
+    return "an operand is computed, and the CTAs of a cluster don't have each other's registers";
   return "";
 }
 
@@ -67,7 +71,8 @@ static int64_t slotBytes(const ProductBlock &block, int64_t bytes) {
   auto sizeOf = [&](int64_t length) {
     return static_cast<int64_t>(llvm::alignTo(length * block.depth * bytes, alignment));
   };
-  return sizeOf(block.heldRows() / blocksOfRows(block)) + sizeOf(block.columns);
+  int64_t boxes = std::max<int64_t>(1, block.computedFrom);
+  return boxes * sizeOf(block.heldRows() / blocksOfRows(block)) + sizeOf(block.columns);
 }
 
 int64_t tile::codegen::gpu::slotsOfTurn(const ProductBlock &block, int64_t bytes) {
@@ -128,9 +133,10 @@ double tile::codegen::gpu::cyclesOf(const ProductExtents &extents, const Product
          depth = asDouble(block.depth), bytes = asDouble(extents.bytes);
   double multiply = rows * columns * depth / (perCycle * 2 / bytes);
   // Each instruction reads 64 rows and its columns; copies write each operand once.
-  double operands = rows / mmaRows * (mmaRows + columns) * depth * bytes;
-  double written = (rows + columns) * depth * bytes;
-  double fetched = (rows + columns / blocks) * depth * bytes;
+  double boxes = asDouble(std::max<int64_t>(1, block.computedFrom));
+  double operands = rows / mmaRows * (mmaRows * boxes + columns) * depth * bytes;
+  double written = (rows * boxes + columns) * depth * bytes;
+  double fetched = (rows * boxes + columns / blocks) * depth * bytes;
   bool isOneGroup = multiplyingWarps(block.rows) == 4;
   double slots = asDouble(std::max<int64_t>(2, slotsFor(block, extents.bytes, target)));
   double step = std::max({multiply, (operands + written) / sharedBytes, fetched / cacheBytes,

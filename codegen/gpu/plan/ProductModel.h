@@ -31,6 +31,8 @@ struct ProductBlock {
   int64_t present = 0;
   /// Whether each turn of the loop has sums of its own, which are added to those before.
   bool isTwice = false;
+  /// Boxes from which the operand of rows is computed, in registers; 0: it is in shared memory.
+  int64_t computedFrom = 0;
 
   /// Rows of the operand that are held in shared memory.
   int64_t heldRows() const;

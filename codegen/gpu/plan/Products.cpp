@@ -42,12 +42,30 @@ static bool isExtentOf(Value bound, KernelOp kernel, unsigned number, unsigned a
          constant.getSExtValue() == type.getDimSize(along);
 }
 
-LoadOp tile::codegen::gpu::multipliedLoad(Value operand) {
-  auto rounded = operand.getDefiningOp<RoundTf32Op>();
-  bool isF32 = getElementTypeOrSelf(operand.getType()).isF32();
-  if (isF32 != static_cast<bool>(rounded))
-    return LoadOp();
-  return (rounded ? rounded.getInput() : operand).getDefiningOp<LoadOp>();
+bool tile::codegen::gpu::isFetched(const OperandDesc &operand) {
+  bool isRounded = operand.value.getDefiningOp<RoundTf32Op>();
+  return loadedAs(operand) && getElementTypeOrSelf(operand.value.getType()).isF32() == isRounded;
+}
+
+SmallVector<LoadOp> tile::codegen::gpu::boxesOf(const OperandDesc &operand) {
+  SmallVector<LoadOp> boxes;
+  llvm::copy_if(operand.loads, std::back_inserter(boxes),
+                [](LoadOp load) { return axesOf(load.getType()).size() > 1; });
+  return boxes;
+}
+
+bool tile::codegen::gpu::canCompute(const OperandDesc &operand) {
+  auto isHalf = [](Value value) {
+    Type element = getElementTypeOrSelf(value.getType());
+    return element.isBF16() || element.isF16();
+  };
+  return operand.source == OperandDesc::Source::Computed && isHalf(operand.value) &&
+         llvm::all_of(boxesOf(operand), [&](LoadOp load) { return isHalf(load.getResult()); });
+}
+
+Type ProductOperand::element() const {
+  LoadOp load = boxes.front().load;
+  return load.getSource().getType().getElementType();
 }
 
 bool tile::codegen::gpu::isUniform(AffineMap map, ValueRange dims, unsigned count) {
@@ -90,16 +108,14 @@ static std::optional<Shifted> shiftedSpan(AffineMap map, unsigned result, ValueR
   return std::nullopt;
 }
 
-int64_t Product::elementBytes() const {
-  return LoadOp(rows.load).getSource().getType().getElementTypeBitWidth() / 8;
-}
+int64_t Product::elementBytes() const { return rows.element().getIntOrFloatBitWidth() / 8; }
 
 /// Rows of all programs, where they are known and lie in memory as they are; else 0.
 static int64_t presentRows(const Product &product) {
   ParallelOp parallel = ForOp(product.loop)->getParentOfType<KernelOp>().getParallel();
   APInt upper;
   for (auto [n, name] : llvm::enumerate(parallel.getNames()))
-    if (name == product.axes[0] && !product.rows.isByColumns &&
+    if (name == product.axes[0] && !product.rows.isByColumns() &&
         matchPattern(parallel.getLower()[n], m_Zero()) &&
         matchPattern(parallel.getUpper()[n], m_ConstantInt(&upper)))
       return std::max<int64_t>(0, upper.getSExtValue());
@@ -112,7 +128,8 @@ ProductBlock Product::block() const {
           static_cast<int64_t>(ForOp(loop).getSize()),
           splits,
           presentRows(*this),
-          hasCoarseSums(LoadOp(rows.load).getSource().getType().getElementType())};
+          hasCoarseSums(rows.element()),
+          rows.isComputed() ? static_cast<int64_t>(rows.boxes.size()) : 0};
 }
 
 bool Product::canSend(StoreOp store) const {
@@ -179,8 +196,13 @@ private:
   bool isAlone(Operation *op) const;
   bool checkKernel();
   bool checkChanged(ForOp loop);
-  bool checkLoop(ForOp loop, DotOp dot);
+  bool checkLoop(const LoopDesc &described);
+  bool checkBody(ForOp loop, DotOp dot);
+  bool checkTypes(const ContractionDesc &contraction, DotOp dot);
+  bool checkAxes(const LoopDesc &described, DotOp dot);
+  bool checkSources(const ProductOperand &rows, const ProductOperand &columns, DotOp dot);
   bool checkOperand(ProductOperand &operand, StringAttr axis);
+  bool checkBox(ProductBox &box, StringAttr axis);
   bool checkRows(LoadOp load);
   bool checkPlaces(LoadOp load);
   bool checkSizes(const Product &product);
@@ -233,9 +255,9 @@ bool Finder::checkPlaces(LoadOp load) {
          no(load, "where its blocks begin programs compute");
 }
 
-/// The operand that has `axis` of the result beside the contracted one.
-bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
-  LoadOp load = operand.load;
+/// A box of the operand that has `axis` of the result beside the contracted one.
+bool Finder::checkBox(ProductBox &box, StringAttr axis) {
+  LoadOp load = box.load;
   auto argument = dyn_cast<BlockArgument>(load.getSource());
   AffineMap map = load.getMap();
   unsigned rank = map.getNumResults();
@@ -263,48 +285,50 @@ bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
     return no(load, "its axes are not its tensor's last two dimensions");
   if (!checkPlaces(load))
     return false;
-  operand.isByColumns = inner == axis;
+  box.isByColumns = inner == axis;
   // All of the dimension is contracted: copies would bring what is outside of the loop's range.
   auto loop = cast<ForOp>(load->getParentOp());
-  unsigned along = operand.isByColumns ? rank - 2 : rank - 1;
+  unsigned along = box.isByColumns ? rank - 2 : rank - 1;
   bool isWhole = isExtentOf(loop.getUpper(), kernel, argument.getArgNumber(), along);
   if (!isWhole || !matchPattern(loop.getLower(), m_Zero()))
     return no(load, "a part of its tensor is contracted");
   return checkRows(load);
 }
 
-bool Finder::checkLoop(ForOp loop, DotOp dot) {
-  if (!isAlone(loop) || loop.getNumResults() != 1 || loop.getKind() == LoopKind::sequential)
-    return no(dot, "the loop around it stands in another one, or does more than add up");
-  if (!checkChanged(loop))
-    return false;
-  ArrayRef<StringAttr> axes = axesOf(dot.getType());
-  SmallVector<StringAttr> all(axes);
-  all.push_back(loop.getNameAttr());
-  if (!domains.restrictsOn(all).empty())
-    return no(dot, "a condition is on its axes");
+bool Finder::checkOperand(ProductOperand &operand, StringAttr axis) {
+  for (LoadOp load : operand.isComputed() ? boxesOf(operand.desc) : operand.desc.loads)
+    operand.boxes.push_back({load});
+  return llvm::all_of(operand.boxes, [&](ProductBox &box) { return checkBox(box, axis); });
+}
+
+/// All that the loop does is the product, and what it is made of.
+bool Finder::checkBody(ForOp loop, DotOp dot) {
+  for (Operation &op : loop.getBody().front()) {
+    bool isPart = &op == dot || isa<YieldOp, LoadOp>(op) || isMemoryEffectFree(&op);
+    if (!isPart || op.getNumRegions() != 0)
+      return no(dot, "its operands are not as they are in memory");
+  }
+  bool isAlone = loop.getYield().getOperand(0) == dot && dot->hasOneUse() &&
+                 dot.getAcc() == loop.getCarried()[0] && loop.getCarried()[0].hasOneUse();
+  return isAlone || no(dot, "its operands are not as they are in memory");
+}
+
+bool Finder::checkTypes(const ContractionDesc &contraction, DotOp dot) {
   constexpr const char *types =
       "its operands are not both of one type, bf16, f16, tf32, i8, f8e4m3 "
       "or f8e5m2";
-  if (getElementTypeOrSelf(dot.getLhs().getType()).isF32() &&
-      !dot.getLhs().getDefiningOp<RoundTf32Op>())
-    return no(dot, types);
-  LoadOp lhs = multipliedLoad(dot.getLhs()), rhs = multipliedLoad(dot.getRhs());
-  bool isPlain = lhs && rhs && lhs->getParentOp() == loop && rhs->getParentOp() == loop &&
-                 dot.getAcc() == loop.getCarried()[0] && loop.getYield().getOperand(0) == dot &&
-                 lhs->hasOneUse() && rhs->hasOneUse() && dot->hasOneUse() &&
-                 dot.getLhs().hasOneUse() && dot.getRhs().hasOneUse() &&
-                 loop.getCarried()[0].hasOneUse();
-  // Loads, what rounds, the dot and the yield.
-  bool rounds = getElementTypeOrSelf(dot.getLhs().getType()).isF32();
-  if (!isPlain || llvm::range_size(loop.getBody().front()) != (rounds ? 6 : 4))
-    return no(dot, "its operands are not as they are in memory");
   Type element = getElementTypeOrSelf(dot.getLhs().getType());
-  if (element != getElementTypeOrSelf(dot.getRhs().getType()) ||
-      !canMultiply(element, getElementTypeOrSelf(dot.getType())))
-    return no(dot, types);
+  bool isFull = element.isF32() && !contraction.lhs.value.getDefiningOp<RoundTf32Op>();
+  bool isKnown = !isFull && element == getElementTypeOrSelf(dot.getRhs().getType()) &&
+                 canMultiply(element, getElementTypeOrSelf(dot.getType()));
+  return isKnown || no(dot, types);
+}
+
+bool Finder::checkAxes(const LoopDesc &described, DotOp dot) {
+  ArrayRef<StringAttr> axes = axesOf(dot.getType());
+  StringAttr along = described.ranges.back().name;
   if (axes.size() != 2 || !cast<RankedTensorType>(dot.getType()).hasStaticShape() ||
-      dot.getAxisAttr() != loop.getNameAttr() || axisOf(loop.getSpan()) != loop.getNameAttr())
+      dot.getAxisAttr() != along || axisOf(cast<ForOp>(dot->getParentOp()).getSpan()) != along)
     return no(dot, "its result has other axes than a matrix");
   // Others may be long, or of unknown length: PlanProgram.h cuts them.
   auto other = kernel.walk([&](AxisOp axis) {
@@ -323,12 +347,56 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
     if (!isFixed)
       return no(dot, "its result goes along a loop, or a whole axis of unknown length");
   }
-  Product product{loop, dot, {lhs}, {rhs}, {axes[0], axes[1]}};
-  if (!llvm::is_contained(axesOf(lhs.getType()), product.axes[0]))
+  return true;
+}
+
+/// Where operands come from: the one of rows may be computed.
+bool Finder::checkSources(const ProductOperand &rows, const ProductOperand &columns, DotOp dot) {
+  for (const ProductOperand *operand : {&rows, &columns}) {
+    auto isOutside = [&](LoadOp load) { return load->getParentOp() != dot->getParentOp(); };
+    if (isFetched(operand->desc) && !isOutside(operand->desc.loads.front()))
+      continue;
+    if (!operand->isComputed() || boxesOf(operand->desc).empty())
+      return no(dot, "its operands are not as they are in memory");
+    if (operand == &columns)
+      return no(dot, "its right operand is computed, and tensor cores take only the left one from "
+                     "registers");
+    if (!canCompute(operand->desc))
+      return no(dot, "an operand is computed, and registers have those of 16-bit floats, from ones "
+                     "of 16 bits");
+    for (LoadOp load : operand->desc.loads) {
+      bool isBox = axesOf(load.getType()).size() > 1;
+      if (isBox ? isOutside(load) : sourceOf(load) == OperandDesc::Source::Rows)
+        return no(load, "an operand is computed from other elements in each program");
+    }
+  }
+  return true;
+}
+
+bool Finder::checkLoop(const LoopDesc &described) {
+  const ContractionDesc &contraction = described.contractions.front();
+  DotOp dot = contraction.dot;
+  auto loop = dyn_cast<ForOp>(dot->getParentOp());
+  if (!loop)
+    return no(dot, "no loop adds it up");
+  if (!isAlone(loop) || loop.getNumResults() != 1 || loop.getKind() == LoopKind::sequential)
+    return no(dot, "the loop around it stands in another one, or does more than add up");
+  if (!checkChanged(loop))
+    return false;
+  SmallVector<StringAttr> all(axesOf(dot.getType()));
+  all.push_back(loop.getNameAttr());
+  if (!domains.restrictsOn(all).empty())
+    return no(dot, "a condition is on its axes");
+  if (!checkTypes(contraction, dot) || !checkBody(loop, dot) || !checkAxes(described, dot))
+    return false;
+  ArrayRef<StringAttr> axes = axesOf(dot.getType());
+  Product product{loop, dot, {contraction.lhs, {}}, {contraction.rhs, {}}, {axes[0], axes[1]}};
+  if (!llvm::is_contained(axesOf(dot.getLhs().getType()), product.axes[0]))
     std::swap(product.rows, product.columns);
   if (auto splits = dyn_cast_or_null<IntegerAttr>(settingOf(kernel, "split")))
     product.splits = splits.getInt();
-  if (!checkOperand(product.rows, product.axes[0]) ||
+  if (!checkSources(product.rows, product.columns, dot) ||
+      !checkOperand(product.rows, product.axes[0]) ||
       !checkOperand(product.columns, product.axes[1]) || !checkSizes(product))
     return false;
   found.product = product;
@@ -336,25 +404,21 @@ bool Finder::checkLoop(ForOp loop, DotOp dot) {
 }
 
 bool Finder::checkSizes(const Product &product) {
-  std::string refusal = refusalOf(product.block(), product.elementBytes(), product.rows.isByColumns,
-                                  product.columns.isByColumns);
+  std::string refusal = refusalOf(product.block(), product.elementBytes(),
+                                  product.rows.isByColumns(), product.columns.isByColumns());
   return refusal.empty() || no(DotOp(product.dot), refusal);
 }
 
 FoundProduct Finder::find() {
-  SmallVector<DotOp> dots;
-  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
-  if (dots.empty() || !checkKernel())
+  std::vector<LoopDesc> loops = describeLoops(kernel);
+  if (loops.empty() || !checkKernel())
     return found;
-  if (dots.size() > 1) {
-    no(dots[1], "there are several contractions in the kernel");
-    return found;
-  }
-  auto loop = dyn_cast<ForOp>(dots[0]->getParentOp());
-  if (!loop)
-    no(dots[0], "no loop adds it up");
+  const LoopDesc &first = loops.front();
+  if (loops.size() > 1 || first.contractions.size() > 1)
+    no(loops.size() > 1 ? loops[1].contractions[0].dot : first.contractions[1].dot,
+       "there are several contractions in the kernel");
   else
-    (void)checkLoop(loop, dots[0]);
+    (void)checkLoop(first);
   return found;
 }
 

@@ -9,16 +9,20 @@
 //     tile.yield %next
 //   }
 //
-// Such a loop becomes a pipeline (BuildPipeline.h), if bulk copies can fetch its blocks: both
-// operands are blocks of a tensor's last two dimensions, whose rows begin at multiples of
-// 16 bytes. Where they begin numbers of the program say, which may be data. What is beyond a
-// tensor's end comes as zero. f32 that the loop rounds to tf32 first the copies round.
+// Such a loop, as it is described (LoopDesc.h), becomes a pipeline (BuildPipeline.h), if bulk
+// copies can fetch its boxes: blocks of a tensor's last two dimensions, whose rows begin at
+// multiples of 16 bytes. Where they begin numbers of the program say, which may be data. What is
+// beyond a tensor's end comes as zero. f32 that the loop rounds to tf32 first the copies round.
+//
+// The operand along the result's rows may be computed from boxes: the warps that multiply read them
+// into registers, compute there, and the tensor cores take it from there.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_CODEGEN_GPU_PLAN_PRODUCTS_H
 #define TILE_CODEGEN_GPU_PLAN_PRODUCTS_H
 
 #include "codegen/gpu/dialect/Mma.h"
+#include "codegen/gpu/loops/LoopDesc.h"
 #include "codegen/gpu/plan/ProductModel.h"
 
 #include <array>
@@ -26,12 +30,25 @@
 
 namespace tile::codegen::gpu {
 
-/// One operand of a product.
-struct ProductOperand {
+/// A block of a tensor that copies bring.
+struct ProductBox {
   ir::LoadOp load;
   /// Whether what is contracted goes along its tensor's rows' numbers: neighbours in memory belong
   /// to different elements of the result.
   bool isByColumns = false;
+};
+
+/// One operand of a product.
+struct ProductOperand {
+  OperandDesc desc;
+  /// What it is, or what it is computed from.
+  llvm::SmallVector<ProductBox> boxes;
+
+  bool isComputed() const { return desc.source == OperandDesc::Source::Computed; }
+  /// Of the only box, or the first one.
+  bool isByColumns() const { return boxes.front().isByColumns; }
+  /// Of a box.
+  mlir::Type element() const;
 };
 
 /// A loop whose sums are in the tile that it carries.
@@ -52,9 +69,14 @@ struct Product {
   bool canSend(ir::StoreOp store) const;
 };
 
-/// The load whose elements a dot's operand has, as they are or, of f32, rounded to tf32: those that
-/// copies can fetch for tensor cores. Null for anything else.
-ir::LoadOp multipliedLoad(mlir::Value operand);
+/// Whether an operand is a load's elements as they are or, of f32, rounded to tf32: those that
+/// copies can fetch for tensor cores.
+bool isFetched(const OperandDesc &operand);
+/// The loads that bring blocks of an operand: with both of its axes.
+llvm::SmallVector<ir::LoadOp> boxesOf(const OperandDesc &operand);
+/// Whether an operand can be computed in the registers from which tensor cores take it, as far as
+/// its types say.
+bool canCompute(const OperandDesc &operand);
 
 /// The product of a specialized kernel, or, if there is none that tensor cores can make, why.
 struct FoundProduct {

@@ -60,6 +60,7 @@ private:
   int64_t atMostWhole(const AxisInfo &axis, int64_t size) const;
   bool isCopied(LoadOp load);
   bool isProduct();
+  llvm::SmallVector<LoadOp> copiedOf(const OperandDesc &operand, bool mayCompute);
   bool chooseForProduct();
   bool repeats(StringAttr name, int64_t size);
   void fitSums(DotOp dot, int64_t floor);
@@ -311,29 +312,51 @@ bool Chooser::isProduct() {
   return compiled && findProduct(*compiled).product;
 }
 
+/// The loads that copies bring for an operand; none where copies can't.
+SmallVector<LoadOp> Chooser::copiedOf(const OperandDesc &operand, bool mayCompute) {
+  // i8 that is widened for the sums is multiplied as it is (WarpMma.h).
+  auto wide = operand.value.getDefiningOp<arith::ExtSIOp>();
+  LoadOp widened = wide ? wide.getIn().getDefiningOp<LoadOp>() : LoadOp();
+  SmallVector<LoadOp> loads;
+  if (widened)
+    loads = {widened};
+  else if (isFetched(operand) || mayCompute)
+    loads = boxesOf(operand);
+  return llvm::all_of(loads, [&](LoadOp load) { return isCopied(load); }) ? loads
+                                                                          : SmallVector<LoadOp>();
+}
+
 /// Blocks of a product that becomes a pipeline on the tensor cores (Products.h), by its target.
 /// False where the kernel is none that could, or its schedule has no block for it.
 bool Chooser::chooseForProduct() {
   if (!target.hasWarpgroupMma || dots.size() != 1 || axesOf(dots[0].getType()).size() != 2 ||
       !whyNoPipeline(kernel).empty())
     return false;
-  DotOp dot = dots[0];
+  std::vector<LoopDesc> loops = describeLoops(kernel);
+  if (loops.size() != 1)
+    return false;
+  const ContractionDesc &contraction = loops[0].contractions[0];
+  DotOp dot = contraction.dot;
   auto loop = dyn_cast<ForOp>(dot->getParentOp());
-  // i8 that is widened for the sums is multiplied as it is (WarpMma.h).
-  auto loadOf = [](Value operand) {
-    if (auto wide = operand.getDefiningOp<arith::ExtSIOp>())
-      operand = wide.getIn();
-    return multipliedLoad(operand);
-  };
-  LoadOp lhs = loadOf(dot.getLhs()), rhs = loadOf(dot.getRhs());
   ArrayRef<StringAttr> both = axesOf(dot.getType());
   SmallVector<StringAttr> all(both);
   all.push_back(dot.getAxisAttr());
-  if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isCopied(lhs) || !isCopied(rhs) ||
-      !isa<ParallelOp>(loop->getParentOp()) || loop.getKind() == LoopKind::sequential ||
-      !Domains(kernel).restrictsOn(all).empty())
+  if (!loop || loop.getNameAttr() != dot.getAxisAttr() || !isa<ParallelOp>(loop->getParentOp()) ||
+      loop.getKind() == LoopKind::sequential || !Domains(kernel).restrictsOn(all).empty())
     return false;
-  Type element = getElementTypeOrSelf(lhs.getType());
+  auto isOfRows = [&](const OperandDesc &operand) {
+    return llvm::is_contained(axesOf(operand.value.getType()), both[0]);
+  };
+  bool isTransposed = !isOfRows(contraction.lhs);
+  const OperandDesc &left = isTransposed ? contraction.rhs : contraction.lhs,
+                    &right = isTransposed ? contraction.lhs : contraction.rhs;
+  SmallVector<LoadOp> lefts = copiedOf(left, canCompute(left)), rights = copiedOf(right, false);
+  if (lefts.empty() || rights.empty())
+    return false;
+  LoadOp lhs = lefts.front(), rhs = rights.front();
+  auto computedFrom = static_cast<int64_t>(
+      isFetched(left) || left.source != OperandDesc::Source::Computed ? 0 : lefts.size());
+  Type element = getElementTypeOrSelf(computedFrom > 0 ? left.value.getType() : lhs.getType());
   if (element != getElementTypeOrSelf(rhs.getType()) ||
       !canMultiply(element, getElementTypeOrSelf(dot.getType())))
     return false;
@@ -343,8 +366,6 @@ bool Chooser::chooseForProduct() {
   };
   if (kernel.walk(isOther).wasInterrupted())
     return false;
-  if (!llvm::is_contained(axesOf(lhs.getType()), both[0]))
-    std::swap(lhs, rhs);
   AxisInfo &rows = axes[both[0]], &columns = axes[both[1]], &depth = axes[loop.getNameAttr()];
   auto lastAxisIs = [](LoadOp load, StringAttr axis) {
     return mapAxes(load.getMap(), load.getDims()).names.back() == axis;
@@ -392,7 +413,8 @@ bool Chooser::chooseForProduct() {
       for (int64_t j : sizesOf(columns, widths))
         for (int64_t i : sizesOf(rows, {256, 128, 64})) {
           for (int64_t s : splits) {
-            ProductBlock block{i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0, isTwice};
+            ProductBlock block{
+                i, j, k, s, rows.isKnown && !rowsTurned ? rows.extent : 0, isTwice, computedFrom};
             if (!refusalOf(block, bytes, rowsTurned, columnsTurned).empty() ||
                 slotsFor(block, extents.bytes, target) <
                     std::max(slots, leastSlots(block, bytes)) ||

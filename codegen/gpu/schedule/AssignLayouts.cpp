@@ -110,16 +110,16 @@ static Walk walkOf(AffineMap map, ValueRange dims, MemRefType memory) {
 namespace {
 class Assignment {
 public:
-  Assignment(KernelOp kernel, unsigned warps, unsigned blocks,
-             const std::optional<GivenLayout> &given)
+  Assignment(KernelOp kernel, unsigned warps, unsigned blocks, ArrayRef<GivenLayout> given)
       : kernel(kernel), domains(kernel), divisors(kernel, domains), warps(warps), blocks(blocks),
-        isGiven(given.has_value()) {
-    SmallVector<GivenLayout, 0> all =
-        given ? SmallVector<GivenLayout, 0>{*given} : layoutsOfDots(kernel, warps);
+        isGiven(!given.empty()) {
+    SmallVector<GivenLayout, 0> all(given);
+    if (!isGiven)
+      all = layoutsOfDots(kernel, warps);
     for (const GivenLayout &one : all)
       layouts.try_emplace(keyOf(one.axes), one.axes, one.layout);
-    if (given)
-      ofPipeline = keyOf(given->axes);
+    for (const GivenLayout &one : given)
+      ofPipeline.insert(keyOf(one.axes));
   }
   LogicalResult run();
 
@@ -177,7 +177,7 @@ private:
   /// of which are made at once.
   std::set<Key> neighbourly;
   std::map<Key, std::pair<Axes, Layout>> layouts;
-  Key ofPipeline; // the axes of its sums, if there is one
+  std::set<Key> ofPipeline; // axes of its sums and of an operand in registers, if there is one
   llvm::DenseMap<Value, Layout> chosen;
 };
 } // namespace
@@ -388,7 +388,7 @@ std::optional<Layout> Assignment::preferred(const Walk &walk, ArrayRef<StringAtt
   // What follows a pipeline's sums stays where these are: eight neighbours of a column are a
   // sector's, and what is stored across goes so by bulk copies.
   auto isLong = [&](StringAttr axis) { return extentOf(axis) != 1; };
-  if (!walk.isUnit || llvm::count_if(axes, isLong) < 2 || keyOf(axes) == ofPipeline)
+  if (!walk.isUnit || llvm::count_if(axes, isLong) < 2 || ofPipeline.contains(keyOf(axes)))
     return std::nullopt;
   auto wanted = llvm::find(axes, walk.order.front()) - axes.begin();
   if (firstAxis(given) == wanted || !isLong(walk.order.front()))
@@ -659,7 +659,7 @@ LogicalResult Assignment::run() {
 }
 
 LogicalResult tile::codegen::gpu::assignLayouts(KernelOp kernel, unsigned warps, unsigned blocks,
-                                                const std::optional<GivenLayout> &given) {
+                                                ArrayRef<GivenLayout> given) {
   return Assignment(kernel, warps, blocks, given).run();
 }
 

@@ -22,7 +22,7 @@ namespace tile::codegen::gpu {
 /// an error at the place, where the extent of a tile is open. Contractions that matrix instructions
 /// of warps can make have layouts for those (WarpMma.h), unless layouts are given.
 mlir::LogicalResult assignLayouts(ir::KernelOp kernel, unsigned warps, unsigned blocks = 1,
-                                  const std::optional<GivenLayout> &given = std::nullopt);
+                                  mlir::ArrayRef<GivenLayout> given = {});
 
 /// For tile-opt: `tile-gpu-assign-layouts`, with the number of warps chosen.
 void registerLayoutPasses();

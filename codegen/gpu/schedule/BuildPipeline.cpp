@@ -6,6 +6,7 @@
 #include "codegen/gpu/dialect/TileGpuOps.h"
 #include "codegen/gpu/loops/NormalizeKernel.h"
 #include "codegen/gpu/loops/ValueFacts.h"
+#include "codegen/gpu/schedule/ComputedOperand.h"
 #include "ir/builder/Schedule.h"
 #include "ir/fusion/Transplant.h"
 #include "ir/proofs/Domain.h"
@@ -21,11 +22,16 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
-GivenLayout tile::codegen::gpu::layoutFor(const Product &product) {
+SmallVector<GivenLayout, 0> tile::codegen::gpu::layoutsFor(const Product &product) {
   ProductBlock block = product.block();
-  return {SmallVector<StringAttr>{product.axes[0], product.axes[1]},
-          mmaLayout(block.rows, block.columns, warpsOf(product), blocksOf(product),
-                    sharingOf(product))};
+  SmallVector<GivenLayout, 0> layouts;
+  layouts.push_back({SmallVector<StringAttr>{product.axes[0], product.axes[1]},
+                     mmaLayout(block.rows, block.columns, warpsOf(product), blocksOf(product),
+                               sharingOf(product))});
+  if (product.rows.isComputed())
+    layouts.push_back({SmallVector<StringAttr>{product.axes[0], DotOp(product.dot).getAxisAttr()},
+                       mmaLayout(block.rows, block.depth, warpsOf(product))});
+  return layouts;
 }
 
 /// Rows of programs that go together before those to the right.
@@ -66,7 +72,8 @@ public:
   std::string run();
 
 private:
-  SharedType partOf(const ProductOperand &operand, int64_t length) const;
+  SharedType partOf(const ProductBox &box, int64_t length) const;
+  SmallVector<ProductBox> boxes() const;
   void makeChannel();
   RolesOp makeRoles();
   Value integer(int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 64); }
@@ -82,7 +89,16 @@ private:
   /// None of them where an operand, which is read beyond its end, has no element.
   void skipEmptyTensors();
   void release(Value item);
-  Value multiplyAll(Value first, Value begun, bool isFresh);
+  /// Of a program's steps: whether there is none before it; whether what is contracted may end in
+  /// it; and whether it adds to what runs, null for yes.
+  struct Step {
+    bool isFirst = false, mayEnd = false;
+    Value adds = {};
+  };
+  Value step(Value number, Value running, const Step &how);
+  Value stepIf(Value condition, Value number, Value running, const Step &how);
+  Value stepsOf(Value from, Value end, int64_t count, Value running);
+  Value multiplyAll(Value begun, bool isFresh);
   /// The sums of all blocks of a cluster, from this one's, beside what they begin with.
   Value combine(Value parts, Value init);
   /// The same where the items of each turn have sums of their own, which are added to the tile.
@@ -104,18 +120,29 @@ private:
   /// Of the result.
   Layout layout;
   Value channel, zero, one;
+  /// The number of the program's first item, in the role that multiplies.
+  Value firstOfProgram;
   /// The blocks of operands that this block of threads contracts: the first one, null for 0, and
   /// how many.
   Value begin, blocks;
+  /// Of rows, where those are computed.
+  std::optional<ComputedOperand> operand;
 };
 } // namespace
 
-SharedType PipelineBuilder::partOf(const ProductOperand &operand, int64_t length) const {
+/// In the order of a stage's parts.
+SmallVector<ProductBox> PipelineBuilder::boxes() const {
+  SmallVector<ProductBox> all(product.rows.boxes);
+  llvm::append_range(all, product.columns.boxes);
+  return all;
+}
+
+SharedType PipelineBuilder::partOf(const ProductBox &box, int64_t length) const {
   int64_t depth = product.block().depth;
   SmallVector<int64_t, 2> shape = {length, depth};
-  if (operand.isByColumns)
+  if (box.isByColumns)
     std::swap(shape[0], shape[1]);
-  Type element = LoadOp(operand.load).getSource().getType().getElementType();
+  Type element = LoadOp(box.load).getSource().getType().getElementType();
   return SharedType::get(b.getContext(), RankedTensorType::get(shape, element), panelBytes);
 }
 
@@ -155,7 +182,8 @@ void PipelineBuilder::makeChannel() {
 
 void PipelineBuilder::skipEmptyTensors() {
   Value isThere;
-  for (LoadOp load : {product.rows.load, product.columns.load}) {
+  for (const ProductBox &box : boxes()) {
+    LoadOp load = box.load;
     MemRefType source = load.getSource().getType();
     AffineMap shape = kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber());
     for (auto [n, extent] : llvm::enumerate(shape.getResults())) {
@@ -256,7 +284,8 @@ void PipelineBuilder::load(Block &block) {
     return isContracted ? dim * product.block().depth : dim;
   };
   SmallVector<SmallVector<AffineExpr>> places;
-  for (LoadOp load : {product.rows.load, product.columns.load}) {
+  for (const ProductBox &box : boxes()) {
+    LoadOp load = box.load;
     sources.push_back(load.getSource());
     places.push_back(placesOf(load, place));
   }
@@ -272,7 +301,7 @@ void PipelineBuilder::load(Block &block) {
     maps.push_back(AffineMapAttr::get(AffineMap::get(dims.size(), 0, results, b.getContext())));
   DenseI64ArrayAttr split;
   if (blocksOf(product) > 1 && product.splits == 1)
-    split = b.getDenseI64ArrayAttr({product.rows.isByColumns ? 1 : 0, -1});
+    split = b.getDenseI64ArrayAttr({product.rows.isByColumns() ? 1 : 0, -1});
   bool rounds = type.getPart(0).getElement().isF32();
   PutOp::create(b, loc, channel, item, sources, dims, b.getArrayAttr(maps), split, rounds);
 }
@@ -282,29 +311,82 @@ void PipelineBuilder::release(Value item) {
   ReleaseOp::create(b, loc, channel, arith::SubIOp::create(b, loc, item, one));
 }
 
-/// All products of a program, at least one, from `begun` on.
-Value PipelineBuilder::multiplyAll(Value first, Value begun, bool isFresh) {
-  auto start = [&](Value item, Value acc, Value adds) {
-    auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
-    return MmaOp::create(b, loc, acc.getType(), parts[0], parts[1], acc, adds,
-                         product.rows.isByColumns, product.columns.isByColumns);
+/// Starts the product of an item, which is the program's `number`th, and waits for the one before
+/// it: with that its operands are read. A computed operand is made while that one still runs.
+Value PipelineBuilder::step(Value number, Value running, const Step &how) {
+  bool isComputed = product.rows.isComputed();
+  Value item =
+      how.isFirst ? firstOfProgram : Value(arith::AddIOp::create(b, loc, firstOfProgram, number));
+  if (isComputed)
+    operand->begin(b, number, how.mayEnd);
+  auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
+  Value left = isComputed ? operand->make(parts) : Value(parts[0]);
+  auto start = [&](Value acc) -> Value {
+    return MmaOp::create(b, loc, acc.getType(), left, parts.back(), acc, how.adds,
+                         !isComputed && product.rows.isByColumns(), product.columns.isByColumns());
   };
+  auto finishBefore = [&](Value acc, int64_t pending) -> Value {
+    if (how.isFirst)
+      return acc;
+    Value done = MmaWaitOp::create(b, loc, acc.getType(), acc, pending);
+    release(item);
+    return done;
+  };
+  return isComputed ? start(finishBefore(running, 0)) : finishBefore(start(running), 1);
+}
+
+Value PipelineBuilder::stepIf(Value condition, Value number, Value running, const Step &how) {
+  auto branch = scf::IfOp::create(b, loc, running.getType(), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, step(number, running, how));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, running);
+  return branch.getResult(0);
+}
+
+/// Steps `from` to `end`, so many in an iteration, which divide them.
+Value PipelineBuilder::stepsOf(Value from, Value end, int64_t count, Value running) {
+  Value by = count == 1 ? one : integer(count);
+  auto loop = scf::ForOp::create(b, loc, from, end, by, running);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  running = loop.getRegionIterArgs()[0];
+  for (int64_t n = 0; n < count; ++n) {
+    running = step(number, running, {});
+    if (n + 1 < count)
+      number = arith::AddIOp::create(b, loc, number, one);
+  }
+  scf::YieldOp::create(b, loc, running);
+  return loop.getResult(0);
+}
+
+/// All products of a program, at least one, from `begun` on.
+Value PipelineBuilder::multiplyAll(Value begun, bool isFresh) {
+  bool isComputed = product.rows.isComputed(), mayEnd = isComputed && operand->dependsOnEnd();
   // The first one stands alone: where it is known to begin with zeros, registers need no room for
   // sums before it, while those of the program before are still used.
   Value none = isFresh ? Value(arith::ConstantIntOp::create(b, loc, 0, 1)) : Value();
-  Value running = start(first, begun, none);
-  auto loop = scf::ForOp::create(b, loc, one, blocks, one, running);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value item = arith::AddIOp::create(b, loc, first, loop.getInductionVar());
-    Value started = start(item, loop.getRegionIterArgs()[0], Value());
-    // The block before is read; this one's product runs on.
-    running = MmaWaitOp::create(b, loc, begun.getType(), started, 1);
-    release(item);
-    scf::YieldOp::create(b, loc, running);
+  Value running = step(zero, begun, {.isFirst = true, .mayEnd = mayEnd, .adds = none});
+  if (!isComputed)
+    return stepsOf(one, blocks, 1, running);
+  Value whole = blocks;
+  if (mayEnd) { // the last one stands apart, where it is not whole
+    Value depth = integer(product.block().depth);
+    whole = arith::DivUIOp::create(b, loc, product.loop.getUpper(), depth);
+    whole = arith::MaxUIOp::create(b, loc, whole, one);
   }
-  return loop.getResult(0);
+  // By twos: the tensor cores still read one operand's registers while the next one is made.
+  Value rest = arith::SubIOp::create(b, loc, whole, one);
+  rest = arith::RemUIOp::create(b, loc, rest, integer(2));
+  Value isOdd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, zero);
+  running = stepIf(isOdd, one, running, {});
+  running = stepsOf(arith::AddIOp::create(b, loc, one, rest), whole, 2, running);
+  if (!mayEnd)
+    return running;
+  Value isPartial = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, whole, blocks);
+  return stepIf(isPartial, whole, running, {.mayEnd = true});
 }
 
 Value PipelineBuilder::addTurn(Value first, int64_t count, Value sums) {
@@ -317,7 +399,7 @@ Value PipelineBuilder::addTurn(Value first, int64_t count, Value sums) {
     auto parts = GetOp::create(b, loc, type.getSlot(), channel, item).getParts();
     Value adds = n == 0 ? Value(arith::ConstantIntOp::create(b, loc, 0, 1)) : Value();
     running = MmaOp::create(b, loc, pending, parts[0], parts[1], running, adds,
-                            product.rows.isByColumns, product.columns.isByColumns);
+                            product.rows.isByColumns(), product.columns.isByColumns());
   }
   for (int64_t n = 0; n + 1 < count; ++n) {
     running = MmaWaitOp::create(b, loc, pending, running, count - 1 - n);
@@ -357,11 +439,26 @@ Value PipelineBuilder::combine(Value parts, Value init) {
              : Value(arith::AddIOp::create(b, loc, init, sums));
 }
 
+/// What is the same in all iterations is computed before the loop.
+static void hoistInvariants(ForOp loop) {
+  for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
+    auto isOutside = [&](Value operand) {
+      return !loop.getBody().isAncestor(operand.getParentRegion());
+    };
+    if ((isa<LoadOp>(op) || isMemoryEffectFree(&op)) && !op.hasTrait<OpTrait::IsTerminator>() &&
+        llvm::all_of(op.getOperands(), isOutside))
+      op.moveBefore(loop);
+  }
+}
+
 /// Where nothing is contracted the sums are what they begin with.
 void PipelineBuilder::multiply() {
   ForOp old = product.loop;
+  if (product.rows.isComputed())
+    hoistInvariants(old);
   b.setInsertionPoint(old);
   Value first = firstItem(), all = old.getInits()[0], init = all;
+  firstOfProgram = first;
   if (product.splits > 1) {
     Type parts =
         withLayout(init.getType(), mmaLayout(product.block().rows, product.block().columns,
@@ -385,7 +482,7 @@ void PipelineBuilder::multiply() {
   bool isFresh = isZero(init);
   Value begun = isFresh ? Value(MmaFreshOp::create(b, loc, pending))
                         : Value(MmaBeginOp::create(b, loc, pending, init));
-  scf::YieldOp::create(b, loc, multiplyAll(first, begun, isFresh));
+  scf::YieldOp::create(b, loc, multiplyAll(begun, isFresh));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, Value(MmaBeginOp::create(b, loc, pending, init)));
   b.setInsertionPoint(old);
@@ -435,28 +532,33 @@ static int64_t bytesOfConversions(KernelOp kernel) {
   return most;
 }
 
-/// Whether blocks of a cluster can share a program: elements don't move between threads.
-static bool canShare(KernelOp kernel) {
-  return !kernel
-              .walk([](Operation *op) {
-                bool moves =
-                    isa<ConvertOp, ReduceOp, ArgReduceOp, ScanOp, SortOp, TakeOp, CountOp>(op);
-                return moves ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
+/// Whether elements move between threads in an op. Blocks of a cluster can't share a program then.
+static bool movesBetweenThreads(Operation *around) {
+  return around
+      ->walk([](Operation *op) {
+        bool moves = isa<ConvertOp, ReduceOp, ArgReduceOp, ScanOp, SortOp, TakeOp, CountOp>(op);
+        return moves ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 std::string PipelineBuilder::run() {
   ProductBlock block = product.block();
   unsigned sharing = blocksOf(product), ofRows = blocksOfRows(block);
-  layout = layoutFor(product).layout;
+  if (product.rows.isComputed())
+    operand.emplace(product);
+  layout = layoutsFor(product).front().layout;
   if (layoutOf(product.loop.getResult(0).getType()) != layout)
     return "what follows its sums has them in another layout";
-  if (sharing > 1 && !canShare(kernel))
+  if (sharing > 1 && movesBetweenThreads(kernel))
     return "what follows its sums moves elements between threads, and those are of " +
            std::to_string(sharing) + " blocks of a cluster";
-  SmallVector<Type> parts = {partOf(product.rows, block.heldRows() / ofRows),
-                             partOf(product.columns, block.columns)};
+  if (product.rows.isComputed() && movesBetweenThreads(product.loop))
+    return "what its left operand is computed from moves between threads";
+  SmallVector<Type> parts;
+  for (const ProductBox &box : product.rows.boxes)
+    parts.push_back(partOf(box, block.heldRows() / ofRows));
+  parts.push_back(partOf(product.columns.boxes.front(), block.columns));
   int64_t bytes = product.elementBytes(), moved = bytesOfConversions(kernel);
   int64_t slots = slotsFor(block, bytes, target, moved), asked = numberOf(kernel, "stages");
   int64_t least = std::max(asked, leastSlots(block, bytes));
@@ -520,7 +622,7 @@ public:
       }
       if (failed(checkSchedule(kernel, *found.product, GpuTarget::of(usualGpuTarget))) ||
           failed(assignLayouts(kernel, warpsOf(*found.product), blocksOf(*found.product),
-                               layoutFor(*found.product))))
+                               layoutsFor(*found.product))))
         return signalPassFailure();
       std::string refusal = buildPipeline(kernel, *found.product, GpuTarget::of(usualGpuTarget));
       if (!refusal.empty()) {

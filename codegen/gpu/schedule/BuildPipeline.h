@@ -17,8 +17,8 @@
 
 namespace tile::codegen::gpu {
 
-/// What the sums have to be in.
-GivenLayout layoutFor(const Product &product);
+/// What the sums have to be in, and behind them an operand that is computed.
+llvm::SmallVector<GivenLayout, 0> layoutsFor(const Product &product);
 
 /// Whether the kernel's schedule asks for what a pipeline can have: `stages`, 2 or more; `order`,
 /// rowmajor or grouped(n). Otherwise an error at the kernel says what would fit.

@@ -176,7 +176,7 @@ tile.kernel @k(
 
 // -----
 
-// What is computed has to be in memory first.
+// Only the left operand can be computed in registers.
 #at = affine_map<(x, y) -> (x, y)>
 !acc = tensor<128x128xf32, #tile.axes<"i", "j">>
 tile.kernel @k(
@@ -194,9 +194,9 @@ tile.kernel @k(
     %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
       %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"i", "k">>
       %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
-      %n = arith.negf %x : tensor<128x64xbf16, #tile.axes<"i", "k">>
-      // expected-remark@+1 {{no tensor cores for it: its operands are not as they are in memory}}
-      %next = tile.dot %n, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
+      %n = arith.negf %y : tensor<128x64xbf16, #tile.axes<"j", "k">>
+      // expected-remark@+1 {{no tensor cores for it: its right operand is computed, and tensor cores take only the left one from registers}}
+      %next = tile.dot %x, %n over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
       tile.yield %next : !acc
     }
     tile.store %sum, %c at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
@@ -322,6 +322,36 @@ tile.kernel @k(
     tile.store %sum, %c at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
     %again = tile.load %c at #at(%i, %j) [] <exact> : memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>) -> !acc
     tile.store %again, %d at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
+  }
+  tile.return
+}
+
+// -----
+
+// And only from elements that are as wide as it is.
+#at = affine_map<(x, y) -> (x, y)>
+!acc = tensor<128x128xf32, #tile.axes<"i", "j">>
+tile.kernel @k(
+    %a: memref<?x4096xf32> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %b: memref<?x4096xbf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {K = 4096 : i64}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = arith.constant 4096 : i64
+  tile.parallel (%i = tiles "i" %c0 to %M by 128, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !acc
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !acc) {
+      %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x4096xf32>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xf32, #tile.axes<"i", "k">>
+      %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
+      %n = arith.truncf %x : tensor<128x64xf32, #tile.axes<"i", "k">> to tensor<128x64xbf16, #tile.axes<"i", "k">>
+      // expected-remark@+1 {{no tensor cores for it: an operand is computed, and registers have those of 16-bit floats, from ones of 16 bits}}
+      %next = tile.dot %n, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
+      tile.yield %next : !acc
+    }
+    tile.store %sum, %c at #at(%i, %j) [] : !acc, memref<?x?xf32>, (!tile.span<"i", 128>, !tile.span<"j", 128>)
   }
   tile.return
 }
