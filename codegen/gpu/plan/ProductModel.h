@@ -8,6 +8,7 @@
 #ifndef TILE_CODEGEN_GPU_PLAN_PRODUCTMODEL_H
 #define TILE_CODEGEN_GPU_PLAN_PRODUCTMODEL_H
 
+#include "codegen/gpu/plan/ProductCosts.h"
 #include "codegen/gpu/target/Target.h"
 
 namespace tile::codegen::gpu {
@@ -60,7 +61,8 @@ int64_t slotsOfTurn(const ProductBlock &block, int64_t bytes);
 int64_t leastSlots(const ProductBlock &block, int64_t bytes);
 
 /// Cycles of a launch.
-double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuTarget &target);
+double cyclesOf(const ProductExtents &extents, const ProductBlock &block, const GpuTarget &target,
+                const ProductCosts &costs = {});
 
 } // namespace tile::codegen::gpu
 
