@@ -15,84 +15,21 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::frontend;
 
-/// How much faster than its memory a device is taken to read what it has read just before. An
-/// assumption: it has not been measured on any device.
-static constexpr double cacheSpeedup = 3;
-/// Operations that a function (tanh, sin, erf …) takes, beside the rate of multiply-adds: measured
-/// on an H200 and on the cores of an EPYC (docs/performance.md).
-static constexpr double operationsOfFunction = 86, operationsOfFunctionOnCpu = 153;
-/// A reduction takes as long as so many operations beside its elements: 14 to 30 cycles were
-/// measured there, of rows of 32 to 128. On GPUs nothing is known of it.
-static constexpr double operationsOfReductionOnCpu = 1280;
-/// On a CPU a program's contraction begins so many cycles after what it waits for (another one, or
-/// reductions), and so do reductions behind it: nothing of the next program is done meanwhile. 15
-/// to 40 were measured on the EPYC, of attention with heads of 4 × 4 and of one row.
-static constexpr double cyclesOfWait = 40;
-/// Warps of a multiprocessor with which its arithmetic is busy: with fewer each waits for its own
-/// results. An assumption.
-static constexpr double busyWarps = 16;
-
-/// A warp's instructions have this share of the matrix units' rate on a device with pipelines (an
-/// H200, docs/performance.md).
-static constexpr double shareOfWarpMma = 0.14;
-/// And so much of that where an operand is computed from what comes element by element (fitted to
-/// casts and squares of odd rows there, 0.25 and 0.34).
-static constexpr double shareOneByOne = 0.3;
-/// A program's turn of a pipeline takes so long at least if reductions follow the contraction: its
-/// few warps wait for each other's steps, and no other program's hide that (fitted to softmax
-/// behind three products there, of blocks of 64 × 32 and 64 × 64: 1.7 to 1.9 µs).
-static constexpr double secondsOfReducedTurn = 1.75e-6;
-/// Instructions of a thread, for each element that a pipeline's left operand is computed from,
-/// until tensor cores have it, beside what is computed (fitted there to bf16, 4096 × 4096 × 4096:
-/// 20 µs for a tensor whose rows are scaled, 46 µs for a sum of two; docs/performance.md).
-static constexpr double instructionsOfComputed = 2.3;
-/// A CTA is begun every so many seconds, however little it does (measured there: 131,072 of one
-/// warp in 81 µs, 262,144 in 160, 2,097,152 in 1263).
-static constexpr double secondsOfCta = 0.61e-9;
-/// Where they multiply, a turn of the loop begins with so many seconds in which operands come from
-/// memory and through barriers into shared memory, and each step has so many instructions beside
-/// the multiply-adds and what these read (fitted to eight products there, docs/performance.md).
-static constexpr double secondsOfTurn = 1.15e-6, instructionsOfStep = 4;
-/// Plain threads that read so many elements for a multiply-add have this share of the vectors' rate
-/// (fitted to three blocks of one product there).
-static double shareOfPlainThreads(double operandReads) { return 0.57 / (1 + 1.45 * operandReads); }
-
-/// Where chunks of a row are gone through more than once, a warp draws so much of what it draws
-/// from memory in one loop: 1.9 and 2.5 of 13.7 GB/s, each reading counted, were measured for
-/// single rows of millions (H200, docs/performance.md).
-static constexpr double shareOfPhases = 0.18;
-
-/// So much longer a core takes for what it reads again from the cache of all cores, not from its
-/// own: three products of 128 rows, one by one, by 1 MB each took 7.0 ms apart, 12.4 as one on two
-/// cores of a Xeon with 2 MB each.
-static constexpr double lostReread = 0.75;
-
-/// What a program keeps goes out of a core's cache that has no room for it and comes back: once as
-/// lines that are written, once as they go, once as they are read. An assumption.
-static constexpr double movesOfKept = 3;
-
-/// What of a multiprocessor's registers may hold a loop's variables; the rest is for what it
-/// computes.
-static constexpr double shareOfRegisters = 0.4;
-
-/// So many of a CPU's cores are sure to be there, and a launch that wakes one takes so long: 1.7
-/// µs were measured where none is woken, on two cores of an EPYC.
-static constexpr double fewCores = 2, launchOnFewCores = 2e-6;
-
-FusionCost::FusionCost(const DeviceDescription &device, TileSizes sizes)
-    : device(device), sizes(std::move(sizes)) {
-  double share = fewCores / device.figure("multiprocessors");
+FusionCost::FusionCost(const DeviceDescription &device, TileSizes sizes,
+                       const FusionConstants &constants)
+    : device(device), sizes(std::move(sizes)), constants(constants) {
+  double share = constants.fewCores / device.figure("multiprocessors");
   if (device.isGpu || !(share < 1))
     return;
   DeviceDescription few = device;
-  few.figures["multiprocessors"].value = fewCores;
+  few.figures["multiprocessors"].value = constants.fewCores;
   if (double each = few.figure("core_bandwidth"); each > 0)
-    few.figures["memory_bandwidth"].value = fewCores * each;
-  few.figures["launch"].value = std::min(few.launchSeconds(), launchOnFewCores);
+    few.figures["memory_bandwidth"].value = constants.fewCores * each;
+  few.figures["launch"].value = std::min(few.launchSeconds(), constants.launchOnFewCores);
   for (auto &[name, figure] : few.figures)
     if (figure.unit == "FLOP/s")
       figure.value *= share;
-  onFewCores = std::make_shared<FusionCost>(few);
+  onFewCores = std::make_shared<FusionCost>(few, TileSizes(), constants);
 }
 
 double FusionCost::launchSeconds() const { return device.launchSeconds(); }
@@ -192,11 +129,12 @@ double FusionCost::contractionRate(const Work::Contraction &contraction,
     return device.operations(Unit::Vector, contraction.type);
   using Path = ir::ContractionPath;
   if (shape.path == Path::Scalar)
-    return shareOfPlainThreads(shape.reads) * device.operations(Unit::Vector, contraction.type) /
-           shape.copies;
+    return constants.shareOfPlain / (1 + constants.costOfRead * shape.reads) *
+           device.operations(Unit::Vector, contraction.type) / shape.copies;
   bool isByWarps = shape.path == Path::WarpMma && contraction.type != runtime::DType::F64 &&
                    runtime::GpuTarget::of(device.target).hasWarpgroupMma;
-  double share = isByWarps ? shareOfWarpMma * (shape.isOneByOne ? shareOneByOne : 1) : 1;
+  double share =
+      isByWarps ? constants.shareOfWarpMma * (shape.isOneByOne ? constants.shareOneByOne : 1) : 1;
   return share * fastest(contraction);
 }
 
@@ -219,8 +157,8 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
     double busy = contraction.operations / rate;
     // Multiply-adds count twice.
     if (double vector = device.operations(Unit::Vector, runtime::DType::F32); vector > 0)
-      busy += contraction.operations / 2 / one.columns * one.boxes * instructionsOfComputed /
-              (vector / 2);
+      busy += contraction.operations / 2 / one.columns * one.boxes *
+              constants.instructionsOfComputed / (vector / 2);
     double whole = busy * shareLost(ctas, multiprocessors);
     all.busy += busy;
     if (contraction.isOfVectors) {
@@ -238,8 +176,10 @@ FusionCost::contractionSeconds(const Work &work, const codegen::gpu::KernelShape
     double ofProgram = contraction.operations / 2 / std::max(1.0, work.programs);
     double turns = rounds * std::max(1.0, std::ceil(ofProgram / one.ofTurn));
     double issue =
-        isPlain ? one.depth * (one.sums * (1 + one.reads) + instructionsOfStep) / clock : 0;
-    double turn = (one.isFirst ? secondsOfTurn : 0) + std::max(whole / each / turns, issue);
+        isPlain ? one.depth * (one.sums * (1 + one.reads) + constants.instructionsOfStep) / clock
+                : 0;
+    double turn =
+        (one.isFirst ? constants.secondsOfTurn : 0) + std::max(whole / each / turns, issue);
     all.whole += std::max(whole, turns * turn);
   }
   return all;
@@ -257,14 +197,15 @@ double FusionCost::memorySeconds(const Work &work, double again, double ctas,
     drawn = std::max(drawn, work.bytesAbreast);
   // What a core reads again is not in its own cache any more where so much lies in between.
   else if (double cache = device.figure("core_cache"); cache > 0)
-    drawn += lostReread * work.rereadBeyond(cache);
-  bytes += again / cacheSpeedup;
+    drawn += constants.lostReread * work.rereadBeyond(cache);
+  bytes += again / constants.cacheSpeedup;
   double perWarp = device.figure(device.isGpu ? "warp_bandwidth" : "core_bandwidth");
   double ofCluster = device.figure("cluster_bandwidth");
   double slots = device.figure("multiprocessors") * shape.ctasAtATime;
   if (perWarp <= 0 || slots < 1 || !(ctas >= 1) || !std::isfinite(ctas))
     return bytes / bandwidth();
-  double perProgram = shape.ctas * shape.warps * perWarp * (shape.isPhased ? shareOfPhases : 1);
+  double perProgram =
+      shape.ctas * shape.warps * perWarp * (shape.isPhased ? constants.shareOfPhases : 1);
   if (shape.ctas > 1 && ofCluster > 0)
     perProgram = std::min(perProgram, ofCluster);
   auto wave = [&](double atATime) {
@@ -280,7 +221,7 @@ double FusionCost::waiting(double warps, double ctas,
   if (!device.isGpu || multiprocessors < 1)
     return 1;
   double each = std::min<double>(shape.ctasAtATime, std::ceil(ctas / multiprocessors));
-  return std::max(1.0, busyWarps / std::max(1.0, each * warps));
+  return std::max(1.0, constants.busyWarps / std::max(1.0, each * warps));
 }
 
 ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::KernelShape &shape,
@@ -302,15 +243,17 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
       all = std::max(all, cycles * work.programs / (clock * multiprocessors));
     if (clock > 0 && multiprocessors > 0 && !work.contractions.empty()) {
       double waits = static_cast<double>(work.contractions.size()) - (work.reduced > 0 ? 0 : 1);
-      all += waits * cyclesOfWait * work.programs / (clock * multiprocessors);
+      all += waits * constants.cyclesOfWait * work.programs / (clock * multiprocessors);
     }
     multiply = {all, all * shareLost(ctas, multiprocessors)};
   }
   if (vector > 0)
-    compute += ((device.isGpu ? operationsOfFunction : operationsOfFunctionOnCpu) - 1) *
-               (work.functions + (device.isGpu ? 0 : work.functionsOfFew)) / vector;
+    compute +=
+        ((device.isGpu ? constants.operationsOfFunction : constants.operationsOfFunctionOnCpu) -
+         1) *
+        (work.functions + (device.isGpu ? 0 : work.functionsOfFew)) / vector;
   if (vector > 0 && !device.isGpu)
-    compute += operationsOfReductionOnCpu * work.reduced / vector;
+    compute += constants.operationsOfReductionOnCpu * work.reduced / vector;
   double busy = compute + multiply.busy;
   bool isPipeline = llvm::any_of(shape.contractions, [](const auto &one) {
     return one.path == ir::ContractionPath::Pipeline;
@@ -325,24 +268,25 @@ ir::LaunchTimes FusionCost::timesOf(const Work &work, const codegen::gpu::Kernel
   times.compute = compute * shareLost(ctas, multiprocessors);
   if (isPipeline && work.reduced > 0 && multiprocessors > 0)
     times.compute =
-        std::max(times.compute, secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
+        std::max(times.compute, constants.secondsOfReducedTurn * std::ceil(ctas / multiprocessors));
   times.compute += multiply.whole;
   // Where so few warps run, none multiplies while one waits for what it reads behind its loop.
   if (!isPipeline && shape.readsBehind && ofWaiting > 1)
-    times.compute +=
-        secondsOfTurn * std::ceil(ctas / (multiprocessors * std::max(1U, shape.ctasAtATime)));
+    times.compute += constants.secondsOfTurn *
+                     std::ceil(ctas / (multiprocessors * std::max(1U, shape.ctasAtATime)));
   // Blocks that run all programs, one after the other, wait for each one's operands, and for each
   // other's threads.
   const codegen::gpu::OutputCopies &copies = shape.copies;
   if (copies.blocks > 0 && copies.meets)
-    times.memory = std::max(times.memory, secondsOfTurn * std::ceil(work.programs / copies.blocks));
+    times.memory =
+        std::max(times.memory, constants.secondsOfTurn * std::ceil(work.programs / copies.blocks));
   times.all = secondsOf(times.launch, times.memory, times.compute);
-  double folding =
-      copies.launches * times.launch + 2 * copies.count * copies.bytes / cacheSpeedup / bandwidth();
+  double folding = copies.launches * times.launch +
+                   2 * copies.count * copies.bytes / constants.cacheSpeedup / bandwidth();
   times.all += folding;
   if (device.isGpu) {
-    double begun = ctas * secondsOfCta;
-    double bytes = work.bytes() + work.restOfPieces + again / cacheSpeedup;
+    double begun = ctas * constants.secondsOfCta;
+    double bytes = work.bytes() + work.restOfPieces + again / constants.cacheSpeedup;
     times.all = std::max(times.all, times.launch + begun);
     times.busy = std::max(begun, secondsOf(0, bytes / bandwidth(), busy)) + folding;
   }
@@ -376,7 +320,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   }
 
   ir::KernelCost cost;
-  double registers = shareOfRegisters * 4 * device.figure("registers_per_multiprocessor");
+  double registers = constants.shareOfRegisters * 4 * device.figure("registers_per_multiprocessor");
   auto kib = [](double bytes) {
     return std::to_string(static_cast<int64_t>(bytes / 1024)) + " KiB";
   };
@@ -394,7 +338,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   cost.functions = work.functions;
   double moved = work.bytes() + work.restOfPieces;
   double again = std::max(0.0, work.bytesAccessed - work.bytes());
-  cost.leastMemorySeconds = (moved + again / cacheSpeedup) / bandwidth();
+  cost.leastMemorySeconds = (moved + again / constants.cacheSpeedup) / bandwidth();
   cost.leastComputeSeconds = work.computeSeconds(device);
   cost.programs = work.programs;
   cost.fillsDevice = !(work.programs * shape.ctas < device.figure("multiprocessors"));
@@ -409,7 +353,7 @@ ir::KernelCost FusionCost::costOf(ir::KernelOp kernel, ArrayRef<int64_t> dims) {
   if (!device.isGpu)
     program = codegen::programOf(kernel, dims, blocks, machine());
   if (double cache = device.figure("core_cache"); cache > 0 && program.keptBytes > cache)
-    work.bytesAccessed += movesOfKept * work.programs * program.keptBytes;
+    work.bytesAccessed += constants.movesOfKept * work.programs * program.keptBytes;
   ir::LaunchTimes times = timesOf(work, shape, program.contractionCycles);
   cost.launchSeconds = times.launch;
   cost.memorySeconds = times.memory;

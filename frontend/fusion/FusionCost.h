@@ -15,6 +15,7 @@
 #include "codegen/cpu/ChooseTiles.h"
 #include "codegen/gpu/KernelShape.h"
 #include "frontend/execute/TileSizes.h"
+#include "frontend/fusion/FusionConstants.h"
 #include "frontend/model/Work.h"
 #include "ir/fusion/CostModel.h"
 
@@ -26,7 +27,8 @@ namespace tile::frontend {
 class FusionCost : public ir::CostModel {
 public:
   /// `sizes` are tile sizes that were asked for.
-  explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {});
+  explicit FusionCost(const DeviceDescription &device, TileSizes sizes = {},
+                      const FusionConstants &constants = {});
 
   /// What a launch takes whose start, memory and arithmetic take so long alone.
   static double secondsOf(double launch, double memory, double compute) {
@@ -76,6 +78,7 @@ private:
 
   DeviceDescription device;
   TileSizes sizes;
+  FusionConstants constants;
   /// Of a CPU with more cores: the same with few of them.
   std::shared_ptr<const FusionCost> onFewCores;
 };
