@@ -14,6 +14,7 @@
 #include "ir/proofs/Spelling.h"
 #include "ir/transforms/Specialize.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -91,7 +92,9 @@ static LogicalResult buildRoles(KernelOp kernel, PassState &state) {
   return success();
 }
 
-static LogicalResult verify(KernelOp kernel, PassState &) { return verifyLayouts(kernel); }
+static LogicalResult verifyAll(KernelOp kernel, PassState &) {
+  return failure(failed(mlir::verify(kernel)) || failed(verifyLayouts(kernel)));
+}
 
 ArrayRef<GpuPass> tile::codegen::gpu::gpuPasses() {
   static const GpuPass passes[] = {
@@ -104,7 +107,7 @@ ArrayRef<GpuPass> tile::codegen::gpu::gpuPasses() {
       {"gpu-limit-kept", "keeps as many chunks as shared memory has room for", limitKept},
       {"gpu-build-pipeline", "has loops of products run on the tensor cores, fed by a role",
        buildRoles},
-      {"gpu-verify-layouts", "checks what the lowering relies on", verify},
+      {"gpu-verify-layouts", "checks the IR, and what the lowering relies on", verifyAll},
   };
   return passes;
 }
@@ -132,7 +135,7 @@ static LogicalResult checkTarget(KernelOp kernel, const GpuTarget &target) {
 static LogicalResult runOnce(KernelOp kernel, PassState &state, const PassOptions &options) {
   bool isThere = isOnGpuLevel(kernel);
   for (const GpuPass &pass : gpuPasses()) {
-    if (isThere && pass.run != numberAll && pass.run != verify)
+    if (isThere && pass.run != numberAll && pass.run != verifyAll)
       continue; // nothing is left to decide
     auto start = std::chrono::steady_clock::now();
     if (failed(pass.run(kernel, state)))

@@ -144,9 +144,13 @@ static Operation *nestAround(Operation *loop) {
   Operation *outer = loop->getParentOp();
   if (!isLoop(outer) || outer->getNumResults() != loop->getNumResults())
     return nullptr;
-  for (Operation &op : *bodyOf(outer))
-    if (&op != loop && op.getNumRegions() != 0)
+  for (Operation &op : *bodyOf(outer)) {
+    bool isPart = &op == loop || op.hasTrait<OpTrait::IsTerminator>() ||
+                  isa<LoadOp, RestrictOp, AxisOp>(op) ||
+                  (isMemoryEffectFree(&op) && op.getNumRegions() == 0 && !isa<DotOp>(op));
+    if (!isPart)
       return nullptr;
+  }
   Operation *yield = bodyOf(outer)->getTerminator();
   for (auto [carried, init, yielded, result] :
        llvm::zip_equal(carriedOf(outer), initsOf(loop), yield->getOperands(), loop->getResults()))
@@ -295,6 +299,8 @@ static ContractionDesc describeContraction(DotOp dot, const LoopDesc &loop, Oper
 static LoopDesc describe(Block *body, ArrayRef<DotOp> dots) {
   LoopDesc loop;
   Operation *parent = body->getParentOp();
+  for (; isa<scf::IfOp>(parent); parent = parent->getParentOp())
+    loop.conditions.insert(loop.conditions.begin(), parent);
   for (Operation *around = isLoop(parent) ? parent : nullptr; around; around = nestAround(around)) {
     loop.loops.insert(loop.loops.begin(), around);
     loop.ranges.insert(loop.ranges.begin(), rangeOf(around));
@@ -302,10 +308,14 @@ static LoopDesc describe(Block *body, ArrayRef<DotOp> dots) {
       loop.kind = blocks.getKind();
   }
   if (!loop.loops.empty()) {
+    for (Operation *around = loop.loops.front()->getParentOp(); isa<scf::IfOp>(around);
+         around = around->getParentOp())
+      loop.conditions.insert(loop.conditions.begin(), around);
     describeCarried(loop);
-    for (Operation &op : *body)
+    parent->walk([&](Operation *op) {
       if (isa<UpdateOp, StoreOp>(op))
-        loop.updates.push_back(&op);
+        loop.updates.push_back(op);
+    });
     // Integers come in their order, whatever is carried.
     bool folds = llvm::all_of(loop.carried,
                               [](const CarriedDesc &each) { return each.fold || each.rescaledBy; });

@@ -6,7 +6,7 @@
 //   loop k in 0..K tiles, fold
 //     carry acc: f32[i, j] = 0
 //     contract acc: M i, N j, K k
-//       lhs computed max(x, 0): bf16[i, k] of box x = a[i, k]
+//       lhs computed bf16(max(x, 0)): bf16[i, k] of box x = a[i, k]
 //       rhs box b[k, j]
 //     split by sum
 //   after: c[i, j] = bf16(acc)
@@ -29,7 +29,8 @@ namespace tile::codegen::gpu {
 /// Where an operand of a contraction comes from.
 struct OperandDesc {
   enum class Source {
-    /// A dense box of a tensor: each axis goes along one dimension, in steps of one, or many
+    /// A dense box of a tensor, of as many axes as there are: each goes along one dimension, in
+    /// steps of one, or many
     /// neighbours to an element (`k / 2`). f32 may be rounded to tf32 on the way.
     Box,
     /// Rows of a tensor; which ones is data.
@@ -95,6 +96,8 @@ struct LoopDesc {
   llvm::SmallVector<mlir::Operation *> loops;
   llvm::SmallVector<LoopRange> ranges;
   ir::LoopKind kind = ir::LoopKind::fold;
+  /// `scf.if`s in which the loop is, or the contractions are in it.
+  llvm::SmallVector<mlir::Operation *> conditions;
   std::vector<CarriedDesc> carried;
   /// In the order of the body.
   std::vector<ContractionDesc> contractions;
@@ -102,7 +105,8 @@ struct LoopDesc {
   llvm::SmallVector<mlir::Operation *> updates;
   LoopSplit split = LoopSplit::none;
 
-  /// The innermost loop's body, or that of the programs.
+  /// Where the contractions are: the innermost loop's body, or that of the programs, or of a
+  /// condition there.
   mlir::Block *body() const {
     ir::DotOp dot = contractions.front().dot;
     return dot->getBlock();

@@ -166,6 +166,8 @@ Spelled ExpressionText::spell(Value value, unsigned depth) const {
 }
 
 Spelled ExpressionText::spellOp(Operation *op, unsigned depth) const {
+  if (op->getNumRegions() != 0)
+    return {"…", Spelled::Atom};
   if (isSilent(op))
     return spell(op->getOperand(0), depth);
   Attribute constant;
@@ -213,6 +215,7 @@ public:
 private:
   void printLoop(const LoopDesc &loop);
   void printHeader(const LoopDesc &loop);
+  void printConditions(const LoopDesc &loop);
   void printBody(const LoopDesc &loop);
   void printContraction(const ContractionDesc &contraction, StringRef indent);
   void printOperand(StringRef side, const OperandDesc &operand, StringRef indent);
@@ -225,6 +228,8 @@ private:
   std::string boundsOf(const LoopRange &range);
   std::string rangeOf(StringAttr axis);
   bool isRead(Value value) const;
+  /// Whether a parameter, a dimension or an axis has the name.
+  bool isTaken(StringRef name) const;
 
   KernelOp kernel;
   Coordinates coordinates;
@@ -290,11 +295,25 @@ void LoopPrinter::printHeader(const LoopDesc &loop) {
   stream << ", " << stringifyLoopKind(loop.kind) << "\n";
 }
 
+void LoopPrinter::printConditions(const LoopDesc &loop) {
+  for (Operation *condition : loop.conditions)
+    stream << "  if " << values.of(condition->getOperand(0)) << "\n";
+}
+
 /// What operands, sums and stores are named by: loads stand as they are.
 bool LoopPrinter::isRead(Value value) const {
   Operation *op = value.getDefiningOp();
   return !op || values.isNamed(value) || isa<LoadOp, CoordsOp, DimOp>(op) ||
          op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool LoopPrinter::isTaken(StringRef name) const {
+  KernelOp of = kernel;
+  for (unsigned n = 0; n < of.getNumArguments(); ++n)
+    if (of.getParamName(n) == name)
+      return true;
+  return llvm::is_contained(of.getDims().getAsValueRange<StringAttr>(), name) ||
+         Domains(of).spanOf(name);
 }
 
 /// The ops that need a value's own text: those behind what is left out.
@@ -330,7 +349,8 @@ void LoopPrinter::printRows(ArrayRef<Value> needed, Block *body, StringRef inden
     Value result = op->getResult(0);
     llvm::SmallPtrSet<Operation *, 4> readers;
     collectReaders(result, readers);
-    bool isCarried = llvm::is_contained(body->getTerminator()->getOperands(), result);
+    bool isCarried = isa<ForOp, scf::ForOp>(body->getParentOp()) &&
+                     llvm::is_contained(body->getTerminator()->getOperands(), result);
     if (readers.size() < 2 && !(isCarried && asked.contains(op)))
       continue;
     std::string definition = values.definitionOf(result);
@@ -375,9 +395,17 @@ void LoopPrinter::printOperand(StringRef side, const OperandDesc &operand, Strin
   // What is read has a letter.
   ExpressionText expression(spelling);
   SmallVector<std::string> sources;
-  for (auto [n, read] : llvm::enumerate(operand.loads)) {
-    LoadOp load = read;
-    std::string letter = n < 3 ? std::string(1, "xyz"[n]) : "x" + std::to_string(n + 1);
+  unsigned next = 0;
+  auto nextLetter = [&] {
+    std::string letter;
+    do {
+      letter = next < 3 ? std::string(1, "xyz"[next]) : "x" + std::to_string(next + 1);
+      ++next;
+    } while (isTaken(letter));
+    return letter;
+  };
+  for (LoadOp load : operand.loads) {
+    std::string letter = nextLetter();
     expression.name(load.getResult(), letter);
     sources.push_back(
         (wordOf(sourceOf(load)) + " " + letter + " = " + accessOf(load) + outsideOf(load)).str());
@@ -406,8 +434,11 @@ void LoopPrinter::printContraction(const ContractionDesc &contraction, StringRef
   stream << indent << "contract " << values.nameOf(dot.getResult()) << ": ";
   if (!contraction.batch.empty())
     stream << groupText("batch", contraction.batch) << ", ";
-  stream << groupText("M", contraction.m) << ", " << groupText("N", contraction.n) << ", "
-         << groupText("K", contraction.k);
+  if (!contraction.m.empty())
+    stream << groupText("M", contraction.m) << ", ";
+  if (!contraction.n.empty())
+    stream << groupText("N", contraction.n) << ", ";
+  stream << groupText("K", contraction.k);
   if (contraction.isWhole)
     stream << rangeOf(dot.getAxisAttr()) << ", all of it";
   stream << "\n";
@@ -488,6 +519,7 @@ void LoopPrinter::printLoop(const LoopDesc &loop) {
     }
     stream << "\n";
   }
+  printConditions(loop);
   printBody(loop);
   if (!loop.loops.empty())
     printSplit(loop);
@@ -509,9 +541,10 @@ std::string LoopPrinter::print() {
   std::vector<LoopDesc> loops = describeLoops(kernel);
   for (auto [n, loop] : llvm::enumerate(loops)) {
     printLoop(loop);
-    auto outermost = [](const LoopDesc &loop) -> Operation * {
+    Block &programs = kernel.getParallel().getBody().front();
+    auto outermost = [&](const LoopDesc &loop) -> Operation * {
       DotOp last = loop.contractions.back().dot;
-      return loop.loops.empty() ? last.getOperation() : loop.loops.front();
+      return programs.findAncestorOpInBlock(loop.loops.empty() ? *last : *loop.loops.front());
     };
     printAfter(outermost(loop), n + 1 < loops.size() ? outermost(loops[n + 1]) : nullptr);
   }

@@ -62,7 +62,8 @@ bool tile::codegen::gpu::isMovable(Operation *op, Operation *loop, KernelOp kern
 }
 
 /// What elementwise ops make of constants; null where that isn't known.
-static Attribute foldedOf(Value value, llvm::DenseMap<Value, Attribute> &known) {
+static Attribute foldedOf(Value value, llvm::function_ref<bool(LoadOp)> isZero,
+                          llvm::DenseMap<Value, Attribute> &known) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   Operation *op = value.getDefiningOp();
@@ -74,17 +75,18 @@ static Attribute foldedOf(Value value, llvm::DenseMap<Value, Attribute> &known) 
   };
   if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1) {
     return known[value] = {};
-  } else if (isa<LoadOp>(op)) {
-    result = splat(Builder(op).getZeroAttr(getElementTypeOrSelf(value.getType())));
+  } else if (auto load = dyn_cast<LoadOp>(op)) {
+    if (isZero(load))
+      result = splat(Builder(op).getZeroAttr(getElementTypeOrSelf(value.getType())));
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    Attribute element = foldedOf(broadcast.getInput(), known);
+    Attribute element = foldedOf(broadcast.getInput(), isZero, known);
     if (auto elements = dyn_cast_or_null<SplatElementsAttr>(element))
       element = elements.getSplatValue<Attribute>();
     result = splat(element);
   } else if (!matchPattern(op, m_Constant(&result)) && isMemoryEffectFree(op)) {
     SmallVector<Attribute> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(foldedOf(operand, known));
+      operands.push_back(foldedOf(operand, isZero, known));
     // Folding may change an op in its place.
     OwningOpRef<Operation *> copy = op->clone();
     SmallVector<OpFoldResult> results;
@@ -99,13 +101,23 @@ static Attribute foldedOf(Value value, llvm::DenseMap<Value, Attribute> &known) 
   return known[value] = result;
 }
 
-bool tile::codegen::gpu::isFiniteOfZeros(Value value) {
+Attribute tile::codegen::gpu::valueOfZeros(Value value, llvm::function_ref<bool(LoadOp)> isZero) {
   llvm::DenseMap<Value, Attribute> known;
-  Attribute number = foldedOf(value, known);
+  Attribute number = foldedOf(value, isZero, known);
   if (auto elements = dyn_cast_or_null<SplatElementsAttr>(number))
     number = elements.getSplatValue<Attribute>();
+  return number;
+}
+
+bool tile::codegen::gpu::isFiniteOfZeros(Value value, llvm::function_ref<bool(LoadOp)> isZero) {
+  Attribute number = valueOfZeros(value, isZero);
   auto real = dyn_cast_or_null<FloatAttr>(number);
   return real ? real.getValue().isFinite() : isa_and_nonnull<IntegerAttr>(number);
+}
+
+bool tile::codegen::gpu::isZeroOfZeros(Value value, llvm::function_ref<bool(LoadOp)> isZero) {
+  auto real = dyn_cast_or_null<FloatAttr>(valueOfZeros(value, isZero));
+  return real && real.getValue().isZero();
 }
 
 void tile::codegen::gpu::collectDims(Value value, llvm::SetVector<StringRef> &names) {

@@ -30,9 +30,13 @@ bool isReadFirst(mlir::Value tensor, mlir::Operation *loop);
 /// Whether an op of a kernel gives the same before and behind a loop of its block.
 bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
 
-/// Whether a value is known to be a finite number where all that it reads is 0: what is computed of
-/// zeros then adds nothing to products with other zeros.
-bool isFiniteOfZeros(mlir::Value value);
+/// What a value is where the loads of which `isZero` says so give 0; null where that isn't known,
+/// as it hangs on others. A number, or elements that are all the same.
+mlir::Attribute valueOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
+/// Whether it is then known to be a finite number, which adds nothing to products with zeros; or 0
+/// itself.
+bool isFiniteOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
+bool isZeroOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
 
 /// Adds the dimensions that a value is computed from.
 void collectDims(mlir::Value value, llvm::SetVector<llvm::StringRef> &names);

@@ -201,6 +201,8 @@ private:
   bool checkTypes(const ContractionDesc &contraction, DotOp dot);
   bool checkAxes(const LoopDesc &described, DotOp dot);
   bool checkSources(const ProductOperand &rows, const ProductOperand &columns, DotOp dot);
+  bool checkComputed(const ProductOperand &rows, DotOp dot);
+  bool mayBeEmpty(LoadOp load);
   bool checkOperand(ProductOperand &operand, StringAttr axis);
   bool checkBox(ProductBox &box, StringAttr axis);
   bool checkRows(LoadOp load);
@@ -350,25 +352,68 @@ bool Finder::checkAxes(const LoopDesc &described, DotOp dot) {
   return true;
 }
 
+/// Whether a tensor may have no element where programs run and something is contracted.
+bool Finder::mayBeEmpty(LoadOp load) {
+  ParallelOp parallel = kernel.getParallel();
+  auto loop = cast<ForOp>(load->getParentOp());
+  auto isRun = [&](StringAttr dim) {
+    auto isExtent = [&](Value upper) {
+      auto op = upper.getDefiningOp<DimOp>();
+      return op && op.getNameAttr() == dim;
+    };
+    return isExtent(loop.getUpper()) || llvm::any_of(parallel.getUpper(), isExtent);
+  };
+  AffineMap shape = kernel.getParamShape(cast<BlockArgument>(load.getSource()).getArgNumber());
+  MemRefType source = load.getSource().getType();
+  for (auto [n, extent] : llvm::enumerate(shape.getResults())) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+    bool isSome = source.getDimSize(n) > 0 ||
+                  (symbol && isRun(cast<StringAttr>(kernel.getDims()[symbol.getPosition()])));
+    if (!isSome)
+      return true;
+  }
+  return false;
+}
+
+bool Finder::checkComputed(const ProductOperand &rows, DotOp dot) {
+  if (!canCompute(rows.desc))
+    return no(dot, "an operand is computed: in registers it has 16-bit floats, as the tensors have "
+                   "that it is computed from");
+  for (LoadOp load : rows.desc.loads) {
+    if (llvm::any_of(load.getDims(),
+                     [](Value dim) { return isa<RankedTensorType>(dim.getType()); }))
+      return no(load,
+                "an operand is computed, and which elements of `" +
+                    kernel.getParamName(cast<BlockArgument>(load.getSource()).getArgNumber()) +
+                    "` are in it is data");
+    if (axesOf(load.getType()).size() < 2)
+      continue;
+    if (load->getParentOp() != dot->getParentOp())
+      return no(load, "an operand is computed from a tile that was read before the loop");
+    // Nothing is copied of an empty tensor: no iteration runs then.
+    auto isThis = [&](LoadOp other) { return other == load; };
+    if (load.getBounds() == BoundsMode::pad && mayBeEmpty(load) &&
+        !isZeroOfZeros(rows.desc.value, isThis))
+      return no(load, "an operand is computed from a tensor that may be empty");
+  }
+  return true;
+}
+
 /// Where operands come from: the one of rows may be computed.
 bool Finder::checkSources(const ProductOperand &rows, const ProductOperand &columns, DotOp dot) {
   for (const ProductOperand *operand : {&rows, &columns}) {
-    auto isOutside = [&](LoadOp load) { return load->getParentOp() != dot->getParentOp(); };
-    if (isFetched(operand->desc) && !isOutside(operand->desc.loads.front()))
+    if (axesOf(operand->desc.value.getType()).size() != 2)
+      return no(dot, "an operand has two axes");
+    if (isFetched(operand->desc) &&
+        operand->desc.loads.front()->getParentOp() == dot->getParentOp())
       continue;
     if (!operand->isComputed() || boxesOf(operand->desc).empty())
-      return no(dot, "its operands are not as they are in memory");
+      return no(dot, "its operands are not as they are in memory, nor computed from tiles there");
     if (operand == &columns)
       return no(dot, "its right operand is computed, and tensor cores take only the left one from "
                      "registers");
-    if (!canCompute(operand->desc))
-      return no(dot, "an operand is computed, and registers have those of 16-bit floats, from ones "
-                     "of 16 bits");
-    for (LoadOp load : operand->desc.loads) {
-      bool isBox = axesOf(load.getType()).size() > 1;
-      if (isBox ? isOutside(load) : sourceOf(load) == OperandDesc::Source::Rows)
-        return no(load, "an operand is computed from other elements in each program");
-    }
+    if (!checkComputed(rows, dot))
+      return false;
   }
   return true;
 }

@@ -318,6 +318,8 @@ SmallVector<LoadOp> Chooser::copiedOf(const OperandDesc &operand, bool mayComput
   auto wide = operand.value.getDefiningOp<arith::ExtSIOp>();
   LoadOp widened = wide ? wide.getIn().getDefiningOp<LoadOp>() : LoadOp();
   SmallVector<LoadOp> loads;
+  if (axesOf(operand.value.getType()).size() != 2)
+    return loads;
   if (widened)
     loads = {widened};
   else if (isFetched(operand) || mayCompute)
@@ -354,8 +356,7 @@ bool Chooser::chooseForProduct() {
   if (lefts.empty() || rights.empty())
     return false;
   LoadOp lhs = lefts.front(), rhs = rights.front();
-  auto computedFrom = static_cast<int64_t>(
-      isFetched(left) || left.source != OperandDesc::Source::Computed ? 0 : lefts.size());
+  auto computedFrom = static_cast<int64_t>(canCompute(left) ? lefts.size() : 0);
   Type element = getElementTypeOrSelf(computedFrom > 0 ? left.value.getType() : lhs.getType());
   if (element != getElementTypeOrSelf(rhs.getType()) ||
       !canMultiply(element, getElementTypeOrSelf(dot.getType())))

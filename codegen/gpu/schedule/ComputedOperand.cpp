@@ -11,9 +11,24 @@ using namespace tile::ir;
 using namespace tile::codegen;
 using namespace tile::codegen::gpu;
 
+/// Whether a load's elements come with an iteration, which may be the last: the rest is there
+/// whole.
+static bool goesAlong(LoadOp load, ForOp loop) {
+  return llvm::is_contained(load.getDims(), loop.getSpan());
+}
+
 ComputedOperand::ComputedOperand(const Product &product)
-    : product(product), isOpen(!isFiniteOfZeros(product.rows.desc.value)),
-      loc(product.rows.desc.value.getLoc()) {}
+    : product(product), loc(product.rows.desc.value.getLoc()) {
+  // Copies bring zeros from beyond the end, and loads whose places are within bounds have zeros
+  // there, too (loadAgain).
+  isOpen = !isFiniteOfZeros(product.rows.desc.value, [&](LoadOp load) {
+    return isBox(load) || (load.getBounds() == BoundsMode::exact && goesAlong(load, product.loop));
+  });
+}
+
+bool ComputedOperand::isBox(LoadOp load) const {
+  return llvm::any_of(product.rows.boxes, [&](const ProductBox &box) { return box.load == load; });
+}
 
 Type ComputedOperand::inOrder(Type type) const {
   ArrayRef<StringAttr> axes = axesOf(type);
@@ -140,7 +155,9 @@ bool ComputedOperand::dependsOnEnd() const {
   if (matchPattern(loop.getUpper(), m_ConstantInt(&length)) &&
       length.getSExtValue() % product.block().depth == 0)
     return false;
-  return isOpen || product.rows.desc.loads.size() > product.rows.boxes.size();
+  return isOpen || llvm::any_of(product.rows.desc.loads, [&](LoadOp load) {
+           return !isBox(load) && load.getBounds() == BoundsMode::exact && goesAlong(load, loop);
+         });
 }
 
 void ComputedOperand::begin(OpBuilder &builder, Value ofNumber, bool itMayEnd) {
@@ -148,10 +165,6 @@ void ComputedOperand::begin(OpBuilder &builder, Value ofNumber, bool itMayEnd) {
   number = ofNumber, mayEnd = itMayEnd;
   made = IRMapping();
   local(); // the tiles' axis
-  auto isBox = [&](LoadOp load) {
-    return llvm::any_of(product.rows.boxes,
-                        [&](const ProductBox &box) { return box.load == load; });
-  };
   for (LoadOp load : product.rows.desc.loads)
     if (!isBox(load))
       again(load.getResult());

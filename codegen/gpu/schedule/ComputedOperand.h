@@ -33,6 +33,7 @@ public:
   mlir::Value make(mlir::ValueRange parts);
 
 private:
+  bool isBox(ir::LoadOp load) const;
   /// With the result's axis first.
   mlir::Type inOrder(mlir::Type type) const;
   mlir::Value again(mlir::Value value);
@@ -46,7 +47,9 @@ private:
 
   Product product;
   /// Whether what is computed beyond the end needs to be cut off: it may not be a finite number.
-  bool isOpen, mayEnd = false;
+  bool isOpen = false;
+  /// Whether what is contracted may end in this iteration.
+  bool mayEnd = false;
   mlir::OpBuilder *b = nullptr;
   mlir::Location loc;
   mlir::Value number, axis;

@@ -118,3 +118,45 @@ tile.kernel @quotient(
   }
   tile.return
 }
+
+// a r · b, of a vector along the rows: it is loaded before the loop. An element of it may be infinite, and 0 times that is no
+// number; so the last block is cut off here, too.
+//
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: }, "multiply"
+// CHECK: tile.load %arg1 {{.*}} <exact>
+// CHECK: scf.if
+// CHECK: arith.select
+// CHECK: scf.for {{.*}} step %c2
+// CHECK-NOT: arith.select
+// CHECK: scf.yield
+// CHECK: scf.if
+// CHECK: arith.select
+// CHECK: tile_gpu.mma
+!scales = tensor<64xf16, #tile.axes<"i">>
+tile.kernel @rows(
+    %a: memref<?x?xf16> {tile.name = "a", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m, k)>},
+    %r: memref<?xf16> {tile.name = "r", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (m)>},
+    %b: memref<?x?xf16> {tile.name = "b", tile.mode = "in", tile.shape = affine_map<()[m, n, k] -> (n, k)>},
+    %c: memref<?x?xf32> {tile.name = "c", tile.mode = "out", tile.shape = affine_map<()[m, n, k] -> (m, n)>})
+    attributes {dims = ["M", "N", "K"], tile.bound = {}, tile.divisors = {K = 8}} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0.0 : f32
+  %M = tile.dim "M"
+  %N = tile.dim "N"
+  %K = tile.dim "K"
+  tile.parallel (%i = tiles "i" %c0 to %M by 64, %j = tiles "j" %c0 to %N by 128) {
+    %zeros = tile.broadcast %zero : f32 to !sums
+    %sum = tile.for fold %k = "k" %c0 to %K by 64 iter_args(%acc = %zeros : !sums) {
+      %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x?xf16>, (!tile.span<"i", 64>, !tile.span<"k", 64>) -> !rows
+      %s = tile.load %r at affine_map<(i) -> (i)>(%i) [] <exact> : memref<?xf16>, (!tile.span<"i", 64>) -> !scales
+      %scale = tile.broadcast %s : !scales to !rows
+      %scaled = arith.mulf %x, %scale : !rows
+      %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x?xf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> !right
+      %next = tile.dot %scaled, %y over "k" acc %acc : !rows, !right -> !sums
+      tile.yield %next : !sums
+    }
+    tile.store %sum, %c at #at(%i, %j) [] : !sums, memref<?x?xf32>, (!tile.span<"i", 64>, !tile.span<"j", 128>)
+  }
+  tile.return
+}

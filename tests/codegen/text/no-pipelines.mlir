@@ -347,7 +347,7 @@ tile.kernel @k(
       %x = tile.load %a at #at(%i, %k) [] <exact> : memref<?x4096xf32>, (!tile.span<"i", 128>, !tile.span<"k", 64>) -> tensor<128x64xf32, #tile.axes<"i", "k">>
       %y = tile.load %b at #at(%j, %k) [] <exact> : memref<?x4096xbf16>, (!tile.span<"j", 128>, !tile.span<"k", 64>) -> tensor<128x64xbf16, #tile.axes<"j", "k">>
       %n = arith.truncf %x : tensor<128x64xf32, #tile.axes<"i", "k">> to tensor<128x64xbf16, #tile.axes<"i", "k">>
-      // expected-remark@+1 {{no tensor cores for it: an operand is computed, and registers have those of 16-bit floats, from ones of 16 bits}}
+      // expected-remark@+1 {{no tensor cores for it: an operand is computed: in registers it has 16-bit floats, as the tensors have that it is computed from}}
       %next = tile.dot %n, %y over "k" acc %acc : tensor<128x64xbf16, #tile.axes<"i", "k">>, tensor<128x64xbf16, #tile.axes<"j", "k">> -> !acc
       tile.yield %next : !acc
     }

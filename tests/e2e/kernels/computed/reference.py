@@ -45,3 +45,23 @@ def shifted(inputs, params):
 
 def right(inputs, params):
     return {"c": product(f64(inputs["a"]), np.maximum(f64(inputs["b"]), 0))}
+
+
+def beside(inputs, params):
+    x, y = f64(inputs["x"]), f64(inputs["y"])
+    rows = np.zeros_like(y)
+    count = min(len(x), len(y))
+    rows[:count] = x[:count]
+    c, _ = product(rows + y, f64(inputs["b"]))
+    return {"c": (c, (np.abs(rows) + np.abs(y)) @ np.abs(f64(inputs["b"])))}
+
+
+def by_columns(inputs, params):
+    c, terms = product(f64(inputs["a"]), f64(inputs["b"]))
+    s = f64(inputs["s"])
+    return {"c": (c * s, terms * np.abs(s))}
+
+
+def looked_up(inputs, params):
+    at = np.clip(inputs["at"], 0, len(inputs["g"]) - 1)
+    return {"c": product(f64(inputs["a"]) * f64(inputs["g"])[at][:, None], f64(inputs["b"]))}
