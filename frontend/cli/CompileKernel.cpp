@@ -118,14 +118,22 @@ Outcome<ir::KernelOp> Compile::oneKernel(const DeviceDescription &device) {
                          "name it, FILE:NAME; there are " + llvm::join(names, ", ")});
 }
 
+/// The values of a kernel's dims, in their order; −1 where one is open.
+static SmallVector<int64_t> knownDims(ir::KernelOp kernel, const ir::Bindings &bindings) {
+  SmallVector<int64_t> known;
+  for (StringRef name : kernel.getDims().getAsValueRange<StringAttr>()) {
+    auto bound = bindings.dims.find(name);
+    known.push_back(bound != bindings.dims.end() ? bound->second : -1);
+  }
+  return known;
+}
+
 Outcome<std::string> Compile::emitForCpu() {
   auto source = oneKernel(usualDescription(/*isGpu=*/false));
   if (!source)
     return source.takeFailure();
   ir::Bindings bindings = bindingsOf(*source);
-  SmallVector<int64_t> known;
-  for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
-    known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
+  SmallVector<int64_t> known = knownDims(*source, bindings);
   auto threads = runtime::parseThreadCount(nullptr);
   Compiler::chooseTiles(*source, bindings, known, threads ? *threads : 1);
   OwningOpRef<ir::KernelOp> kernel = session.compiler.compile(*source, bindings);
@@ -160,9 +168,7 @@ Outcome<std::string> Compile::emitForGpu() {
   if (!source)
     return source.takeFailure();
   ir::Bindings bindings = bindingsOf(*source);
-  SmallVector<int64_t> known;
-  for (StringRef name : source->getDims().getAsValueRange<StringAttr>())
-    known.push_back(bindings.dims.contains(name) ? bindings.dims[name] : -1);
+  SmallVector<int64_t> known = knownDims(*source, bindings);
   auto open = Compiler::chooseGpuTiles(*source, bindings, known, gpu.target);
   CrashReport::Scope scope("generating code for kernel " + source->getSymName().str(), *source);
   codegen::GpuCompiler compiler(gpu);

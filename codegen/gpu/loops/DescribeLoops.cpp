@@ -1,6 +1,7 @@
 //===- DescribeLoops.cpp - what the loops around contractions do ----------===//
 
 #include "codegen/gpu/loops/LoopDesc.h"
+#include "codegen/gpu/loops/ValueFacts.h"
 #include "ir/proofs/ProofsFolds.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,12 +39,6 @@ static bool isInvariant(Value value, Operation *loop) {
   if (op->getNumRegions() != 0 || (!isa<LoadOp>(op) && !isMemoryEffectFree(op)))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value of) { return isInvariant(of, loop); });
-}
-
-/// Whether each element of the result comes of one element of each operand.
-static bool isElementwise(Operation *op) {
-  return (op->hasTrait<OpTrait::Elementwise>() || isa<BroadcastOp, arith::SelectOp>(op)) &&
-         op->getNumRegions() == 0;
 }
 
 //===-- Operands ----------------------------------------------------------===//
@@ -115,9 +110,9 @@ static bool collectLoads(Value value, Operation *around, SmallVectorImpl<LoadOp>
     return true;
   if (!isa<RankedTensorType>(value.getType()))
     return isInvariant(value, around);
-  return isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
-           return collectLoads(operand, around, loads, seen);
-         });
+  return (isElementwise(op) || isa<BroadcastOp>(op)) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return collectLoads(operand, around, loads, seen); });
 }
 
 static OperandDesc describeOperand(Value value, Operation *around) {

@@ -48,7 +48,7 @@ struct OperandDesc {
   mlir::Value value;
   /// What is read for it, in order; of a result none.
   llvm::SmallVector<ir::LoadOp> loads;
-  /// Whether it is the same in all iterations.
+  /// Whether the operand is the same in all iterations.
   bool isResident = false;
 };
 

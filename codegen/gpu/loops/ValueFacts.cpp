@@ -8,6 +8,11 @@ using namespace mlir;
 using namespace tile::ir;
 using namespace tile::codegen::gpu;
 
+bool tile::codegen::gpu::isElementwise(Operation *op) {
+  return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) &&
+         op->getNumRegions() == 0;
+}
+
 bool tile::codegen::gpu::isRepeatable(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !op->getParentOfType<ParallelOp>())

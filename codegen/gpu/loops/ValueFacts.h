@@ -13,6 +13,9 @@
 
 namespace tile::codegen::gpu {
 
+/// Whether each element of an op's results comes of one element of each tile that it takes.
+bool isElementwise(mlir::Operation *op);
+
 /// Whether another role can compute a number of a program, too: from the program's place, the
 /// dimensions, and elements of tensors that nobody changes.
 bool isRepeatable(mlir::Value number);
@@ -33,8 +36,8 @@ bool isMovable(mlir::Operation *op, mlir::Operation *loop, ir::KernelOp kernel);
 /// What a value is where the loads of which `isZero` says so give 0; null where that isn't known,
 /// as it hangs on others. A number, or elements that are all the same.
 mlir::Attribute valueOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
-/// Whether it is then known to be a finite number, which adds nothing to products with zeros; or 0
-/// itself.
+/// Whether such a value is known to be a finite number, which adds nothing to products with zeros;
+/// and whether it is known to be 0.
 bool isFiniteOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
 bool isZeroOfZeros(mlir::Value value, llvm::function_ref<bool(ir::LoadOp)> isZero);
 

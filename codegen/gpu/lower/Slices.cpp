@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/loops/ValueFacts.h"
 #include "codegen/gpu/lower/KernelLowering.h"
 
 using namespace mlir;
@@ -28,18 +29,13 @@ static bool hasTile(Operation *op) {
   return found.wasInterrupted();
 }
 
-static bool isMadeOfElements(Operation *op) {
-  return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) &&
-         op->getNumRegions() == 0;
-}
-
 /// Whether it makes each register of its tiles by itself; or has none.
 static bool isSliced(Operation *op) {
   if (!hasTile(op) || isa<LoadOp, SendOp, BroadcastOp, CoordsOp, arith::ConstantOp>(op))
     return true;
   if (auto store = dyn_cast<StoreOp>(op))
     return !store.getDrops();
-  return isMadeOfElements(op);
+  return isElementwise(op);
 }
 
 /// Loads of tiles, and what those need: they depend on no other op here, nor on one of `others`.

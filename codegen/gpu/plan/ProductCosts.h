@@ -40,15 +40,17 @@ struct ProductCosts {
   /// meanwhile, as a factor.
   double drain = 200, between = 100, added = 128, alone = 1.35;
 
-  /// Until the CTAs of a cluster know of each other's sums; bytes that one reads of the others'.
+  /// It takes `meeting` until the CTAs of a cluster know of each other's sums; one reads so many
+  /// bytes of the others'.
   double meeting = 1500, exchanged = 20;
   /// Bytes that all get from the cache where neighbours ask for different ones.
   double apartBytes = 5000;
   /// Multiprocessors for each that clusters of more than two CTAs have room on.
   double perClustered = 1.1;
 
-  /// Of the time that memory takes, for each further round of programs, which are in each other's
-  /// way; and of the shorter one of memory's and the rest, which the longer one doesn't hide.
+  /// The time of memory grows by this share for each further round of programs, which are in each
+  /// other's way; and this share of the shorter one of memory's time and the rest's the longer one
+  /// doesn't hide.
   double crowding = 0.08, unhidden = 0.1;
   /// How much faster memory is for rows of so many bytes and more, as a factor.
   double longRow = 256, gain = 1.03;

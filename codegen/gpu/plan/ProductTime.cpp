@@ -70,7 +70,7 @@ private:
   /// CTAs of a program for its rows; each has so much of it.
   unsigned blocks;
   double rows, columns, depth, bytes, boxes, slots;
-  /// Of all programs, with those that split what is contracted, and what they run on.
+  /// How many programs there are, with those that split what is contracted, and what they run on.
   double programs, multiprocessors;
   bool isOneGroup;
 };

@@ -45,7 +45,7 @@ struct ProductOperand {
   llvm::SmallVector<ProductBox> boxes;
 
   bool isComputed() const { return desc.source == OperandDesc::Source::Computed; }
-  /// Of the only box, or the first one.
+  /// Whether the only box is, or the first one.
   bool isByColumns() const { return boxes.front().isByColumns; }
   /// Of a box.
   mlir::Type element() const;

@@ -36,10 +36,6 @@ using Axes = SmallVector<StringAttr>;
 
 static bool isTile(Value value) { return !axesOf(value.getType()).empty(); }
 
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op);
-}
-
 /// The phases of a looped axis (LoopAxis.h) are one axis here: all have the same layouts, so that a
 /// thread finds what it has kept.
 static StringRef plainName(StringAttr axis) { return axis.getValue().split('@').first; }

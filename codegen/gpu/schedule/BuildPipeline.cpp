@@ -439,7 +439,9 @@ Value PipelineBuilder::combine(Value parts, Value init) {
              : Value(arith::AddIOp::create(b, loc, init, sums));
 }
 
-/// What is the same in all iterations is computed before the loop.
+/// What is the same in all iterations is computed before the loop. That is safe where there is no
+/// iteration, too: nothing here traps, and a load's place is within its tensor whatever the loop's
+/// range is, or has a value outside of it.
 static void hoistInvariants(ForOp loop) {
   for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
     auto isOutside = [&](Value operand) {

@@ -45,21 +45,18 @@ Value ComputedOperand::firstColumn() {
   return arith::MulIOp::create(*b, loc, number, depth);
 }
 
-Value ComputedOperand::local() {
-  if (axis)
-    return axis;
-  // Before the programs, as all that they share is.
+/// Before the programs, as all that they share is.
+Value ComputedOperand::makeAxis() {
   OpBuilder::InsertionGuard guard(*b);
   ForOp loop = product.loop;
   b->setInsertionPoint(loop->getParentOfType<ParallelOp>());
   Value zero = arith::ConstantIntOp::create(*b, loc, 0, 64);
   Value depth = arith::ConstantIntOp::create(*b, loc, product.block().depth, 64);
-  axis = AxisOp::create(*b, loc, loop.getSpan().getType(), zero, depth);
-  return axis;
+  return AxisOp::create(*b, loc, loop.getSpan().getType(), zero, depth);
 }
 
 Value ComputedOperand::coordinates(Type type) {
-  Value inside = CoordsOp::create(*b, loc, type, local());
+  Value inside = CoordsOp::create(*b, loc, type, axis);
   Value first = BroadcastOp::create(*b, loc, type, firstColumn());
   return arith::AddIOp::create(*b, loc, inside, first);
 }
@@ -78,7 +75,7 @@ Value ComputedOperand::loadAgain(LoadOp load) {
       place = place + b->getAffineSymbolExpr(map.getNumSymbols());
     isAlong |= isContracted;
     places.push_back(place);
-    dims.push_back(isContracted ? local() : again(dim));
+    dims.push_back(isContracted ? axis : again(dim));
   }
   for (Value symbol : load.getSyms())
     symbols.push_back(again(symbol));
@@ -164,7 +161,8 @@ void ComputedOperand::begin(OpBuilder &builder, Value ofNumber, bool itMayEnd) {
   b = &builder;
   number = ofNumber, mayEnd = itMayEnd;
   made = IRMapping();
-  local(); // the tiles' axis
+  if (!axis)
+    axis = makeAxis();
   for (LoadOp load : product.rows.desc.loads)
     if (!isBox(load))
       again(load.getResult());

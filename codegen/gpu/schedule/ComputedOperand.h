@@ -39,9 +39,10 @@ private:
   mlir::Value again(mlir::Value value);
   mlir::Value loadAgain(ir::LoadOp load);
   mlir::Value copy(mlir::Operation *op);
-  /// The coordinate of the tile's first column, and the coordinates in it.
+  /// What is contracted in an iteration, counted from 0.
+  mlir::Value makeAxis();
+  /// The coordinate of the iteration's first column, and those of all.
   mlir::Value firstColumn();
-  mlir::Value local();
   mlir::Value coordinates(mlir::Type type);
   mlir::Value cutOff(mlir::Value operand);
 

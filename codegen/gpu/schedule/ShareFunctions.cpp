@@ -1,6 +1,7 @@
 //===- ShareFunctions.cpp - functions that each element is computed of once -===//
 
 #include "codegen/gpu/schedule/ShareFunctions.h"
+#include "codegen/gpu/loops/ValueFacts.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -58,8 +59,7 @@ void tile::codegen::gpu::shareFunctions(KernelOp kernel, llvm::DenseMap<Value, L
                                         LayoutOfAxes layoutOf) {
   llvm::DenseSet<Operation *> seen;
   auto isComputed = [](Operation *op) {
-    return (op->hasTrait<OpTrait::Elementwise>() || isa<arith::SelectOp>(op)) &&
-           op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+    return isElementwise(op) && op->getNumResults() == 1 &&
            !axesOf(op->getResult(0).getType()).empty();
   };
   SmallVector<SmallVector<Operation *>> groups;
